@@ -1,0 +1,48 @@
+"""Kernel two-sample and independence tests with pluggable kernel mean estimators."""
+
+from shrinktest._version import __version__
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    TSVD,
+    Compiled,
+    IteratedTikhonov,
+    Landweber,
+    MeanEstimator,
+    NuMethod,
+    check_estimator,
+)
+from shrinktest.independence import independence_test
+from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from shrinktest.result import TestResult
+from shrinktest.two_sample import two_sample_test
+
+__all__ = [
+    "FKMSE",
+    "KME",
+    "MKME",
+    "MMKME",
+    "SKMSE",
+    "TSVD",
+    "Compiled",
+    "Gaussian",
+    "IteratedTikhonov",
+    "Kernel",
+    "Landweber",
+    "Laplacian",
+    "Linear",
+    "MeanEmbedding",
+    "MeanEstimator",
+    "NuMethod",
+    "Polynomial",
+    "Precomputed",
+    "TestResult",
+    "__version__",
+    "check_estimator",
+    "independence_test",
+    "two_sample_test",
+]

@@ -1,0 +1,25 @@
+"""Users' compiled estimators, brought to the signature of the built-in ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from numba import njit
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def nothing(gram, theta, amounts, work, scores):
+    pass
+
+
+@lru_cache(maxsize=64)
+def adapt(function):
+    """``(score, weigh)`` around ``function(gram, theta, out)``; compiled once per function, not cached on disk."""
+
+    @njit(nogil=True)
+    def weigh(gram, theta, amount, work, out):
+        function(gram, theta, out)
+
+    return nothing, weigh

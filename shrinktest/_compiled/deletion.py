@@ -1,0 +1,221 @@
+"""Deletion scores of (iterated) Tikhonov on a grid of lam, from the tridiagonal form.
+
+Point i is really left out; every (point, lam) costs O(t n), with no eigenvectors.  The residual of the deleted
+problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with R = lam (K + lam I)^-1, because the deleted smoother is
+R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i and e_i'R^k e up to k = 2t.
+
+The loops run over 64 points in step, so that every inner loop is a few vector instructions.  They share one flat buffer
+with constant offsets and unsigned indices: that is how the compiler sees that nothing overlaps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+_LANES = 64
+_ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(3 * _LANES)
+# A row of the buffer holds one coordinate of the points, and of two vectors that take turns.
+_BASIS, _FIRST, _SECOND = np.uint64(0), np.uint64(_LANES), np.uint64(2 * _LANES)
+
+
+@compiled()
+def factorize_all(work, n, lams, multipliers, pivots):
+    """LDL' of T + lam I, all lam in step: (n, g) multipliers and lam / pivot.  False unless all positive definite."""
+    positive = True
+    for g in range(lams.size):
+        pivots[0, g] = work[0, 0] + lams[g]
+        multipliers[0, g] = 0.0
+    for k in range(1, n):
+        diagonal, off = work[0, k], work[1, k - 1]
+        for g in range(lams.size):
+            m = off / pivots[k - 1, g]
+            multipliers[k, g] = m
+            pivots[k, g] = diagonal + lams[g] - m * off
+    for k in range(n):
+        for g in range(lams.size):
+            positive &= pivots[k, g] > 0.0
+            pivots[k, g] = lams[g] / pivots[k, g]
+    return positive
+
+
+@compiled()
+def smoothed_mean(n, t, multipliers, pivots, powers):
+    """``powers[j]`` (n, g) = R^j e_1 in the basis, j = 0..t."""
+    powers[0] = 0.0
+    powers[0, 0] = 1.0
+    for j in range(1, t + 1):
+        before, after = powers[j - 1], powers[j]
+        after[0] = before[0]
+        for k in range(1, n):
+            for g in range(after.shape[1]):
+                after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]
+        for g in range(after.shape[1]):
+            after[n - 1, g] *= pivots[n - 1, g]
+        for k in range(n - 2, -1, -1):
+            for g in range(after.shape[1]):
+                after[k, g] = pivots[k, g] * after[k, g] - multipliers[k + 1, g] * after[k + 1, g]
+
+
+@compiled()
+def moments_of_mean(powers, n, t, whole):
+    """``whole[k]`` (g,) = e'R^k e, k = 0..2t."""
+    whole[:] = 0.0
+    for k in range(2 * t + 1):
+        first, second = powers[k // 2], powers[k - k // 2]
+        for i in range(n):
+            for g in range(whole.shape[1]):
+                whole[k, g] += n * first[i, g] * second[i, g]
+
+
+def solver(source, target):
+    """R x for 64 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
+
+    @compiled()
+    def solve(buffer, n, multipliers, pivots):
+        o = _ZERO
+        for b in range(_ZERO, _L):
+            buffer[target + b] = buffer[source + b]
+        for k in range(1, n):
+            o += _S
+            m = multipliers[k]
+            for b in range(_ZERO, _L):
+                buffer[o + target + b] = buffer[o + source + b] - m * buffer[o - _S + target + b]
+        p = pivots[n - 1]
+        for b in range(_ZERO, _L):
+            buffer[o + target + b] *= p
+        for k in range(n - 2, -1, -1):
+            o -= _S
+            m, p = multipliers[k + 1], pivots[k]
+            for b in range(_ZERO, _L):
+                buffer[o + target + b] = p * buffer[o + target + b] - m * buffer[o + _S + target + b]
+
+    return solve
+
+
+def reducer(source, target):
+    """Inner products of R x at ``target``: with x at ``source``, with itself, and with two vectors c and d."""
+
+    @compiled()
+    def reduce(buffer, n, c, d, out):
+        o = _ZERO
+        first, second, third = _L, _L + _L, _L + _L + _L
+        for b in range(_ZERO, third + _L):
+            out[b] = 0.0
+        for k in range(0, n - 1, 2):
+            c0, c1, d0, d1 = c[k], c[k + 1], d[k], d[k + 1]
+            for b in range(_ZERO, _L):
+                x0, x1 = buffer[o + target + b], buffer[o + _S + target + b]
+                out[b] += x0 * buffer[o + source + b] + x1 * buffer[o + _S + source + b]
+                out[first + b] += x0 * x0 + x1 * x1
+                out[second + b] += c0 * x0 + c1 * x1
+                out[third + b] += d0 * x0 + d1 * x1
+            o += _S + _S
+        if n % 2 == 1:
+            c0, d0 = c[n - 1], d[n - 1]
+            for b in range(_ZERO, _L):
+                x0 = buffer[o + target + b]
+                out[b] += x0 * buffer[o + source + b]
+                out[first + b] += x0 * x0
+                out[second + b] += c0 * x0
+                out[third + b] += d0 * x0
+
+    return reduce
+
+
+start, go_on, go_back = solver(_BASIS, _FIRST), solver(_FIRST, _SECOND), solver(_SECOND, _FIRST)
+reduce_start, reduce_on, reduce_back = reducer(_BASIS, _FIRST), reducer(_FIRST, _SECOND), reducer(_SECOND, _FIRST)
+
+
+@compiled()
+def moments_of_points(buffer, n, t, multipliers, pivots, powers, own, mean, sums):
+    """``own[k]`` = e_i'R^k e_i and ``mean[k]`` = e_i'R^k e (lanes,), k = 1..2t, for the points in the buffer."""
+    root = np.sqrt(n)
+    for j in range(1, t + 1):
+        if j == 1:
+            start(buffer, n, multipliers, pivots)
+            reduce_start(buffer, n, powers[j - 1], powers[j], sums)
+        elif j % 2 == 0:
+            go_on(buffer, n, multipliers, pivots)
+            reduce_on(buffer, n, powers[j - 1], powers[j], sums)
+        else:
+            go_back(buffer, n, multipliers, pivots)
+            reduce_back(buffer, n, powers[j - 1], powers[j], sums)
+        for b in range(_LANES):
+            own[2 * j - 1, b] = sums[b]
+            own[2 * j, b] = sums[_LANES + b]
+            mean[2 * j - 1, b] = root * sums[2 * _LANES + b]
+            mean[2 * j, b] = root * sums[3 * _LANES + b]
+
+
+@compiled()
+def residuals(t, own, mean, beta):
+    """``beta`` (t + 1, lanes): x = R^t e + sum_k beta_k R^k e_i for every point, starting from e - e_i."""
+    for b in range(_LANES):
+        beta[0, b] = -1.0
+    for j in range(1, t + 1):
+        for k in range(j, 0, -1):
+            for b in range(_LANES):
+                beta[k, b] = beta[k - 1, b]
+        for b in range(_LANES):
+            beta[0, b] = mean[j, b]  # what R x has at i, where the residual must vanish
+        for k in range(1, j + 1):
+            for b in range(_LANES):
+                beta[0, b] += beta[k, b] * own[k, b]
+        for b in range(_LANES):
+            beta[1, b] -= beta[0, b] / own[1, b]
+
+
+@compiled()
+def point_scores(t, own, mean, whole, g, lam, beta, diagonal, row, total, n, out):
+    """|phi_i - mu^(-i)|^2 (lanes,) from K x = lam (R^-1 - 1) x =: lam (y - x), where x vanishes at i."""
+    scale = 1.0 / (n - 1.0)
+    along_e = whole[t - 1, g] - whole[t, g]
+    along_x = whole[2 * t - 1, g] - whole[2 * t, g]
+    for b in range(_LANES):
+        kept = total - 2.0 * row[b] + diagonal[b] + lam * (along_x - 2.0 * along_e)
+        at_i = 2.0 * lam * mean[t - 1, b]
+        out[b] = diagonal[b] - (2.0 * (row[b] - diagonal[b]) - at_i) * scale + (kept + at_i) * scale * scale
+    for k in range(1, t + 1):
+        for b in range(_LANES):
+            moved = mean[t + k - 1, b] - mean[t + k, b] - mean[k - 1, b] + mean[k, b]
+            change = 2.0 * lam * beta[k, b]
+            out[b] += change * (scale * own[k - 1, b] + scale * scale * (own[k - 1, b] + moved))
+        for p in range(1, t + 1):
+            for b in range(_LANES):
+                bent = lam * beta[k, b] * beta[p, b] * (own[k + p - 1, b] - own[k + p, b])
+                out[b] += bent * scale * scale
+
+
+@compiled()
+def deletion_scores(gram, rows, work, t, lams, scores):
+    """Mean over i of |phi_i - mu^(-i)|^2 at every lam; NaN if K + lam I is not positive definite."""
+    n, size = gram.shape[0], lams.size
+    multipliers, pivots = np.empty((n, size)), np.empty((n, size))
+    if not factorize_all(work, n, lams, multipliers, pivots):
+        scores[:] = np.nan
+        return
+    powers, whole = np.empty((t + 1, n, size)), np.empty((2 * t + 1, size))
+    smoothed_mean(n, t, multipliers, pivots, powers)
+    moments_of_mean(powers, n, t, whole)
+    multipliers, pivots = multipliers.T.copy(), pivots.T.copy()
+    powers = powers.transpose(2, 0, 1).copy()
+    buffer = np.zeros(3 * n * _LANES)
+    own, mean, sums = np.ones((2 * t + 1, _LANES)), np.ones((2 * t + 1, _LANES)), np.empty(4 * _LANES)
+    beta, out = np.empty((t + 1, _LANES)), np.empty(_LANES)
+    diagonal, row = np.zeros(_LANES), np.zeros(_LANES)
+    total = np.sum(rows)
+    scores[:] = 0.0
+    for first in range(0, n, _LANES):
+        lanes = min(_LANES, n - first)
+        for b in range(lanes):
+            diagonal[b], row[b] = gram[first + b, first + b], rows[first + b]
+            for k in range(n):
+                buffer[3 * _LANES * k + b] = work[k + 2, first + b]
+        for g in range(size):
+            moments_of_points(buffer, n, t, multipliers[g], pivots[g], powers[g], own, mean, sums)
+            residuals(t, own, mean, beta)
+            point_scores(t, own, mean, whole, g, lams[g], beta, diagonal, row, total, n, out)
+            for b in range(lanes):
+                scores[g] += out[b] / n

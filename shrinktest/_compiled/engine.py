@@ -1,0 +1,160 @@
+"""Weight estimators over relabellings: gather the Gram matrix of every relabelled sample, refit, evaluate w'Gw.
+
+The estimator comes as two function pointers of one fixed signature, so these loops are compiled once for all of them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+
+_MASKS = types.Array(types.boolean, 2, "C", readonly=True)
+_INDICES = types.Array(types.int64, 2, "C", readonly=True)
+
+
+@compiled()
+def choose(scores, tolerance):
+    """Position of the smallest amount whose score is within ``tolerance`` of the least; -1 if a score is NaN."""
+    least = np.inf
+    for g in range(scores.size):
+        if np.isnan(scores[g]):
+            return -1
+        least = min(least, scores[g])
+    for g in range(scores.size):
+        if scores[g] <= least + tolerance:
+            return g
+    return -1
+
+
+@compiled()
+def degenerate(gram):
+    """No amount can be tuned on one point or on a zero Gram matrix: the plain mean then."""
+    return gram.shape[0] == 1 or not np.trace(gram) > 0.0
+
+
+@compiled(types.float64(MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCORE, WEIGH))
+def fit(gram, theta, amounts, work, scores, out, score, weigh):
+    """Weights of one sample into ``out``; returns the amount used (NaN where there was nothing to tune)."""
+    n = gram.shape[0]
+    if amounts.size == 1:
+        score(gram, theta, amounts, work, scores)
+        weigh(gram, theta, amounts[0], work, out)
+        return amounts[0]
+    if degenerate(gram):
+        scores[:] = np.nan
+        out[:] = 1.0 / n
+        return np.nan
+    score(gram, theta, amounts, work, scores)
+    best = choose(scores, 1e-9 * np.trace(gram) / n)
+    if best < 0:
+        out[:] = np.nan
+        return np.nan
+    weigh(gram, theta, amounts[best], work, out)
+    return amounts[best]
+
+
+@compiled(types.float64(MATRIX, MATRIX, VECTOR, VECTOR, MATRIX, MATRIX, VECTOR, VECTOR, VECTOR, VECTOR, SCORE, WEIGH))
+def fit_jointly(gram_x, gram_y, theta, amounts, work_x, work_y, scores_x, scores_y, out_x, out_y, score, weigh):
+    """Weights of two samples at the one amount that minimises the sum of their scores."""
+    if degenerate(gram_x) or degenerate(gram_y):
+        out_x[:] = 1.0 / out_x.size
+        out_y[:] = 1.0 / out_y.size
+        return np.nan
+    score(gram_x, theta, amounts, work_x, scores_x)
+    score(gram_y, theta, amounts, work_y, scores_y)
+    for g in range(amounts.size):
+        scores_x[g] += scores_y[g]
+    best = choose(scores_x, 1e-9 * (np.trace(gram_x) / out_x.size + np.trace(gram_y) / out_y.size))
+    if best < 0:
+        out_x[:] = np.nan
+        out_y[:] = np.nan
+        return np.nan
+    weigh(gram_x, theta, amounts[best], work_x, out_x)
+    weigh(gram_y, theta, amounts[best], work_y, out_y)
+    return amounts[best]
+
+
+@compiled()
+def quadratic(gram, weights):
+    total = 0.0
+    for i in range(weights.size):
+        row = 0.0
+        for j in range(weights.size):
+            row += gram[i, j] * weights[j]
+        total += weights[i] * row
+    return total
+
+
+@compiled()
+def absolute_quadratic(gram, weights):
+    total = 0.0
+    for i in range(weights.size):
+        for j in range(weights.size):
+            total += abs(weights[i] * gram[i, j] * weights[j])
+    return total
+
+
+@compiled(
+    types.void(MATRIX, _MASKS, VECTOR, VECTOR, VECTOR, types.boolean, SCORE, WEIGH, MATRIX),
+)
+def splits(pooled, masks, theta, amounts_x, amounts_y, joint, score, weigh, out):
+    """Squared distance of the two estimates for every split: ``out`` (B, 2) = statistic, size of what cancels in it."""
+    total = masks.shape[1]
+    first = 0
+    for i in range(total):
+        first += masks[0, i]
+    second = total - first
+    rows, columns = np.empty(first, np.int64), np.empty(second, np.int64)
+    gram_x, gram_y = np.empty((first, first)), np.empty((second, second))
+    work_x, work_y = np.empty((2 * first + 2, first)), np.empty((2 * second + 2, second))
+    scores_x, scores_y = np.empty(amounts_x.size), np.empty(amounts_y.size)
+    x, y = np.empty(first), np.empty(second)
+    for r in range(masks.shape[0]):
+        i = j = 0
+        for k in range(total):
+            if masks[r, k]:
+                rows[i] = k
+                i += 1
+            else:
+                columns[j] = k
+                j += 1
+        for i in range(first):
+            for j in range(first):
+                gram_x[i, j] = pooled[rows[i], rows[j]]
+        for i in range(second):
+            for j in range(second):
+                gram_y[i, j] = pooled[columns[i], columns[j]]
+        if joint:
+            fit_jointly(gram_x, gram_y, theta, amounts_x, work_x, work_y, scores_x, scores_y, x, y, score, weigh)
+        else:
+            fit(gram_x, theta, amounts_x, work_x, scores_x, x, score, weigh)
+            fit(gram_y, theta, amounts_y, work_y, scores_y, y, score, weigh)
+        cross = 0.0
+        for i in range(first):
+            row = 0.0
+            for j in range(second):
+                row += pooled[rows[i], columns[j]] * y[j]
+            cross += x[i] * row
+        within = quadratic(gram_x, x) + quadratic(gram_y, y)
+        out[r, 0] = within - 2.0 * cross
+        out[r, 1] = within + 2.0 * abs(cross)
+
+
+@compiled(types.void(MATRIX, MATRIX, _INDICES, VECTOR, VECTOR, SCORE, WEIGH, MATRIX))
+def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, out):
+    """Squared norm of the estimated cross-covariance operator for every pairing: ``out`` (B, 2) as in ``splits``."""
+    n = centred_x.shape[0]
+    gram = np.empty((n, n))
+    work = np.empty((2 * n + 2, n))
+    scores = np.empty(amounts.size)
+    weights = np.empty(n)
+    for r in range(permutations.shape[0]):
+        for i in range(n):
+            pi = permutations[r, i]
+            for j in range(n):
+                gram[i, j] = centred_x[i, j] * centred_y[pi, permutations[r, j]]
+        fit(gram, theta, amounts, work, scores, weights, score, weigh)
+        out[r, 0] = quadratic(gram, weights)
+        out[r, 1] = absolute_quadratic(gram, weights)

@@ -1,0 +1,177 @@
+"""Householder reduction of a Gram matrix to a tridiagonal one that starts at the mean, and its spectrum.
+
+Every spectral estimator acts on the sample only through the Krylov space of the uniform vector e, so all of them work
+in the basis Q with Q e_1 = e / sqrt(n) and K = Q T Q', T tridiagonal: a resolvent of T costs O(n), and the deletion of
+one point is a change of rank one there.  No eigenvectors are needed except for truncation.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def reflector(x, v):
+    """Write to ``v`` the Householder vector (v[0] = 1) that maps x to its first axis; return (tau, beta)."""
+    tail = 0.0
+    for j in range(1, x.size):
+        tail += x[j] * x[j]
+    if tail == 0.0:
+        v[:] = 0.0
+        return 0.0, x[0]
+    norm = np.sqrt(x[0] * x[0] + tail)
+    beta = -norm if x[0] > 0.0 else norm
+    head = x[0] - beta
+    v[0] = 1.0
+    for j in range(1, x.size):
+        v[j] = x[j] / head
+    return -head / beta, beta
+
+
+@compiled()
+def tridiagonalize(gram, work):
+    """Reduce ``gram`` (n, n), which is kept, to ``work`` (at least n + 2 rows of n).
+
+    ``work[0]`` is the diagonal of T, ``work[1, :n-1]`` its off-diagonal, ``work[2:n+2]`` the basis Q', one vector a
+    row.
+    """
+    n = gram.shape[0]
+    diagonal, off, basis = work[0], work[1], work[2 : n + 2]
+    a = gram.copy()
+    vectors = np.empty((n, n))
+    taus = np.empty(n)
+    p = np.empty(n)
+    column = np.ones(n)
+    for k in range(n):  # reflector k acts on coordinates k..n-1; the first one maps e, the others column k - 1 of K
+        v = vectors[k, k:]
+        size = n - k
+        tau, beta = reflector(column[:size], v)
+        taus[k] = tau
+        if k > 0:
+            off[k - 1] = beta
+        if tau != 0.0:
+            for i in range(size):
+                row = a[k + i, k:]
+                total = 0.0
+                for j in range(size):
+                    total += row[j] * v[j]
+                p[i] = tau * total
+            overlap = 0.0
+            for j in range(size):
+                overlap += p[j] * v[j]
+            overlap *= 0.5 * tau
+            for j in range(size):
+                p[j] -= overlap * v[j]
+            for i in range(size):
+                row = a[k + i, k:]
+                vi, pi = v[i], p[i]
+                for j in range(size):
+                    row[j] -= vi * p[j] + pi * v[j]
+        diagonal[k] = a[k, k]
+        for j in range(size - 1):
+            column[j] = a[k, k + 1 + j]
+    basis[:] = 0.0
+    for k in range(n):
+        basis[k, k] = 1.0
+    for k in range(n - 1, -1, -1):  # Q' = H_{n-1} .. H_0, row by row
+        if taus[k] == 0.0:
+            continue
+        v = vectors[k, k:]
+        for r in range(k, n):
+            row = basis[r, k:]
+            total = 0.0
+            for j in range(n - k):
+                total += row[j] * v[j]
+            total *= taus[k]
+            for j in range(n - k):
+                row[j] -= total * v[j]
+    if n > 1:  # the first reflector sent e to the negative axis: turn that axis round
+        off[0] = -off[0]
+        off[n - 1] = 0.0
+    for j in range(n):
+        basis[0, j] = 1.0 / np.sqrt(n)
+
+
+@compiled()
+def diagonalize(diagonal, off, vectors):
+    """Eigenvalues of T into ``diagonal``, unordered, while the rows of ``vectors`` are rotated along.
+
+    Negative rounding errors are clipped to 0.  ``off`` is overwritten.  With the identity in ``vectors`` its rows become the eigenvectors; with the single column
+    e_1, their first components.  Implicit QL with Wilkinson's shift; on failure everything is NaN.
+    """
+    n = diagonal.size
+    norm = 0.0
+    for i in range(n):
+        norm = max(norm, abs(diagonal[i]) + abs(off[i]))
+    tiny = 2.2e-16
+    width = vectors.shape[1]
+    for low in range(n):
+        for attempt in range(101):
+            high = low
+            while high < n - 1:
+                if abs(off[high]) <= tiny * max(abs(diagonal[high]) + abs(diagonal[high + 1]), 0.1 * norm):
+                    break
+                high += 1
+            if high == low:
+                break
+            if attempt == 100:
+                diagonal[:] = np.nan
+                vectors[:] = np.nan
+                return
+            g = (diagonal[low + 1] - diagonal[low]) / (2.0 * off[low])
+            r = np.hypot(g, 1.0)
+            g = diagonal[high] - diagonal[low] + off[low] / (g + (r if g >= 0.0 else -r))
+            s, c, shift = 1.0, 1.0, 0.0
+            finished = True
+            for i in range(high - 1, low - 1, -1):
+                f, b = s * off[i], c * off[i]
+                r = np.hypot(f, g)
+                off[i + 1] = r
+                if r == 0.0:
+                    diagonal[i + 1] -= shift
+                    off[high] = 0.0
+                    finished = False
+                    break
+                s, c = f / r, g / r
+                g = diagonal[i + 1] - shift
+                r = (diagonal[i] - g) * s + 2.0 * c * b
+                shift = s * r
+                diagonal[i + 1] = g + shift
+                g = c * r - b
+                for j in range(width):
+                    upper, lower = vectors[i, j], vectors[i + 1, j]
+                    vectors[i + 1, j] = s * upper + c * lower
+                    vectors[i, j] = c * upper - s * lower
+            if finished:
+                diagonal[low] -= shift
+                off[low] = g
+                off[high] = 0.0
+    for i in range(n):
+        diagonal[i] = max(diagonal[i], 0.0)
+
+
+@compiled()
+def spectrum(work, n):
+    """Eigenvalues D (n,) of the reduced Gram matrix and the shares p (n,) of the mean on them, p = n (U'u)^2, sum 1."""
+    values = work[0].copy()
+    first = np.zeros((n, 1))
+    first[0, 0] = 1.0
+    diagonalize(values, work[1].copy(), first)
+    shares = np.empty(n)
+    for k in range(n):
+        shares[k] = first[k, 0] * first[k, 0]
+    return values, shares
+
+
+@compiled()
+def expand(work, coordinates, out):
+    """Points' weights ``out`` = Q ``coordinates`` / sqrt(n): from the basis back to the sample."""
+    n = out.size
+    out[:] = 0.0
+    for k in range(n):
+        factor = coordinates[k] / np.sqrt(n)
+        row = work[k + 2]
+        for i in range(n):
+            out[i] += factor * row[i]

@@ -1,0 +1,130 @@
+"""Options: what the command line accepts, as argparse reads it."""
+
+from __future__ import annotations
+
+import argparse
+from ast import literal_eval
+from typing import Any
+
+from shrinktest import __version__
+from shrinktest._table import HEADERS
+
+#: Data sets that stand for themselves where a file is expected.
+PACKAGED = ("eckerle4",)
+
+_EXIT_CODES = "exit codes: 0 the test ran, 1 it rejects (with --exit-code only), 2 bad usage or input, 130 interrupted"
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of ``shrinktest``; the chosen command is ``args.command``."""
+    program = argparse.ArgumentParser(
+        prog="shrinktest",
+        description="Kernel two-sample and independence tests with pluggable mean estimators.",
+        epilog=_EXIT_CODES,
+        allow_abbrev=False,
+    )
+    program.add_argument("--version", action="version", version=f"shrinktest {__version__}")
+    commands = program.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    shared: Any = {"parents": [_test_options()], "epilog": _EXIT_CODES, "allow_abbrev": False}
+    _two_sample(
+        commands.add_parser(
+            "two-sample",
+            help="do two samples come from the same distribution?",
+            description="Do two samples, one observation per row, come from the same distribution (MMD)?",
+            **shared,
+        )
+    )
+    _independence(
+        commands.add_parser(
+            "independence",
+            help="are two variables independent?",
+            description="Are two variables, observed together in every row, independent (HSIC)?",
+            **shared,
+        )
+    )
+    commands.add_parser("estimators", help="list the estimators, one line each", allow_abbrev=False)
+    return program
+
+
+def _two_sample(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("first", metavar="A.csv", help="the first sample; - is standard input")
+    add("second", metavar="B.csv", help="the second sample; - is standard input")
+    add("--columns", metavar="NAMES", help="such as a,b or 1:13 (default: all, matched by name)")
+    _kernel(command, "")
+
+
+def _independence(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    packaged = ", ".join(PACKAGED)
+    add(
+        "data",
+        metavar="DATA.csv",
+        help=f"the observations; - is standard input, {packaged} comes with the package",
+    )
+    for variable in "xy":
+        what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
+        add(f"--{variable}", metavar="NAMES", help=what)
+    for variable in "xy":
+        _kernel(command, f"-{variable}")
+
+
+def _kernel(command: argparse.ArgumentParser, suffix: str) -> None:
+    names = "gaussian (default), laplacian, linear or polynomial"
+    command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=names)
+    widths = "median (default), a number, or one number per column such as 0.5,2"
+    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, default="median", help=widths)
+
+
+def _test_options() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    add = options.add_argument
+    add("--estimator", metavar="NAME", default="kme", help="see `shrinktest estimators` (default: kme)")
+    what = "a parameter of the estimator, such as lam=0.1; may be repeated"
+    add("--set", metavar="KEY=VALUE", type=_setting, action="append", default=[], help=what)
+    add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
+    add("--statistic", metavar="FORM", default="auto", help="auto (default), biased or unbiased")
+    what = "number of relabellings (default: 999); inf: all there are"
+    add("--resamples", metavar="N", type=_resamples, default=999, help=what)
+    add("--alpha", metavar="LEVEL", type=float, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
+    add("--seed", metavar="N", type=int, help="makes the p-value reproducible")
+    what = "does the first row name the columns? auto (default), yes or no"
+    add("--header", metavar="WHETHER", choices=HEADERS, default="auto", help=what)
+    what = "with missing cells (empty, NA, nan): raise (default), omit their rows, or propagate"
+    add("--nan-policy", metavar="POLICY", default="raise", help=what)
+    add("--workers", metavar="N", type=int, help="threads (default: all cores); never changes the result")
+    add("--progress", action="store_true", help="show a progress bar")
+    add("--json", action="store_true", help="print JSON; its keys are the result's attributes in Python")
+    add("--plot", metavar="FILE.png", help="save a picture of the null distribution")
+    add("--exit-code", action="store_true", help="exit with 1 when the test rejects")
+    return options
+
+
+def _bandwidth(text: str) -> str | float | list[float]:
+    if text == "median":
+        return text
+    try:
+        widths = [float(width) for width in text.split(",")]
+    except ValueError:
+        message = f"must be median, a number, or numbers such as 0.5,2; got {text!r}"
+        raise argparse.ArgumentTypeError(message) from None
+    return widths if len(widths) > 1 else widths[0]
+
+
+def _resamples(text: str) -> int | float:
+    try:
+        return float("inf") if text == "inf" else int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number or inf; got {text!r}") from None
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise argparse.ArgumentTypeError(f"must look like lam=0.1; got {text!r}")
+    for read in (literal_eval, float):  # float reads inf
+        try:
+            return key, read(value)
+        except (ValueError, SyntaxError):
+            continue
+    return key, value

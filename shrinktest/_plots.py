@@ -1,0 +1,50 @@
+"""Pictures of results; matplotlib is imported when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from shrinktest.result import TestResult
+
+# Okabe and Ito's palette: told apart with every kind of colour vision
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+
+
+def axes(ax: Axes | None) -> Axes:
+    """The axes given, or new ones; says what to install where matplotlib is missing."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
+    return plt.subplots(figsize=(7, 4), layout="constrained")[1]
+
+
+def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
+    """Histogram of the null distribution, the observed statistic and the critical value."""
+    if result.n_resamples == 0:
+        raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
+    ax = axes(ax)
+    values = result.null_distribution
+    name = "MMD²" if result.test == "two-sample" else "HSIC"
+    spread = float(np.ptp(values)) > 0.0
+    kind = "all relabellings" if result.exact else "random relabellings"
+    ax.hist(values, bins="auto" if spread else 1, color=GREY, alpha=0.55, label=f"{values.size} {kind}")
+    critical = result.critical_value()
+    if np.isfinite(critical):
+        ax.axvline(critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}")
+    ax.axvline(
+        result.statistic, color=ORANGE, linewidth=2, label=f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
+    )
+    ax.set_xlabel(f"{name} statistic ({result.form} form)")
+    ax.set_ylabel("number of relabellings")
+    ax.set_title(f"{result.test} test, {result.estimator!r}")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax

@@ -1,0 +1,96 @@
+"""The printed summary of a result, in the style of statsmodels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from shrinktest.result import TestResult
+
+_TITLES = {"two-sample": "Kernel two-sample test (MMD)", "independence": "Kernel independence test (HSIC)"}
+_NULLS = {"two-sample": "equal distributions", "independence": "independence"}
+
+
+# Labels left, values right, as in statsmodels' own summaries
+_PAIRS = {
+    "table_dec_above": "=",
+    "table_dec_below": "=",
+    "header_dec_below": "-",
+    "row_dec_below": None,
+    "title_align": "c",
+    "stub_align": "l",
+    "data_aligns": "rlr",
+    "colsep": " ",
+}
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, tuple):
+        shown = ", ".join(_number(v) for v in value[:4])
+        return f"({shown}{', ...' if len(value) > 4 else ''})"
+    return str(value) if isinstance(value, int | str) else f"{value:.4g}"
+
+
+def summary(result: TestResult) -> Any:
+    """Title, what was done, what came out, the estimates, and notes."""
+    from statsmodels.iolib.summary import Summary
+    from statsmodels.iolib.table import SimpleTable
+
+    kernels = result.kernel if isinstance(result.kernel, tuple) else (result.kernel,)
+    sizes = " + ".join(map(str, result.n_observations))
+    unit = "observations" if result.test == "two-sample" else "pairs"
+    left = [
+        ("Null hypothesis:", _NULLS[result.test]),
+        ("Estimator:", repr(result.estimator)),
+        ("Tuning:", result.tuning),
+        *((f"Kernel{' ' + v if v else ''}:", type(k).__name__) for v, k in zip(_names(kernels), kernels, strict=True)),
+        *(
+            (f"Bandwidth{' ' + v if v else ''}:", _number(b))
+            for v, b in zip(_names(kernels), _widths(result), strict=True)
+        ),
+        (f"No. {unit}:", sizes),
+    ]
+    low, high = result.pvalue_interval()
+    decision = "reject" if result.reject() else "do not reject"
+    right = [
+        ("Statistic:", f"{result.statistic:.6g}"),
+        ("Form:", result.form),
+        ("p-value:", f"{result.pvalue:.4g}"),
+        ("95% Monte Carlo:", "exact" if result.exact else f"[{low:.4g}, {high:.4g}]"),
+        (f"Critical ({result.alpha:g}):", f"{result.critical_value():.6g}"),
+        ("Decision:", "none" if np.isnan(result.pvalue) else decision),
+        ("Relabellings:", f"{result.n_resamples} ({'all' if result.exact else 'random'})"),
+    ]
+    blank = ("", "")
+    length = max(len(left), len(right))
+    left += [blank] * (length - len(left))
+    right += [blank] * (length - len(right))
+    rows = [[a[1], f"   {b[0]}", b[1]] for a, b in zip(left, right, strict=True)]
+    out = Summary()
+    out.tables.append(SimpleTable(rows, stubs=[a[0] for a in left], title=_TITLES[result.test], txt_fmt=_PAIRS))
+    if result.estimates:
+        stubs = ["X", "Y"] if result.test == "two-sample" else ["pairs"]
+        body = [[str(len(e.points)), _number(e.shrinkage), f"{e.norm2():.6g}"] for e in result.estimates]
+        out.tables.append(
+            SimpleTable(
+                body,
+                headers=["n", "shrinkage", "squared norm"],
+                stubs=stubs,
+                txt_fmt={**_PAIRS, "data_aligns": "r", "colsep": "   "},
+            )
+        )
+    if result.notes:
+        out.add_extra_txt([f"[{i}] {note}" for i, note in enumerate(result.notes, 1)])
+    return out
+
+
+def _names(kernels: tuple[Any, ...]) -> tuple[str, ...]:
+    return ("",) if len(kernels) == 1 else ("X", "Y")
+
+
+def _widths(result: TestResult) -> tuple[Any, ...]:
+    return result.bandwidth if isinstance(result.kernel, tuple) else (result.bandwidth,)

@@ -1,0 +1,372 @@
+"""User input: tables, seeds, names and numbers become plain values, or an error that says what to do."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import os
+import sys
+from collections.abc import Iterable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Columns = tuple[str, ...] | None
+
+NAN_POLICIES = ("raise", "omit", "propagate")
+
+
+class Points(NamedTuple):
+    """Observations in rows: values (n, d), float64 and C-contiguous, and the column names of a table."""
+
+    values: Array
+    columns: Columns
+
+
+# --- arrays and tables --------------------------------------------------------------------------------------
+
+
+def as_points(x: Any, name: str) -> Points:
+    """Read numbers from a list, an array, or a pandas Series or DataFrame; one-dimensional means one column.
+
+    Missing values (NaN, pandas' NA, masked entries) come out as NaN. The values are always a copy.
+
+    Raises
+    ------
+    TypeError
+        Values that are not real numbers (text, objects, categories, dates, complex numbers).
+    ValueError
+        A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values.
+    """
+    pandas = sys.modules.get("pandas")  # whoever passes a DataFrame has imported it
+    columns: Columns = None
+    if pandas is not None and isinstance(x, pandas.DataFrame):
+        columns = tuple(str(label) for label in x.columns)
+        repeated = sorted({label for label in columns if columns.count(label) > 1})
+        if repeated:
+            raise ValueError(f"{name} has more than one column named {_listed(repeated)}; rename or drop them")
+        read = [_read_series(x.iloc[:, j], f"{name}, column {label!r},") for j, label in enumerate(columns)]
+        values = np.stack(read, axis=1) if read else np.empty((len(x), 0))
+    elif pandas is not None and isinstance(x, pandas.Series):
+        values = _read_series(x, name)
+    else:
+        values = _read_array(x, name)
+    if values.ndim == 0:
+        raise ValueError(f"{name} is a single number; a sample has one row per observation")
+    if values.ndim > 2:
+        raise ValueError(
+            f"{name} has {values.ndim} dimensions, shape {values.shape}; "
+            "reshape it to two: one row per observation, one column per variable"
+        )
+    if values.ndim == 1:
+        values = values[:, np.newaxis]
+    if values.size == 0:
+        raise ValueError(f"{name} is empty: it has {_counted(*values.shape)}")
+    points = Points(np.array(values, dtype=np.float64, order="C"), columns)
+    infinite = np.isinf(points.values)
+    if infinite.any():
+        raise ValueError(f"{name} has an infinite value in {_cell(points, infinite)}; remove or replace it")
+    return points
+
+
+def complete_points(x: Any, name: str) -> Points:
+    """Points without missing values, for code that no nan_policy reaches."""
+    points = as_points(x, name)
+    missing = np.isnan(points.values)
+    if missing.any():
+        raise ValueError(f"{name} has {_missing(points, missing)}; remove those rows first")
+    return points
+
+
+def two_samples(X: Any, Y: Any, nan_policy: str) -> tuple[Array, Array, Columns, bool]:
+    """Two samples of the same variables: (X, Y, column names, whether missing values remain).
+
+    The columns of two DataFrames are matched by name, and Y takes the order of X. Missing values remain only
+    under nan_policy="propagate"; "omit" drops the rows that hold them.
+    """
+    choice(nan_policy, NAN_POLICIES, "nan_policy")
+    x, y = as_points(X, "X"), as_points(Y, "Y")
+    if x.columns is not None and y.columns is not None:
+        y = _reordered(y, x.columns)
+    if x.values.shape[1] != y.values.shape[1]:
+        raise ValueError(
+            f"X has {_counted(columns=x.values.shape[1])} and Y has {_counted(columns=y.values.shape[1])}; "
+            "both samples must hold the same variables, one per column"
+        )
+    keep_x, keep_y = _kept_rows(x, "X", nan_policy), _kept_rows(y, "Y", nan_policy)
+    has_nan = not bool(keep_x.all() and keep_y.all())
+    if nan_policy == "omit":
+        x, y, has_nan = x._replace(values=x.values[keep_x]), y._replace(values=y.values[keep_y]), False
+    _at_least_two_rows(x.values, "X", ~keep_x)
+    _at_least_two_rows(y.values, "Y", ~keep_y)
+    return x.values, y.values, x.columns if x.columns is not None else y.columns, has_nan
+
+
+def paired_samples(X: Any, Y: Any, nan_policy: str) -> tuple[Array, Array, bool]:
+    """Two variables observed together, row by row: (X, Y, whether missing values remain).
+
+    nan_policy="omit" drops a pair when either side misses a value.
+    """
+    choice(nan_policy, NAN_POLICIES, "nan_policy")
+    x, y = as_points(X, "X"), as_points(Y, "Y")
+    if len(x.values) != len(y.values):
+        raise ValueError(
+            f"X has {_counted(len(x.values))} and Y has {_counted(len(y.values))}; "
+            "row i of X and row i of Y must be the same observation"
+        )
+    _check_same_index(X, Y)
+    keep = _kept_rows(x, "X", nan_policy) & _kept_rows(y, "Y", nan_policy)
+    has_nan = not bool(keep.all())
+    if nan_policy == "omit":
+        x, y, has_nan = x._replace(values=x.values[keep]), y._replace(values=y.values[keep]), False
+    _at_least_two_rows(x.values, "X and Y", ~keep)
+    return x.values, y.values, has_nan
+
+
+def _read_array(x: Any, name: str) -> NDArray[Any]:
+    masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
+    try:
+        values = np.asarray(x)
+    except ValueError as error:  # numpy's word for it is "inhomogeneous"
+        raise ValueError(f"{name} has rows of different lengths ({error})") from None
+    if values.ndim == 0 and values.dtype.kind not in "biuf":
+        raise TypeError(
+            f"{name} must be a list, an array, or a pandas Series or DataFrame of numbers; got {type(x).__name__}"
+        )
+    if values.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {_advice(values.dtype.kind)}")
+    return values if masked is None else np.where(masked, np.nan, values.astype(np.float64))
+
+
+def _read_series(series: Any, name: str) -> NDArray[Any]:
+    types = sys.modules["pandas"].api.types
+    if types.is_numeric_dtype(series.dtype) and not types.is_complex_dtype(series.dtype):
+        values: NDArray[Any] = series.to_numpy(dtype=np.float64, na_value=np.nan)
+        return values
+    found = _found(series.to_numpy(dtype=object), series.dtype)
+    raise TypeError(f"{name} must hold real numbers, {found}; {_advice(series.dtype.kind)}")
+
+
+def _found(values: NDArray[Any], dtype: object) -> str:
+    """The dtype and the first entry, if any, that is not a real number."""
+    for where in np.ndindex(values.shape):
+        entry = values[where]
+        if not isinstance(entry, Real):
+            column = f", column {where[1]}" if len(where) > 1 else ""
+            return f"got dtype {dtype} ({str(entry)!r} in row {where[0]}{column})"
+    return f"got dtype {dtype}"
+
+
+def _advice(kind: str) -> str:
+    if kind in "mM":
+        return "turn times into numbers first (such as hours since a start)"
+    if kind in "cV":
+        return "pass one column per real-valued part"
+    return "convert it (astype(float), pandas.to_numeric), encode categories as numbers, or leave it out"
+
+
+def _reordered(y: Points, columns: tuple[str, ...]) -> Points:
+    assert y.columns is not None
+    only_x = [label for label in columns if label not in y.columns]
+    only_y = [label for label in y.columns if label not in columns]
+    if only_x or only_y:
+        differences = [
+            f"only in {name}: {_listed(labels)}" for name, labels in (("X", only_x), ("Y", only_y)) if labels
+        ]
+        raise ValueError(f"X and Y have different columns ({'; '.join(differences)}); select the same in both")
+    order = [y.columns.index(label) for label in columns]
+    return Points(np.ascontiguousarray(y.values[:, order]), columns)
+
+
+def _kept_rows(points: Points, name: str, nan_policy: str) -> NDArray[np.bool_]:
+    missing = np.isnan(points.values)
+    if nan_policy == "raise" and missing.any():
+        raise ValueError(
+            f"{name} has {_missing(points, missing)}; remove or impute them, or pass nan_policy='omit' "
+            "to drop their rows (nan_policy='propagate' gives a p-value of nan)"
+        )
+    return np.asarray(~missing.any(axis=1))
+
+
+def _at_least_two_rows(values: Array, name: str, incomplete: NDArray[np.bool_]) -> None:
+    if len(values) >= 2:
+        return
+    dropped = len(incomplete) - len(values)
+    why = f" once the {_counted(dropped)} with missing values are dropped" if dropped else ""
+    raise ValueError(f"{name} has {_counted(len(values))}{why}; a test needs at least 2 (one per observation)")
+
+
+def _check_same_index(X: Any, Y: Any) -> None:
+    """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
+        return
+    if not X.index.equals(Y.index):
+        row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
+        raise ValueError(
+            f"X and Y have different row labels (row {row} is {X.index[row]} in X, {Y.index[row]} in Y), "
+            "so their rows would be mispaired; align them (such as Y.loc[X.index]), "
+            "or pass X.to_numpy() and Y.to_numpy() to pair them by position"
+        )
+
+
+def _missing(points: Points, missing: NDArray[np.bool_]) -> str:
+    total = int(missing.sum())
+    first = "in" if total == 1 else "the first in"
+    return f"{total} missing value{'s' * (total > 1)} (NaN), {first} {_cell(points, missing)}"
+
+
+def _cell(points: Points, where: NDArray[np.bool_]) -> str:
+    """The first true cell, in words."""
+    row, column = (int(i) for i in np.argwhere(where)[0])
+    label = f"{points.columns[column]!r}" if points.columns is not None else str(column)
+    return f"row {row}, column {label} (counting from 0)"
+
+
+def _counted(rows: int | None = None, columns: int | None = None) -> str:
+    parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((rows, "row"), (columns, "column")) if n is not None]
+    return " and ".join(parts)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+# --- random numbers -----------------------------------------------------------------------------------------
+
+
+def as_rng(rng: Any) -> np.random.Generator:
+    """A numpy Generator from None (fresh entropy), a seed, a SeedSequence, a BitGenerator, or a Generator."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or isinstance(rng, (np.random.SeedSequence, np.random.BitGenerator)):
+        return np.random.default_rng(rng)
+    if isinstance(rng, np.random.RandomState):
+        raise TypeError(
+            "rng is a legacy numpy RandomState; pass a seed (rng=0) or numpy.random.default_rng(seed) instead"
+        )
+    if isinstance(rng, Integral) and not isinstance(rng, bool):
+        if rng < 0:
+            raise ValueError(f"rng must be a seed >= 0, got {rng}")
+        return np.random.default_rng(int(rng))
+    raise TypeError(
+        "rng must be None, an integer seed, or a numpy SeedSequence, BitGenerator or Generator, "
+        f"got {rng!r} ({type(rng).__name__})"
+    )
+
+
+def rng_provenance(generator: np.random.Generator) -> dict[str, Any]:
+    """Where the random numbers come from, ready for JSON; call it before the first draw.
+
+    `state` alone is enough to draw the same numbers again; `entropy` and `spawn_key` rebuild the SeedSequence
+    (None for a bit generator that was not seeded by one).
+    """
+    bits = generator.bit_generator
+    seed = bits.seed_seq if isinstance(bits.seed_seq, np.random.SeedSequence) else None
+    return {
+        "bit_generator": type(bits).__name__,
+        "entropy": _plain(seed.entropy) if seed else None,
+        "spawn_key": _plain(seed.spawn_key) if seed else None,
+        "state": _plain(bits.state),
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+# --- names and numbers --------------------------------------------------------------------------------------
+
+
+def choice(value: Any, known: Iterable[str], name: str) -> str:
+    """The value, if it is one of the known names."""
+    known = tuple(known)
+    if isinstance(value, str) and value in known:
+        return value
+    message = f"{name} must be one of {_listed(known)}; got {value!r}"
+    if isinstance(value, str):
+        near = difflib.get_close_matches(value.lower(), known, n=1)
+        message += f". Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(message)
+
+
+def positive(value: Any, name: str, allow_zero: bool = False) -> float:
+    """A finite number > 0 (or >= 0), as a float."""
+    number = _real(value, name)
+    if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
+        raise ValueError(f"{name} must be a finite number {'>=' if allow_zero else '>'} 0, got {value}")
+    return number
+
+
+def count(value: Any, name: str, minimum: int) -> int:
+    """A whole number of things; 3.0 and True are not counts."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer >= {minimum}, got {value!r} ({type(value).__name__})")
+    if value < minimum:
+        raise ValueError(f"{name} must be an integer >= {minimum}, got {value}")
+    return int(value)
+
+
+def level(value: Any, name: str = "alpha") -> float:
+    """A level (of significance, of confidence) strictly between 0 and 1."""
+    number = _real(value, name)
+    if not 0 < number < 1:
+        raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
+    return number
+
+
+def _real(value: Any, name: str) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r} ({type(value).__name__})")
+    return float(value)
+
+
+def resamples(n: Any) -> int | float:
+    """A number of relabellings: an integer >= 0, or numpy.inf for all of them."""
+    if isinstance(n, float) and n == math.inf:  # numpy.float64 is a float
+        return math.inf
+    try:
+        return count(n, "n_resamples", minimum=0)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}; numpy.inf asks for all relabellings") from None
+
+
+def n_workers(workers: Any) -> int:
+    """How many threads to run: None or -1 mean every core this process may use."""
+    if workers is None or (isinstance(workers, Integral) and workers == -1):
+        return usable_cores()
+    try:
+        return count(workers, "workers", minimum=1)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}; None or -1 use all cores") from None
+
+
+def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """The cores this process may run on, no more than the container's CPU quota."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows have no affinity call
+        cores = os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, _cpu_quota(cgroup))))
+
+
+def _cpu_quota(cgroup: Path) -> float:
+    """Cores' worth of CPU time granted by the control group (v2, then v1); inf without a limit."""
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, period = " ".join((cgroup / file).read_text() for file in files).split()
+            if int(quota) > 0:  # v1 writes -1 and v2 "max" for no limit
+                return int(quota) / int(period)
+        except (OSError, ValueError):
+            continue
+    return math.inf

@@ -1,0 +1,192 @@
+"""The command line: reads tables, runs a test of the library, prints what it found."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any, TextIO
+
+from shrinktest import MeanEstimator, TestResult, independence_test, two_sample_test
+from shrinktest._options import PACKAGED, parser
+from shrinktest._table import Table, parse_table
+from shrinktest._validate import choice
+from shrinktest.estimators import ESTIMATORS, as_estimator
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line ``argv`` (default: that of the process) and return the exit code."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.showwarning = _show_warning
+            code = _run(argv)
+            sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone (`| head`); the interpreter must not fail again on its last flush.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        return _complain(f"error: {error.filename or 'input'}: {error.strerror or error}", 2)
+    except (ValueError, ImportError, MemoryError) as error:
+        return _complain(f"error: {error}", 2)
+
+
+def _run(argv: Sequence[str] | None) -> int:
+    try:
+        args = parser().parse_args(argv)
+    except SystemExit as stop:  # argparse has printed the help, or what is wrong
+        return int(stop.code or 0)
+    return COMMANDS[args.command](args)
+
+
+def _complain(message: str, code: int) -> int:
+    print("shrinktest:", " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    _complain(f"warning: {message}", 0)
+
+
+def _two_sample(args: argparse.Namespace) -> int:
+    if args.first == args.second == "-":
+        raise ValueError("standard input (-) can be only one of the two samples")
+    first, second = _table(args.first, args.header), _table(args.second, args.header)
+    if args.columns is not None:
+        names = first.select(args.columns)
+    elif set(first.names) == set(second.names):
+        names = list(first.names)
+    else:
+        raise ValueError(
+            f"the columns differ: {first.source} has {', '.join(first.names)} and {second.source} has "
+            f"{', '.join(second.names)}; choose those that both have with --columns"
+        )
+    return _report(
+        args,
+        two_sample_test,
+        first.numbers(names),
+        second.numbers(names),
+        kernel=args.kernel,
+        bandwidth=args.bandwidth,
+    )
+
+
+def _independence(args: argparse.Namespace) -> int:
+    table = _table(args.data, args.header)
+    if (args.x is None) != (args.y is None) or (args.x is None and len(table.names) != 2):
+        raise ValueError(
+            f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
+        )
+    x, y = ([name] for name in table.names) if args.x is None else map(table.select, (args.x, args.y))
+    for name in set(x) & set(y):
+        raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
+    return _report(
+        args,
+        independence_test,
+        table.numbers(x),
+        table.numbers(y),
+        kernel_x=args.kernel_x,
+        kernel_y=args.kernel_y,
+        bandwidth_x=args.bandwidth_x,
+        bandwidth_y=args.bandwidth_y,
+    )
+
+
+def _estimators(args: argparse.Namespace) -> int:
+    width = max(map(len, ESTIMATORS))
+    for name, estimator in ESTIMATORS.items():
+        print(f"{name:{width}}  {estimator.summary}")
+    return 0
+
+
+def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> int:
+    if args.plot is not None:
+        _check_plot(args.plot)
+    result: TestResult = test(
+        *data,
+        estimator=_estimator(args),
+        statistic=args.statistic,
+        n_resamples=args.resamples,
+        alpha=args.alpha,
+        nan_policy=args.nan_policy,
+        rng=args.seed,
+        workers=args.workers,
+        progress=args.progress,
+        **kernels,
+    )
+    print(result.to_json() if args.json else result.summary())
+    if args.plot is not None:
+        _plot(result, args.plot)
+    return int(args.exit_code and result.reject(args.alpha))
+
+
+def _table(path: str, header: str) -> Table:
+    if path in PACKAGED:
+        text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
+    elif path == "-":
+        path, text = "standard input", sys.stdin.read()
+    else:
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
+    return parse_table(text, path, header)
+
+
+def _estimator(args: argparse.Namespace) -> MeanEstimator:
+    estimator = as_estimator(args.estimator)
+    given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
+    known = [field.name for field in fields(estimator)]  # type: ignore[arg-type]  # every named estimator is a dataclass
+    for name in given:
+        if not known:
+            raise ValueError(f"{args.estimator} has no parameters, so {name} cannot be set")
+        choice(name, known, f"a parameter of {args.estimator}")
+    try:
+        changed: MeanEstimator = replace(estimator, **given)  # type: ignore[type-var]
+    except TypeError as error:  # text where a number belongs
+        raise ValueError(str(error)) from None
+    return changed
+
+
+def _check_plot(path: str) -> None:
+    """Find out that a plot cannot be saved before the test runs, not after."""
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ImportError("--plot needs matplotlib: pip install 'shrinktest[plot]'") from None
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix.lstrip(".").lower() not in known:
+        raise ValueError(f"--plot {path} must end in one of .{', .'.join(known)}")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"--plot {path}: there is no directory {Path(path).parent}")
+
+
+def _plot(result: TestResult, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.0), layout="constrained")  # without pyplot: no display, no global state
+    result.plot_null(figure.subplots())
+    figure.savefig(path, dpi=150)
+
+
+COMMANDS = {"two-sample": _two_sample, "independence": _independence, "estimators": _estimators}
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,99 @@
+"""Eckerle4: two measured variables that depend on each other through a narrow peak, and a simulator."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shrinktest._validate import Array, as_rng, count, positive
+
+#: NIST's certified parameters of the model, and its residual standard deviation.
+B1, B2, B3 = 1.5543827178, 4.0888321754, 451.54121844
+RESIDUAL_SD = 0.0067629245447
+
+
+class Eckerle(NamedTuple):
+    """Wavelengths in nanometres (n,) and the transmittance measured at each (n,); unpacks to the two."""
+
+    wavelength: Array
+    transmittance: Array
+
+
+def load_eckerle4() -> Eckerle:
+    """The 35 observations of NIST's Eckerle4: transmittance of a filter against wavelength.
+
+    Returns
+    -------
+    Eckerle
+        ``wavelength`` (35,), 400 to 500 nm, and ``transmittance`` (35,).
+
+    Notes
+    -----
+    K. Eckerle, circular interference transmittance study, National Institute of Standards and Technology,
+    1979; a data set of the Statistical Reference Datasets for nonlinear regression, in the public domain.
+
+    Examples
+    --------
+    >>> wavelength, transmittance = load_eckerle4()
+    >>> wavelength.shape, float(wavelength[transmittance.argmax()])
+    ((35,), 451.5)
+    """
+    from importlib import resources
+
+    text = resources.files(__name__).joinpath("eckerle4.csv").read_text(encoding="utf-8")
+    table = np.loadtxt(text.splitlines(), delimiter=",", skiprows=1)
+    return Eckerle(*np.ascontiguousarray(table.T))
+
+
+def eckerle_curve(wavelength: Any) -> Array:
+    """NIST's certified model, (b1/b2) exp(-((x - b3)/b2)^2 / 2), at wavelengths of any shape.
+
+    Examples
+    --------
+    >>> float(eckerle_curve(451.5).round(4))
+    0.3801
+    """
+    x = np.asarray(wavelength, dtype=np.float64)
+    return np.asarray(B1 / B2 * np.exp(-0.5 * np.square((x - B3) / B2)))
+
+
+def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eckerle:
+    """Draw independent observations from NIST's certified model of Eckerle4.
+
+    Wavelengths are uniform on [400, 500] nm, so that the pairs are independent and identically distributed;
+    the 35 measured ones are a fixed design, denser around the peak.  Transmittances are the certified curve
+    plus Gaussian noise (and, unlike real ones, may be negative).
+
+    Parameters
+    ----------
+    n : int
+        Number of observations, at least 1.
+    noise : float, optional
+        Standard deviation of the noise, at least 0; by default the residual one that NIST certifies.
+    rng : None, int, SeedSequence, BitGenerator or Generator, optional
+        Seed or source of the random numbers.
+
+    Returns
+    -------
+    Eckerle
+        ``wavelength`` (n,) and ``transmittance`` (n,).
+
+    Raises
+    ------
+    TypeError, ValueError
+        For an ``n`` that is no positive integer, or a ``noise`` that is not a finite number at least 0.
+
+    Examples
+    --------
+    >>> wavelength, transmittance = simulate_eckerle(200, noise=0.01, rng=0)
+    >>> transmittance.shape
+    (200,)
+    """
+    n, noise = count(n, "n", minimum=1), positive(noise, "noise", allow_zero=True)
+    generator = as_rng(rng)
+    wavelength = generator.uniform(400.0, 500.0, size=n)
+    return Eckerle(wavelength, eckerle_curve(wavelength) + noise * generator.standard_normal(n))
+
+
+__all__ = ["Eckerle", "eckerle_curve", "load_eckerle4", "simulate_eckerle"]

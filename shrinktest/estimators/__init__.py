@@ -1,0 +1,74 @@
+"""Kernel mean estimators: what a test plugs in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shrinktest._validate import choice
+from shrinktest.estimators.base import MeanEstimator
+from shrinktest.estimators.check import check_estimator
+from shrinktest.estimators.custom import Compiled, FromFunction
+from shrinktest.estimators.marginalized import MKME, MMKME
+from shrinktest.estimators.spectral import FKMSE, TSVD, IteratedTikhonov, Landweber, NuMethod
+from shrinktest.estimators.standard import KME, SKMSE
+
+#: Every built-in estimator by name.
+ESTIMATORS: dict[str, type[MeanEstimator]] = {
+    "kme": KME,
+    "skmse": SKMSE,
+    "fkmse": FKMSE,
+    "landweber": Landweber,
+    "nu": NuMethod,
+    "iterated_tikhonov": IteratedTikhonov,
+    "tsvd": TSVD,
+    "mkme": MKME,
+    "mmkme": MMKME,
+}
+
+#: Names of families, for those who do not know which member they want.
+ALIASES = {"standard": "kme", "shrinkage": "fkmse", "spectral": "landweber", "marginalized": "mkme"}
+
+
+def as_estimator(estimator: Any) -> MeanEstimator:
+    """An estimator from a name, an estimator or a callable ``gram -> weights``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    TypeError
+        For anything else.
+    """
+    if isinstance(estimator, MeanEstimator):
+        return estimator
+    if isinstance(estimator, str):
+        name = estimator.lower().replace("-", "_")
+        return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
+    if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
+        raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")
+    if callable(estimator):
+        return FromFunction(estimator)
+    raise TypeError(
+        f"estimator must be a name ({', '.join(ESTIMATORS)}), an estimator such as FKMSE(lam=0.1), or a function "
+        f"gram -> weights; found {estimator!r}"
+    )
+
+
+__all__ = [
+    "ALIASES",
+    "ESTIMATORS",
+    "FKMSE",
+    "KME",
+    "MKME",
+    "MMKME",
+    "SKMSE",
+    "TSVD",
+    "Compiled",
+    "FromFunction",
+    "IteratedTikhonov",
+    "Landweber",
+    "MeanEstimator",
+    "NuMethod",
+    "as_estimator",
+    "check_estimator",
+]

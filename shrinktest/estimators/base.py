@@ -1,0 +1,148 @@
+"""The seam of every kernel mean estimator: weights on a Gram matrix, and a kernel to make it with."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest._validate import as_points, choice
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.kernels import Kernel, as_kernel
+
+#: How the amount of shrinkage is chosen in a test; see :class:`Tuned`.
+TUNINGS = ("auto", "sample", "joint", "pooled")
+
+
+def as_gram(gram: object, name: str = "gram") -> np.ndarray:
+    """A Gram matrix as (n, n) float64 in C order; raises ValueError if it is not square, finite and symmetric."""
+    try:
+        g = np.ascontiguousarray(gram, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a matrix of numbers: {error}") from None
+    if g.ndim != 2 or g.shape[0] != g.shape[1]:
+        raise ValueError(f"{name} must be a square Gram matrix, shape (n, n); found shape {g.shape}")
+    if g.shape[0] == 0:
+        raise ValueError(f"{name} is empty; an estimate needs at least one point")
+    if not np.isfinite(g).all():
+        i, j = np.argwhere(~np.isfinite(g))[0]
+        raise ValueError(f"{name}[{i}, {j}] is {g[i, j]}; every entry must be finite")
+    gap = np.abs(g - g.T)
+    if gap.max() > 1e-8 * max(np.abs(g).max(), np.finfo(float).tiny):
+        i, j = np.unravel_index(int(gap.argmax()), g.shape)
+        raise ValueError(
+            f"{name} must be symmetric: entries [{i}, {j}] and [{j}, {i}] differ by {gap.max():.3g}; "
+            "pass the Gram matrix of one sample, not a cross-Gram matrix"
+        )
+    return g
+
+
+class MeanEstimator(ABC):
+    """An estimator of the kernel mean mu_P = E k(X, .): a frozen value with two hooks.
+
+    ``weights`` turns a Gram matrix into weights; ``features`` may replace the kernel that makes the Gram matrix (it
+    must
+    depend on the points only as an unordered set, because tests call it once, on the pooled sample).  A subclass with
+    these works in every test, power study and application; see :func:`shrinktest.check_estimator`.
+    """
+
+    #: One line for lists and tables.
+    summary: ClassVar[str] = "user-defined estimator"
+
+    @abstractmethod
+    def weights(self, gram: Any) -> np.ndarray:
+        """Weights (n,) on the points, from their Gram matrix (n, n)."""
+
+    def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
+        """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
+        return kernel
+
+    def __repr__(self) -> str:
+        """The expression that rebuilds the value; parameters at their defaults are left out."""
+        if not is_dataclass(self):
+            return f"{type(self).__name__}()"
+        shown = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+    def fit(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:
+        """Estimate the kernel mean of one sample.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d) or (n,)
+            The sample; one row a point.
+        kernel : str, Kernel or callable, default "gaussian"
+            A bandwidth of ``"median"`` is resolved on ``X``.
+
+        Returns
+        -------
+        MeanEmbedding
+            Points, weights, the resolved kernel and the tuned amount.
+
+        Examples
+        --------
+        >>> from shrinktest import SKMSE
+        >>> mean = SKMSE().fit([0.0, 1.0, 3.0], kernel="gaussian")
+        >>> mean.weights.round(4)
+        array([0.2466, 0.2466, 0.2466])
+        """
+        points = as_points(X, "X").values
+        if np.isnan(points).any():
+            raise ValueError("X contains missing values (NaN); drop or impute them before fitting an embedding")
+        return self.embed(points, as_kernel(kernel).resolve(points))
+
+    def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
+        """``fit`` for validated points (n, d) and a resolved kernel."""
+        weights, amount = self._solve(self.features(kernel, points)(points))
+        return MeanEmbedding(points, weights, kernel, amount)
+
+    def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
+        """Weights and the amount of shrinkage in the estimator's own unit."""
+        return np.asarray(self.weights(gram), dtype=np.float64), None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Tuned(ABC):
+    """What estimators with an amount to choose have in common.
+
+    ``tuning="sample"``: every sample is tuned by itself, again in every relabelling; ``"joint"``: one amount for both
+    samples, again in every relabelling; ``"pooled"``: once, on the pooled sample, which relabelling cannot change.
+    ``"auto"`` is ``"sample"``, except for two samples of unequal sizes, where tuning each by itself would shrink the
+    smaller one more and make the test one-sided: ``"joint"`` there.
+    """
+
+    tuning: str = "auto"
+
+    def __post_init__(self) -> None:
+        choice(self.tuning, TUNINGS, "tuning")
+        if self.fixed and self.tuning != "auto":
+            raise ValueError(
+                f"tuning={self.tuning!r} has nothing to tune: the amount of {self!r} is fixed; drop one of the two"
+            )
+        self._check()
+
+    def _check(self) -> None:  # noqa: B027 - not every estimator has parameters to check
+        """Raise on parameters that cannot be."""
+
+    @property
+    @abstractmethod
+    def fixed(self) -> bool:
+        """Whether the amount was given, so that nothing is tuned."""
+
+    @abstractmethod
+    def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
+        """The estimator with its amount fixed at the one that minimises the summed score of these samples."""
+
+    def tuning_for(self, sizes: tuple[int, ...]) -> str:
+        """The tuning that ``"auto"`` stands for with samples of these sizes."""
+        if self.fixed:
+            return "fixed"
+        if self.tuning != "auto":
+            return self.tuning
+        return "joint" if len(set(sizes)) > 1 else "sample"
+
+    def at(self, **amount: Any) -> Self:
+        """The same estimator with its amount fixed."""
+        return replace(self, **{"tuning": "auto", **amount})

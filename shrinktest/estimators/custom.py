@@ -1,0 +1,109 @@
+"""Users' own estimators: a function, in Python or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest.estimators.base import MeanEstimator, as_gram
+from shrinktest.estimators.spectral import SpectralEstimator
+
+
+@dataclass(frozen=True, repr=False)
+class FromFunction(MeanEstimator):
+    """An estimator made of a function ``gram (n, n) -> weights (n,)``; what strings and callables become in tests.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> FromFunction(lambda gram: np.full(len(gram), 0.5 / len(gram))).weights(np.eye(2))
+    array([0.25, 0.25])
+    """
+
+    summary: ClassVar[str] = "a function of the Gram matrix"
+
+    function: Callable[[np.ndarray], Any]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, gram -> weights; found {self.function!r}")
+
+    def __repr__(self) -> str:
+        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
+
+    def weights(self, gram: Any) -> np.ndarray:
+        """Weights (n,); raises ValueError if the function returns another shape or numbers that are not finite."""
+        g = as_gram(gram)
+        weights = np.asarray(self.function(g), dtype=np.float64)
+        if weights.shape != (g.shape[0],):
+            raise ValueError(
+                f"{self!r} must return {g.shape[0]} weights for {g.shape[0]} points; found {weights.shape}"
+            )
+        if not np.isfinite(weights).all():
+            raise ValueError(f"{self!r} returned weights that are not finite for a Gram matrix of {g.shape[0]} points")
+        return weights
+
+
+@dataclass(frozen=True, repr=False)
+class Compiled(SpectralEstimator):
+    """An estimator made of a numba-compiled ``weigh(gram, theta, out)``, run inside the parallel loop.
+
+    Parameters
+    ----------
+    weigh : function compiled with ``numba.njit``
+        Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``; must not raise nor change
+        ``gram``: write NaN where the weights do not exist.
+    parameters : tuple of float, optional
+        Handed to the function as the array ``theta``.
+
+    Examples
+    --------
+    >>> import numba, numpy as np
+    >>> @numba.njit
+    ... def half(gram, theta, out):
+    ...     out[:] = theta[0] / out.size
+    >>> Compiled(half, (0.5,)).weights(np.eye(2))
+    array([0.25, 0.25])
+    """
+
+    summary: ClassVar[str] = "a compiled function of the Gram matrix"
+
+    weigh: Callable[..., None]
+    parameters: tuple[float, ...] = ()
+    tuning: str = field(default="auto", init=False)
+
+    def __post_init__(self) -> None:
+        if not callable(self.weigh):
+            raise TypeError(f"weigh must be a numba-compiled function (gram, theta, out); found {self.weigh!r}")
+        object.__setattr__(self, "parameters", tuple(float(p) for p in self.parameters))
+
+    def __repr__(self) -> str:
+        shown = f", {self.parameters!r}" if self.parameters else ""
+        return f"Compiled({getattr(self.weigh, '__name__', repr(self.weigh))}{shown})"
+
+    @property
+    def fixed(self) -> bool:
+        return True
+
+    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+        from shrinktest._compiled.custom import adapt
+
+        return adapt(self.weigh)
+
+    def theta(self) -> np.ndarray:
+        return np.array(self.parameters, dtype=np.float64)
+
+    def amounts(self, n: int) -> np.ndarray:
+        return np.zeros(1)
+
+    def _unit(self, amount: float, gram: np.ndarray) -> Any:
+        return None
+
+    def _at(self, amount: float) -> Self:
+        return self
+
+    def _failure(self, gram: np.ndarray) -> str:
+        return f"{self!r} wrote weights that are not finite for a Gram matrix of {gram.shape[0]} points"

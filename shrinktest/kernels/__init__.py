@@ -1,0 +1,90 @@
+"""Positive semi-definite kernels: how alike two observations are.
+
+A kernel is a small frozen value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
+rebuilds it. `bandwidth="median"` is a promise that `resolve` keeps on the data at hand.
+
+    >>> kernel = Gaussian() + 0.5 * Linear()
+    >>> kernel
+    Gaussian(bandwidth='median') + 0.5 * Linear()
+    >>> kernel.resolve([0.0, 1.0, 3.0])
+    Gaussian(bandwidth=2.0) + 0.5 * Linear()
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import choice
+from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
+from shrinktest.kernels.custom import Custom, Precomputed
+from shrinktest.kernels.distance import Gaussian, Laplacian, OfDistance, median_bandwidth
+from shrinktest.kernels.inner_product import Linear, Polynomial
+
+__all__ = [
+    "Custom",
+    "Gaussian",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sum",
+    "as_kernel",
+    "median_bandwidth",
+]
+
+_NAMED: dict[str, type[Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "linear": Linear,
+    "polynomial": Polynomial,
+}
+
+
+def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
+    """The kernel behind a test's arguments.
+
+    Parameters
+    ----------
+    kernel : str, Kernel, or callable (X, Y) -> Gram matrix
+        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), or one's own.
+    bandwidth : float, sequence of float, or "median"
+        For "gaussian" and "laplacian". Anything but "median" is an error beside a kernel that takes none or
+        carries its own.
+    name : str
+        The argument's name in error messages ("kernel_x" goes with "bandwidth_x").
+
+    Examples
+    --------
+    >>> as_kernel("gaussian", bandwidth=2)
+    Gaussian(bandwidth=2.0)
+    """
+    if isinstance(kernel, str) and kernel == "precomputed":
+        raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
+    if isinstance(kernel, str):
+        kind = _NAMED[choice(kernel, _NAMED, name)]
+        if issubclass(kind, OfDistance):
+            return kind(bandwidth)
+        found: Kernel = kind()
+    elif isinstance(kernel, Kernel):
+        found = kernel
+    elif isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise TypeError(f"{name} is the class {kernel.__name__}; pass an object such as {name}={kernel.__name__}(...)")
+    elif callable(kernel):
+        found = Custom(kernel)
+    else:
+        hint = "; a Gram matrix goes in as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
+        raise TypeError(
+            f"{name} must be a name, a Kernel, or a function (X, Y) -> Gram matrix; got {type(kernel).__name__}{hint}"
+        )
+    if not (isinstance(bandwidth, str) and bandwidth == "median"):
+        argument = name.replace("kernel", "bandwidth")
+        raise ValueError(
+            f"{argument}={bandwidth!r} has no effect on {name}={found!r}: give the bandwidth to the kernel "
+            f"(such as {name}=Gaussian(bandwidth=...)), or leave {argument} at 'median'"
+        )
+    return found

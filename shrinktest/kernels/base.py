@@ -1,0 +1,215 @@
+"""What a kernel is, and how kernels add and multiply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from shrinktest._validate import Array, as_rng, complete_points, positive
+
+
+class Kernel(ABC):
+    """A positive semi-definite kernel k(x, y): a frozen value with a Gram matrix, a sum and a product."""
+
+    __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
+
+    @abstractmethod
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        """Gram matrix of the rows of X (n, d) and Y (m, d).
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d) or (n,)
+            Observations in rows; one dimension is read as one column.
+        Y : array_like of shape (m, d) or (m,), optional
+            Default: X itself; the matrix is then exactly symmetric.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+            float64, C-contiguous, finite.
+
+        Raises
+        ------
+        ValueError
+            Missing or infinite values, different numbers of columns, a bandwidth that does not fit, or kernel
+            values that are not finite or not symmetric.
+        """
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        """The kernel with bandwidth="median" replaced by the number found on the rows Z (n, d)."""
+        return self
+
+    def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
+        """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), for kernels that have it in closed form."""
+        raise ValueError(
+            f"{self!r} has no closed form under Gaussian noise, which marginalised estimators need: use a Gaussian "
+            "kernel, or another estimator"
+        )
+
+    def __add__(self, other: Any) -> Kernel:
+        return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: Any) -> Kernel:
+        if isinstance(other, Kernel):
+            return Product((self, other))
+        return Scaled(cast(float, other), self) if isinstance(other, Real) else NotImplemented
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return Kernel.__mul__(self, other)
+
+
+class Checked(Kernel):
+    """A kernel given by `evaluate`: the rows that go in and the values that come out are checked here."""
+
+    @abstractmethod
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        """The values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y."""
+
+    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
+        x = complete_points(X, "X").values
+        y = x if Y is None or Y is X else complete_points(Y, "Y").values
+        if x.shape[1] != y.shape[1]:
+            raise ValueError(f"X has {x.shape[1]} columns and Y has {y.shape[1]}; a kernel compares like with like")
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
+            gram = np.ascontiguousarray(self.evaluate(x, y), dtype=np.float64)
+        if gram.shape != (len(x), len(y)):
+            raise ValueError(f"{self!r} returned shape {gram.shape} for {len(x)} rows against {len(y)}")
+        if not np.isfinite(gram).all():
+            i, j = np.argwhere(~np.isfinite(gram))[0]
+            raise ValueError(
+                f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
+                "a kernel must be finite (rescale the data if they are very large)"
+            )
+        return symmetric(gram, repr(self)) if x is y else gram
+
+
+@dataclass(frozen=True, repr=False)
+class Sum(Checked):
+    """k_1(x, y) + k_2(x, y) + ...: what `+` makes of two kernels.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Linear, Polynomial
+    >>> Linear() + Polynomial(2)
+    Linear() + Polynomial(degree=2, offset=1.0)
+    """
+
+    terms: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "terms", _flattened(self.terms, Sum, lambda kernel: kernel.terms))
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        gram = self.terms[0](X, Y)
+        for kernel in self.terms[1:]:
+            gram = gram + kernel(X, Y)
+        return gram
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        rng = as_rng(rng)
+        return Sum(tuple(kernel.resolve(Z, rng) for kernel in self.terms))
+
+    def __repr__(self) -> str:
+        return " + ".join(map(repr, self.terms))
+
+
+@dataclass(frozen=True, repr=False)
+class Product(Checked):
+    """k_1(x, y) * k_2(x, y) * ...: what `*` makes of two kernels.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Gaussian, Linear
+    >>> Linear() * (Linear() + Gaussian(1.0))
+    Linear() * (Linear() + Gaussian(bandwidth=1.0))
+    """
+
+    factors: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", _flattened(self.factors, Product, lambda kernel: kernel.factors))
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        gram = self.factors[0](X, Y)
+        for kernel in self.factors[1:]:
+            gram = gram * kernel(X, Y)
+        return gram
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        rng = as_rng(rng)
+        return Product(tuple(kernel.resolve(Z, rng) for kernel in self.factors))
+
+    def __repr__(self) -> str:
+        return " * ".join(map(_factor, self.factors))
+
+
+@dataclass(frozen=True, repr=False)
+class Scaled(Checked):
+    """factor * k(x, y), factor > 0: what `*` makes of a number and a kernel.
+
+    Examples
+    --------
+    >>> from shrinktest.kernels import Linear
+    >>> Linear() * 2
+    2.0 * Linear()
+    """
+
+    factor: float
+    kernel: Kernel
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factor", positive(self.factor, "the factor of a kernel"))
+        _require_kernel(self.kernel)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.factor * self.kernel(X, Y)
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        return Scaled(self.factor, self.kernel.resolve(Z, rng))
+
+    def __repr__(self) -> str:
+        return f"{self.factor} * {_factor(self.kernel)}"
+
+
+def _flattened(kernels: Any, kind: type[Kernel], parts: Callable[[Any], tuple[Kernel, ...]]) -> tuple[Kernel, ...]:
+    """Sums of sums and products of products as one, so that a + (b + c) == (a + b) + c."""
+    flat: list[Kernel] = []
+    for kernel in kernels:
+        flat.extend(parts(kernel) if isinstance(kernel, kind) else (_require_kernel(kernel),))
+    if len(flat) < 2:
+        raise ValueError(f"{kind.__name__} takes a tuple of two kernels or more, got {len(flat)}")
+    return tuple(flat)
+
+
+def _require_kernel(kernel: Any) -> Kernel:
+    if not isinstance(kernel, Kernel):
+        raise TypeError(
+            f"expected a kernel, got {kernel!r} ({type(kernel).__name__}); a function goes in as Custom(function)"
+        )
+    return kernel
+
+
+def _factor(kernel: Kernel) -> str:
+    """A repr that can stand beside `*`."""
+    return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
+
+
+def symmetric(gram: Array, name: str) -> Array:
+    """The matrix made exactly symmetric, if it was so up to rounding."""
+    if np.array_equal(gram, gram.T):
+        return gram
+    difference = np.abs(gram - gram.T)
+    if difference.max() > 1e-8 * np.abs(gram).max():
+        i, j = np.unravel_index(difference.argmax(), gram.shape)
+        raise ValueError(
+            f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i}); "
+            "a kernel has k(x, y) = k(y, x)"
+        )
+    return np.ascontiguousarray(gram / 2 + gram.T / 2)

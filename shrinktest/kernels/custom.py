@@ -1,0 +1,100 @@
+"""The user's own kernel: a Gram matrix, or a function that makes one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shrinktest._validate import Array, complete_points
+from shrinktest.kernels.base import Checked, symmetric
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Precomputed(Checked):
+    """A Gram matrix that is already there; the observations are then row numbers of it.
+
+    Parameters
+    ----------
+    gram : array_like of shape (N, N)
+        Symmetric and positive semi-definite (the latter is not checked: it would cost an eigendecomposition).
+        Kept as a read-only copy.
+
+    Examples
+    --------
+    >>> gram = [[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]]
+    >>> Precomputed(gram)([0, 2], [1])
+    array([[1.],
+           [1.]])
+    """
+
+    gram: Array
+
+    def __post_init__(self) -> None:
+        gram = complete_points(self.gram, "gram").values
+        if gram.shape[0] != gram.shape[1]:
+            raise ValueError(f"gram must be square, got shape {gram.shape}")
+        gram = symmetric(gram, "gram")
+        gram.setflags(write=False)
+        object.__setattr__(self, "gram", gram)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self.gram[np.ix_(self._numbers(X), self._numbers(Y))]
+
+    def _numbers(self, points: Array) -> NDArray[np.intp]:
+        size = len(self.gram)
+        if points.shape[1] != 1:
+            raise ValueError(
+                "with a Precomputed kernel the points are row numbers of its matrix, in one column; "
+                f"got {points.shape[1]} columns"
+            )
+        wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
+        if wrong.any():
+            raise ValueError(
+                f"with a Precomputed kernel the points are row numbers of its matrix, 0 to {size - 1}; "
+                f"got {points[wrong][0]:g}"
+            )
+        return points[:, 0].astype(np.intp)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Precomputed) and np.array_equal(self.gram, other.gram)
+
+    def __hash__(self) -> int:
+        return hash(self.gram[0].tobytes())
+
+    def __repr__(self) -> str:
+        size = len(self.gram)
+        return f"Precomputed(<{size} x {size} Gram matrix>)"
+
+
+@dataclass(frozen=True, repr=False)
+class Custom(Checked):
+    """Any function (X, Y) -> Gram matrix; it must be positive semi-definite for the tests to mean something.
+
+    Parameters
+    ----------
+    function : callable
+        Takes rows X (n, d) and Y (m, d), float64, and returns the values k(X[i], Y[j]), shape (n, m).
+
+    Examples
+    --------
+    >>> def brownian(X, Y):
+    ...     return np.minimum(X, Y.T)
+    >>> Custom(brownian)([1.0, 2.0])
+    array([[1., 1.],
+           [1., 2.]])
+    """
+
+    function: Callable[[Array, Array], ArrayLike]
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"a kernel function (X, Y) -> Gram matrix must be callable, got {self.function!r}")
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return np.asarray(self.function(X, Y), dtype=np.float64)
+
+    def __repr__(self) -> str:
+        return f"Custom({getattr(self.function, '__name__', self.function)})"

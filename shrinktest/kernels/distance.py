@@ -1,0 +1,218 @@
+"""Kernels of a distance, and the bandwidth that sets its unit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from shrinktest._validate import Array, as_points, as_rng, choice, complete_points, count, positive
+from shrinktest.kernels.base import Checked, Kernel, Scaled
+
+Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
+
+# With more rows the median is taken over a random part of them: all pairs would cost more than the test.
+_ALL_PAIRS_UP_TO = 2000
+_ROWS_DRAWN = 1000
+
+
+@dataclass(frozen=True)
+class OfDistance(Checked):
+    """A kernel of the distance in units of the bandwidth (one number, or one per column)."""
+
+    bandwidth: Bandwidth = "median"
+
+    metric: ClassVar[Literal["euclidean", "cityblock"]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandwidth", _checked_bandwidth(self.bandwidth))
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        if isinstance(self.bandwidth, str):
+            return type(self)(median_bandwidth(Z, rng, self.metric))
+        self._widths(as_points(Z, "Z").values.shape[1])
+        return self
+
+    def _widths(self, dimension: int) -> Array:
+        """The bandwidths as an array of shape () or (dimension,)."""
+        if isinstance(self.bandwidth, str):
+            raise ValueError(
+                f"{self!r} has no number yet: call .resolve(Z) with all the data, or give bandwidth=a number"
+            )
+        widths = np.asarray(self.bandwidth, dtype=np.float64)
+        if widths.ndim and len(widths) != dimension:
+            raise ValueError(
+                f"bandwidth has {len(widths)} entries but the points have {dimension} columns; "
+                "give one bandwidth per column, or a single number"
+            )
+        return widths
+
+    def _distances(self, X: Array, Y: Array) -> Array:
+        """Distances in units of the bandwidth, shape (n, m); inf beyond the floating-point range."""
+        from scipy.spatial.distance import cdist
+
+        widths = self._widths(X.shape[1])
+        narrowest = widths.min()
+        X, Y = X / (widths / narrowest), Y / (widths / narrowest)
+        unit = max(_magnitude(X), _magnitude(Y))
+        distances: Array = cdist(X / unit, Y / unit, self.metric)
+        distances *= unit
+        distances /= narrowest
+        return distances
+
+
+@dataclass(frozen=True)
+class Gaussian(OfDistance):
+    """Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)).
+
+    Parameters
+    ----------
+    bandwidth : float, sequence of float, or "median"
+        A length, in the units of the data; or one per column, exp(-sum_j (x_j - y_j)^2 / (2 bandwidth_j^2));
+        or "median", bandwidth^2 = the median of |x_i - x_j|^2 over pairs i < j (the papers' wording differs:
+        erratum E16).
+
+    Examples
+    --------
+    >>> Gaussian(bandwidth=1.0)([0.0, 1.0]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
+
+    metric = "euclidean"
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        gram = self._distances(X, Y)
+        np.square(gram, out=gram)
+        gram *= -0.5
+        return np.exp(gram, out=gram)
+
+    def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
+        """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
+
+        With th2 = bandwidth^2 and v = variance it is prod_j sqrt(th2_j / (th2_j + v_j)) times the Gaussian
+        kernel of bandwidth sqrt(th2 + v). Noise on both arguments adds up: pass the sum of the variances.
+
+        Parameters
+        ----------
+        variance : float or array_like of shape (dimension,)
+            Noise variance, the same for every column or one per column; in squared units of the data.
+        dimension : int
+            The number of columns, on which the factor depends.
+
+        Examples
+        --------
+        >>> Gaussian(bandwidth=3.0).smoothed(16.0, dimension=1)
+        0.6 * Gaussian(bandwidth=5.0)
+        """
+        widths = self._widths(count(dimension, "dimension", minimum=1))
+        noise = np.asarray(variance, dtype=np.float64)
+        if noise.shape not in ((), (dimension,)):
+            raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")
+        for entry in np.atleast_1d(noise):
+            positive(entry, "variance", allow_zero=True)
+        if not noise.any():
+            return self
+        wider = np.hypot(widths, np.sqrt(noise))
+        factor = np.broadcast_to(widths / wider, (dimension,)).prod()
+        smallest = np.finfo(np.float64).tiny  # in hundreds of dimensions the factor underflows
+        return Scaled(max(float(factor), float(smallest)), Gaussian(wider))
+
+
+@dataclass(frozen=True)
+class Laplacian(OfDistance):
+    """Laplacian kernel exp(-sum_j |x_j - y_j| / bandwidth_j).
+
+    Parameters
+    ----------
+    bandwidth : float, sequence of float, or "median"
+        As for `Gaussian`; here "median" is that of the distances sum_j |x_j - y_j|, which this kernel uses.
+
+    Examples
+    --------
+    >>> Laplacian(bandwidth=2.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.3679]])
+    """
+
+    metric = "cityblock"
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        gram = self._distances(X, Y)
+        np.negative(gram, out=gram)
+        return np.exp(gram, out=gram)
+
+
+def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean", "cityblock"] = "euclidean") -> float:
+    """The square root of the median of the squared distances between the rows of Z, over pairs i < j.
+
+    For two samples Z is the pooled sample, for independence one variable: then the result does not depend on
+    the relabelling and the test stays exact. It scales with the units of the data.
+
+    Parameters
+    ----------
+    Z : array_like of shape (n, d) or (n,)
+        At least two rows.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Draws 1000 rows without replacement when there are more than 2000; otherwise not touched.
+    distance : {"euclidean", "cityblock"}
+        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
+
+    Warns
+    -----
+    UserWarning
+        More than half of the distances are zero: the median is then over the positive ones.
+
+    Raises
+    ------
+    ValueError
+        All rows are equal, there is only one row, or values are missing.
+
+    Examples
+    --------
+    >>> median_bandwidth([0.0, 1.0, 3.0])
+    2.0
+    """
+    from scipy.spatial.distance import pdist
+
+    choice(distance, ("euclidean", "cityblock"), "distance")
+    rows = complete_points(Z, "Z").values
+    if len(rows) < 2:
+        raise ValueError("the median distance needs at least 2 rows; give bandwidth=a number")
+    if len(rows) > _ALL_PAIRS_UP_TO:
+        rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
+    unit = _magnitude(rows)
+    squared = np.square(pdist(rows / unit, distance))
+    apart = squared > 0
+    if not apart.any():
+        raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
+    if 2 * np.count_nonzero(apart) < len(squared):
+        warnings.warn(
+            "more than half of the distances between observations are zero (ties): "
+            "the bandwidth is the median of the positive ones",
+            UserWarning,
+            stacklevel=2,
+        )
+        squared = squared[apart]
+    return float(np.sqrt(np.median(squared)) * unit)
+
+
+def _magnitude(rows: Array) -> float:
+    """A power of two near the largest entry: dividing by it is exact and keeps squares within range."""
+    largest = np.abs(rows).max(initial=0.0)
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
+
+
+def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
+    if isinstance(bandwidth, str):
+        if bandwidth != "median":
+            raise ValueError(f"bandwidth must be a positive number, one per column, or 'median'; got {bandwidth!r}")
+        return bandwidth
+    if np.ndim(bandwidth) > 1 or np.size(bandwidth) == 0:
+        raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
+    if np.ndim(bandwidth) == 1:
+        return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))
+    return positive(bandwidth[()] if isinstance(bandwidth, np.ndarray) else bandwidth, "bandwidth")

@@ -1,0 +1,259 @@
+"""TestResult: what a test found, with the null distribution it was judged by."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from shrinktest._validate import level
+from shrinktest._version import __version__
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.permutation import Null
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_json(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package and of those that its numbers depend on."""
+    others = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
+    return {"shrinktest": __version__, **others}
+
+
+@dataclass(frozen=True, eq=False)
+class TestResult:
+    """Result of a two-sample or independence test; ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic : float
+        Squared MMD, or HSIC, of the estimates.
+    pvalue : float
+        Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
+    null_distribution : ndarray, shape (n_resamples,)
+        The statistic over the relabellings; with ``exact`` these are all, the observed one included.
+    n_resamples : int
+        Number of relabellings in the null distribution.
+    exact : bool
+        Whether all relabellings were enumerated.
+    test : str
+        "two-sample" or "independence".
+    form : str
+        "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
+    estimator : MeanEstimator
+        As it was given.
+    tuning : str
+        What was tuned when: "sample", "joint", "pooled", or "fixed".
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that were used; one per variable for independence.
+    bandwidth : float, tuple or None
+        Of the kernel or kernels; None where they have none.
+    n_observations : tuple of int
+        Sizes of the samples, or the number of pairs.
+    alpha : float
+        Level at which ``reject`` and ``summary`` decide.
+    estimates : tuple of MeanEmbedding
+        The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
+    rng : dict
+        Bit generator, seed entropy and state before the first draw: enough to draw the same relabellings again.
+    versions : dict
+        Versions of the packages that computed it.
+    notes : tuple of str
+        What a reader should know about this combination.
+    tolerance : float
+        How far below the observed statistic still counts as a tie.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test class for pytest
+
+    statistic: float
+    pvalue: float
+    null_distribution: np.ndarray
+    n_resamples: int
+    exact: bool
+    test: str
+    form: str
+    estimator: MeanEstimator
+    tuning: str
+    kernel: Any
+    bandwidth: Any
+    n_observations: tuple[int, ...]
+    alpha: float
+    estimates: tuple[MeanEmbedding, ...]
+    rng: dict[str, Any]
+    versions: dict[str, str]
+    notes: tuple[str, ...] = ()
+    tolerance: float = 0.0
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> float:
+        return (self.statistic, self.pvalue)[index]
+
+    def __repr__(self) -> str:
+        return f"TestResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, estimator={self.estimator!r})"
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    def critical_value(self, alpha: float | None = None) -> float:
+        """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+
+        Infinity when there are too few relabellings to reject at all.
+        """
+        alpha = self.alpha if alpha is None else level(alpha)
+        ordered = np.sort(self.null_distribution)[::-1]
+        rows = ordered.size + (not self.exact)
+        # p <= alpha means: at most this many of the values, the observed one among them, reach the statistic; counted
+        # over the attainable p-values themselves, so that rounding in alpha cannot contradict reject()
+        allowed = int(np.searchsorted(np.arange(1, rows + 1) / rows, alpha, side="right")) - (not self.exact)
+        return float(ordered[allowed]) if 0 <= allowed < ordered.size else float("inf")
+
+    @property
+    def exceedances(self) -> int:
+        """Relabellings whose statistic reaches the observed one, ties included."""
+        return int((self.null_distribution >= self.statistic - self.tolerance).sum())
+
+    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Clopper-Pearson interval for the p-value that all relabellings would give.
+
+        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of relabellings.  A single
+        point when the null distribution is exact.
+        """
+        if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
+            return self.pvalue, self.pvalue
+        from statsmodels.stats.proportion import proportion_confint
+
+        low, high = proportion_confint(
+            self.exceedances, self.n_resamples, alpha=1.0 - level(confidence, "confidence"), method="beta"
+        )
+        return float(low), float(high)
+
+    def witness(self, points: Any) -> np.ndarray:
+        """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
+
+        Positive where the first sample has more mass.
+
+        Raises
+        ------
+        ValueError
+            For an independence test.
+        """
+        if self.test != "two-sample":
+            raise ValueError("a witness function compares two samples; an independence test has none")
+        if not self.estimates:
+            raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
+        first, second = self.estimates
+        return first.embedding(points) - second.embedding(points)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names (embeddings as their size, amount and squared norm)."""
+        return {
+            "test": self.test,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "reject": self.reject(),
+            "alpha": self.alpha,
+            "n_resamples": self.n_resamples,
+            "exact": self.exact,
+            "form": self.form,
+            "estimator": repr(self.estimator),
+            "tuning": self.tuning,
+            "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else repr(self.kernel),
+            "bandwidth": self.bandwidth,
+            "n_observations": list(self.n_observations),
+            "estimates": [{"n": len(e.points), "shrinkage": e.shrinkage, "norm2": e.norm2()} for e in self.estimates],
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": self.versions,
+            "tolerance": self.tolerance,
+            "null_distribution": self.null_distribution.tolist(),
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.
+
+        JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
+        """
+        return json.dumps(_json(self.to_dict()), **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for a table of results (pandas), without the null distribution."""
+        import pandas as pd
+
+        hidden = ("null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations")
+        row = {name: value for name, value in self.to_dict().items() if name not in hidden}
+        row["n_observations"] = " + ".join(map(str, self.n_observations))
+        return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])
+
+    def summary(self) -> Any:
+        """The result as a statsmodels ``Summary``: prints as text, renders as HTML in a notebook."""
+        from shrinktest._summary import summary
+
+        return summary(self)
+
+    def plot_null(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the null distribution with the observed statistic and the critical value (matplotlib)."""
+        from shrinktest._plots import plot_null
+
+        return plot_null(self, ax)
+
+
+def conclude(
+    null: Null | None, *, kernel: Any, alpha: float, n_observations: tuple[int, ...], **rest: Any
+) -> TestResult:
+    """The result of a null distribution; ``None`` where missing values propagate."""
+    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+    widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
+    shared: dict[str, Any] = {
+        "kernel": kernel,
+        "bandwidth": widths if isinstance(kernel, tuple) else widths[0],
+        "alpha": alpha,
+        "n_observations": n_observations,
+        "versions": versions(),
+        **rest,
+    }
+    if null is None:
+        nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
+        return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
+    smallest = 1.0 / (null.values.size + (not null.exact))
+    if null.values.size and smallest > alpha:
+        warnings.warn(
+            f"the smallest p-value that {null.values.size} relabellings can give is {smallest:.3g}, above alpha = "
+            f"{alpha:g}: the test can never reject; "
+            + ("collect more observations" if null.exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
+            UserWarning,
+            stacklevel=3,
+        )
+    return TestResult(
+        statistic=null.observed,
+        pvalue=null.pvalue,
+        null_distribution=null.values,
+        n_resamples=null.values.size,
+        exact=null.exact,
+        tolerance=null.tolerance,
+        **shared,
+    )
