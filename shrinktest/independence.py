@@ -124,8 +124,8 @@ def independence_test(
 def _tuning(estimator: MeanEstimator, n: int) -> str:
     if isinstance(estimator, SKMSE) and estimator.target is not None:
         raise ValueError(
-            "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose natural "
-            "target is zero, that is, independence: leave it out"
+            "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
+            "natural target is zero, that is, independence: leave it out"
         )
     if not isinstance(estimator, Tuned):
         return "fixed"

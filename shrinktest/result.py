@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.metadata
 import json
 import warnings
@@ -32,10 +33,12 @@ def _json(value: Any) -> Any:
     return value
 
 
+_version = functools.cache(importlib.metadata.version)  # reads files, and a test may take less time than that
+
+
 def versions() -> dict[str, str]:
     """Versions of this package and of those that its numbers depend on."""
-    others = {name: importlib.metadata.version(name) for name in ("numpy", "scipy", "numba")}
-    return {"shrinktest": __version__, **others}
+    return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,60 +13,13 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
+from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, smoothed_mean
+from shrinktest._compiled.tridiagonal import basis
 
 _LANES = 64
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(3 * _LANES)
 # A row of the buffer holds one coordinate of the points, and of two vectors that take turns.
 _BASIS, _FIRST, _SECOND = np.uint64(0), np.uint64(_LANES), np.uint64(2 * _LANES)
-
-
-@compiled()
-def factorize_all(work, n, lams, multipliers, pivots):
-    """LDL' of T + lam I, all lam in step: (n, g) multipliers and lam / pivot.  False unless all positive definite."""
-    positive = True
-    for g in range(lams.size):
-        pivots[0, g] = work[0, 0] + lams[g]
-        multipliers[0, g] = 0.0
-    for k in range(1, n):
-        diagonal, off = work[0, k], work[1, k - 1]
-        for g in range(lams.size):
-            m = off / pivots[k - 1, g]
-            multipliers[k, g] = m
-            pivots[k, g] = diagonal + lams[g] - m * off
-    for k in range(n):
-        for g in range(lams.size):
-            positive &= pivots[k, g] > 0.0
-            pivots[k, g] = lams[g] / pivots[k, g]
-    return positive
-
-
-@compiled()
-def smoothed_mean(n, t, multipliers, pivots, powers):
-    """``powers[j]`` (n, g) = R^j e_1 in the basis, j = 0..t."""
-    powers[0] = 0.0
-    powers[0, 0] = 1.0
-    for j in range(1, t + 1):
-        before, after = powers[j - 1], powers[j]
-        after[0] = before[0]
-        for k in range(1, n):
-            for g in range(after.shape[1]):
-                after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]
-        for g in range(after.shape[1]):
-            after[n - 1, g] *= pivots[n - 1, g]
-        for k in range(n - 2, -1, -1):
-            for g in range(after.shape[1]):
-                after[k, g] = pivots[k, g] * after[k, g] - multipliers[k + 1, g] * after[k + 1, g]
-
-
-@compiled()
-def moments_of_mean(powers, n, t, whole):
-    """``whole[k]`` (g,) = e'R^k e, k = 0..2t."""
-    whole[:] = 0.0
-    for k in range(2 * t + 1):
-        first, second = powers[k // 2], powers[k - k // 2]
-        for i in range(n):
-            for g in range(whole.shape[1]):
-                whole[k, g] += n * first[i, g] * second[i, g]
 
 
 def solver(source, target):
@@ -206,13 +159,14 @@ def deletion_scores(gram, rows, work, t, lams, scores):
     beta, out = np.empty((t + 1, _LANES)), np.empty(_LANES)
     diagonal, row = np.zeros(_LANES), np.zeros(_LANES)
     total = np.sum(rows)
+    coordinates = basis(work, n)
     scores[:] = 0.0
     for first in range(0, n, _LANES):
         lanes = min(_LANES, n - first)
         for b in range(lanes):
             diagonal[b], row[b] = gram[first + b, first + b], rows[first + b]
             for k in range(n):
-                buffer[3 * _LANES * k + b] = work[k + 2, first + b]
+                buffer[3 * _LANES * k + b] = coordinates[k, first + b]
         for g in range(size):
             moments_of_points(buffer, n, t, multipliers[g], pivots[g], powers[g], own, mean, sums)
             residuals(t, own, mean, beta)

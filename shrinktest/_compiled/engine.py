@@ -9,6 +9,7 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.tridiagonal import workspace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 _INDICES = types.Array(types.int64, 2, "C", readonly=True)
@@ -108,7 +109,7 @@ def splits(pooled, masks, theta, amounts_x, amounts_y, joint, score, weigh, out)
     second = total - first
     rows, columns = np.empty(first, np.int64), np.empty(second, np.int64)
     gram_x, gram_y = np.empty((first, first)), np.empty((second, second))
-    work_x, work_y = np.empty((2 * first + 2, first)), np.empty((2 * second + 2, second))
+    work_x, work_y = workspace(first), workspace(second)
     scores_x, scores_y = np.empty(amounts_x.size), np.empty(amounts_y.size)
     x, y = np.empty(first), np.empty(second)
     for r in range(masks.shape[0]):
@@ -147,7 +148,7 @@ def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, o
     """Squared norm of the estimated cross-covariance operator for every pairing: ``out`` (B, 2) as in ``splits``."""
     n = centred_x.shape[0]
     gram = np.empty((n, n))
-    work = np.empty((2 * n + 2, n))
+    work = workspace(n)
     scores = np.empty(amounts.size)
     weights = np.empty(n)
     for r in range(permutations.shape[0]):

@@ -10,9 +10,12 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score, row_sums
-from shrinktest._compiled.tridiagonal import expand, spectrum, tridiagonalize
+from shrinktest._compiled.tridiagonal import basis, expand, spectrum, tridiagonalize
 
-_BLOCK = 16
+_LANES = 64
+_ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)
+# A row of the buffer holds one coordinate of the points, and of their residuals x, x_before and K x.
+_X, _BEFORE, _IMAGE = np.uint64(_LANES), np.uint64(2 * _LANES), np.uint64(3 * _LANES)
 
 
 @compiled()
@@ -39,75 +42,75 @@ def step_size(gram, theta):
 
 
 @compiled()
-def multiply(work, n, x, out):
-    """``out`` = T x for a block of columns x (n, _BLOCK)."""
-    diagonal, off = work[0], work[1]
+def advance(buffer, n, momentum, step, at_i):
+    """One gradient step of every deleted problem: x <- x + mom (x - x_before) - step (K x - e_i (K x)_i)."""
+    o = _ZERO
+    for _ in range(n):
+        for b in range(_ZERO, _L):
+            now = buffer[o + _X + b]
+            move = momentum * (now - buffer[o + _BEFORE + b])
+            buffer[o + _BEFORE + b] = now
+            buffer[o + _X + b] = now + move - step * (buffer[o + _IMAGE + b] - at_i[b] * buffer[o + b])
+        o += _S
+
+
+@compiled()
+def multiply(buffer, work, n, at_i, along_x):
+    """The images K x, their values at the deleted point, and x'Kx."""
+    o = _ZERO
+    at_i[:] = 0.0
+    along_x[:] = 0.0
     for k in range(n):
-        d = diagonal[k]
-        for b in range(_BLOCK):
-            out[k, b] = d * x[k, b]
-        if k > 0:
-            o = off[k - 1]
-            for b in range(_BLOCK):
-                out[k, b] += o * x[k - 1, b]
-        if k < n - 1:
-            o = off[k]
-            for b in range(_BLOCK):
-                out[k, b] += o * x[k + 1, b]
+        middle = work[0, k]
+        left = work[1, k - 1] if k > 0 else 0.0
+        right = work[1, k] if k < n - 1 else 0.0
+        for b in range(_ZERO, _L):  # a row of zeros stands before the first and after the last
+            image = middle * buffer[o + _S + _X + b] + left * buffer[o + _X + b] + right * buffer[o + _S + _S + _X + b]
+            buffer[o + _S + _IMAGE + b] = image
+            at_i[b] += buffer[o + _S + b] * image
+            along_x[b] += buffer[o + _S + _X + b] * image
+        o += _S
 
 
 @compiled()
 def deletion_path(gram, work, theta, scores):
     """Scores of t = 1..T, every point really left out: in the basis a deletion is a change of rank one, O(n) a step.
 
-    x = (n - 1) (u - b) is the residual of the deleted problem, started at e - e_i; the gradient step on the others is
-    x <- x + mom (x - x_before) - step h (K x - e_i (K x)_i), h = eta / (n - 1).
+    x = (n - 1) (u - b) is the residual of the deleted problem, started at e - e_i; its step size is eta / (n - 1).
+    64 points go in step through one flat buffer, as in ``deletion``.
     """
     n = gram.shape[0]
     rows = row_sums(gram)
-    total_gram = np.sum(rows)
+    total = np.sum(rows)
     h = step_size(gram, theta) / (n - 1.0)
     root = np.sqrt(n)
     scale = 1.0 / (n - 1.0)
-    q, x, before, image = np.empty((n, _BLOCK)), np.empty((n, _BLOCK)), np.empty((n, _BLOCK)), np.empty((n, _BLOCK))
-    at_i, along_x = np.empty(_BLOCK), np.empty(_BLOCK)
+    buffer = np.zeros((n + 2) * 4 * _LANES)
+    inner = buffer[4 * _LANES : (n + 1) * 4 * _LANES]
+    at_i, along_x = np.empty(_LANES), np.empty(_LANES)
+    coordinates = basis(work, n)
     scores[:] = 0.0
-    for start in range(0, n, _BLOCK):
-        size = min(_BLOCK, n - start)
+    for first in range(0, n, _LANES):
+        lanes = min(_LANES, n - first)
+        buffer[:] = 0.0
         for k in range(n):
-            for b in range(_BLOCK):
-                q[k, b] = work[k + 2, start + b] if b < size else 0.0
-                x[k, b] = -q[k, b]
-                before[k, b] = x[k, b]
-        for b in range(_BLOCK):
-            x[0, b] += root
-            before[0, b] += root
-        multiply(work, n, x, image)
-        at_i[:] = 0.0
-        for k in range(n):
-            for b in range(_BLOCK):
-                at_i[b] += q[k, b] * image[k, b]
+            for b in range(lanes):
+                q = coordinates[k, first + b]
+                x = (root if k == 0 else 0.0) - q
+                place = 4 * _LANES * k + b
+                inner[place], inner[place + _LANES], inner[place + 2 * _LANES] = q, x, x
+        multiply(buffer, work, n, at_i, along_x)
         for t in range(1, scores.size + 1):
             momentum, step = coefficients(theta, t)
-            step *= h
-            for k in range(n):
-                for b in range(_BLOCK):
-                    now = x[k, b]
-                    x[k, b] += momentum * (now - before[k, b]) - step * (image[k, b] - at_i[b] * q[k, b])
-                    before[k, b] = now
-            multiply(work, n, x, image)
-            at_i[:] = 0.0
-            along_x[:] = 0.0
-            for k in range(n):
-                for b in range(_BLOCK):
-                    at_i[b] += q[k, b] * image[k, b]
-                    along_x[b] += x[k, b] * image[k, b]
-            for b in range(size):
-                i = start + b
-                cross = (rows[i] - gram[i, i] - at_i[b]) * scale
-                along_start = root * image[0, b] - at_i[b]
-                quad = total_gram - 2.0 * rows[i] + gram[i, i] - 2.0 * along_start + along_x[b]
-                scores[t - 1] += (gram[i, i] - 2.0 * cross + quad * scale * scale) / n
+            advance(inner, n, momentum, step * h, at_i)
+            multiply(buffer, work, n, at_i, along_x)
+            for b in range(lanes):
+                i = first + b
+                kii = gram[i, i]
+                predicted = (rows[i] - kii - at_i[b]) * scale
+                along_start = root * inner[3 * _LANES + b] - at_i[b]
+                norm = total - 2.0 * rows[i] + kii - 2.0 * along_start + along_x[b]
+                scores[t - 1] += (kii - 2.0 * predicted + norm * scale * scale) / n
 
 
 @compiled()

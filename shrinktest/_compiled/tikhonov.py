@@ -2,7 +2,7 @@
 
 An amount is lam on the covariance scale relative to the mean of K_ii, lam = n * amount * mean(K_ii), unless
 ``theta[2]`` says that it is lam itself.  ``theta = (iterations t, score, absolute)``, score 0 = deletion, 1 = paper,
-2 = averaged.  Throughout R = lam (K + lam I)^-1 is the residual smoother, which is stable for every lam: b = u - R^t u.
+2 = averaged.  Throughout R = lam (K + lam I)^-1 is the residual smoother, so that b = u - R^t u.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._compiled.deletion import deletion_scores
 from shrinktest._compiled.jit import compiled
+from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, smoothed_mean, traces
 from shrinktest._compiled.tridiagonal import expand, spectrum, tridiagonalize
 
 
@@ -45,29 +46,68 @@ def solve(multipliers, pivots, x):
 
 
 @compiled()
-def averaged_score(values, shares, trace, lam):
+def power_sums(work, n, t, lams):
+    """Sums tr R^k (2t + 1, g) and e'R^k e (2t + 3, g) on a grid of lam; NaN if K + lam I is not positive definite.
+
+    For t = 1 from the pivots, without eigenvalues; there are no such recurrences for higher powers of R.
+    """
+    size = lams.size
+    of_r, of_mean = np.zeros((2 * t + 1, size)), np.zeros((2 * t + 3, size))
+    if t == 1:
+        multipliers, pivots, powers = np.empty((n, size)), np.empty((n, size)), np.empty((3, n, size))
+        positive = factorize_all(work, n, lams, multipliers, pivots)
+        smoothed_mean(n, 2, multipliers, pivots, powers)
+        moments_of_mean(powers, n, 2, of_mean)
+        of_r[0] = n if positive else np.nan
+        of_r[1], of_r[2] = traces(work, n, lams)
+        return of_r, of_mean
+    values, shares = spectrum(work, n)
+    for g in range(size):
+        for k in range(n):
+            r = lams[g] / (values[k] + lams[g])
+            power = 1.0
+            for j in range(2 * t + 1):
+                of_r[j, g] += power
+                of_mean[j, g] += n * shares[k] * power
+                power *= r
+    return of_r, of_mean
+
+
+@compiled()
+def averaged_scores(work, n, trace, lams, scores):
     """The deletion score of F-KMSE with every leverage replaced by the mean one: O(n), rotation invariant."""
-    n = values.size
-    first = second = 0.0  # mean of R_ii and of (R^2)_ii
-    e1 = e2 = e3 = norm = 0.0  # e'R^k e, e'Ke
-    for k in range(n):
-        r = lam / (values[k] + lam)
-        first += r / n
-        second += r * r / n
-        weight = n * shares[k]
-        e1 += weight * r
-        e2 += weight * r * r
-        e3 += weight * r * r * r
-        norm += weight * values[k]
-    # sums over i of the deletion algebra with beta_i = -(Re)_i / first
-    beta_sum, beta_square = -e1 / first, e2 / (first * first)
-    beta_one, beta_two = -e2 / first, -e3 / first
-    at_i = lam * (n + beta_sum)
-    along_e = lam * (n * (n - e1) + beta_sum - beta_one)
-    along_x = lam * (n * (e1 - e2) + 2.0 * (beta_one - beta_two) + beta_square * (first - second))
-    cross = norm - trace - at_i
-    quad = n * norm - 2.0 * norm + trace - 2.0 * (along_e - at_i) + along_x
-    return (trace - 2.0 * cross / (n - 1.0) + quad / (n - 1.0) ** 2) / n
+    of_r, of_mean = power_sums(work, n, 1, lams)
+    norm = n * work[0, 0]  # e'Ke
+    for g in range(lams.size):
+        lam = lams[g]
+        first, second = of_r[1, g] / of_r[0, g], of_r[2, g] / of_r[0, g]
+        e1, e2, e3 = of_mean[1, g], of_mean[2, g], of_mean[3, g]
+        # sums over i of the deletion algebra with beta_i = -(Re)_i / first
+        beta_sum, beta_square = -e1 / first, e2 / (first * first)
+        beta_one, beta_two = -e2 / first, -e3 / first
+        at_i = lam * (n + beta_sum)
+        along_e = lam * (n * (n - e1) + beta_sum - beta_one)
+        along_x = lam * (n * (e1 - e2) + 2.0 * (beta_one - beta_two) + beta_square * (first - second))
+        cross = norm - trace - at_i
+        quad = n * norm - 2.0 * norm + trace - 2.0 * (along_e - at_i) + along_x
+        scores[g] = (trace - 2.0 * cross / (n - 1.0) + quad / (n - 1.0) ** 2) / n
+
+
+@compiled()
+def paper_scores(work, n, t, trace, lams, scores):
+    """LOO_filter at lam n / (n - 1), which for t = 1 is Theorem 4 of [M14]; from D R = lam (1 - R)."""
+    shifted = lams * (n / (n - 1.0))
+    of_r, of_mean = power_sums(work, n, t, shifted)
+    norm = n * work[0, 0]
+    for g in range(lams.size):
+        c = shifted[g]
+        once, twice = c * (of_r[t - 1, g] - of_r[t, g]), c * (of_r[2 * t - 1, g] - of_r[2 * t, g])
+        s1, s2 = trace - once, trace - 2.0 * once + twice  # tr K q, tr K q^2
+        once = c * (of_mean[t - 1, g] - of_mean[t, g])
+        twice = c * (of_mean[2 * t - 1, g] - of_mean[2 * t, g])
+        p1, p2 = norm - once, norm - 2.0 * once + twice  # e'K q e, e'K q^2 e
+        a = 1.0 / (n - 1.0)
+        scores[g] = (trace + 2.0 * a * (s1 - p1) + a * a * (s2 - 2.0 * p2 + n * p2)) / n
 
 
 @compiled()
@@ -102,52 +142,30 @@ def row_sums(gram):
 
 
 @compiled()
-def deletion_grid(gram, rows, work, t, absolute, amounts, scores):
-    """Deletion scores of the amounts that are neither 0 nor infinite, which are the ends of the grid."""
-    first, last = 0, amounts.size
-    while first < last and amounts[first] == 0.0:
-        first += 1
-    while last > first and np.isinf(amounts[last - 1]):
-        last -= 1
-    lams = np.empty(last - first)
-    for g in range(lams.size):
-        lams[g] = penalty(gram, amounts[first + g], absolute)
-    deletion_scores(gram, rows, work, t, lams, scores[first:last])
-
-
-@compiled()
 def tikhonov_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
     tridiagonalize(gram, work)
     if amounts.size == 1:
         return
-    t, kind = int(theta[0]), int(theta[1])
     rows = row_sums(gram)
-    trace = np.trace(gram)
     plain, zero = endpoint_scores(gram, rows)
-    values, shares = work[0], work[0]
-    if kind != 0:
-        values, shares = spectrum(work, n)
-    factors = np.empty(n)
+    first, last = 0, amounts.size
+    while first < last and amounts[first] == 0.0:
+        scores[first] = plain
+        first += 1
+    while last > first and np.isinf(amounts[last - 1]):
+        last -= 1
+        scores[last] = zero
+    lams = np.empty(last - first)
+    for g in range(lams.size):
+        lams[g] = penalty(gram, amounts[first + g], theta[2])
+    t, kind = int(theta[0]), int(theta[1])
     if kind == 0:
-        deletion_grid(gram, rows, work, t, theta[2], amounts, scores)
-    for g in range(amounts.size):
-        if amounts[g] == 0.0:
-            scores[g] = plain
-            continue
-        if np.isinf(amounts[g]):
-            scores[g] = zero
-            continue
-        lam = penalty(gram, amounts[g], theta[2])
-        if kind == 0:
-            continue
-        if kind == 2:
-            scores[g] = averaged_score(values, shares, trace, lam)
-        else:  # Theorem 4 is LOO_filter at lam n / (n - 1)
-            shifted = lam * n / (n - 1.0)
-            for k in range(n):
-                factors[k] = 1.0 - (shifted / (values[k] + shifted)) ** t
-            scores[g] = filter_score(values, shares, factors)
+        deletion_scores(gram, rows, work, t, lams, scores[first:last])
+    elif kind == 1:
+        paper_scores(work, n, t, np.trace(gram), lams, scores[first:last])
+    else:
+        averaged_scores(work, n, np.trace(gram), lams, scores[first:last])
 
 
 @compiled()

@@ -31,21 +31,25 @@ def reflector(x, v):
 
 
 @compiled()
-def tridiagonalize(gram, work):
-    """Reduce ``gram`` (n, n), which is kept, to ``work`` (at least n + 2 rows of n).
+def workspace(n):
+    """What the loops of an estimator share for a sample of n points, one array of n columns.
 
-    ``work[0]`` is the diagonal of T, ``work[1, :n-1]`` its off-diagonal, ``work[2:n+2]`` the basis Q', one vector a
-    row.
+    Row 0: the diagonal of T; 1: its off-diagonal (n - 1); 2: factors of the Householder reflectors; 3 to n + 2: their
+    vectors; the last n rows: the eigenvectors of T, for those who need them.
     """
+    return np.empty((2 * n + 3, n))
+
+
+@compiled()
+def tridiagonalize(gram, work):
+    """Reduce ``gram`` (n, n), which is kept, to ``work``: K = Q T Q' with Q = H_0 .. H_{n-1} up to the sign of e_1."""
     n = gram.shape[0]
-    diagonal, off, basis = work[0], work[1], work[2 : n + 2]
+    diagonal, off, taus = work[0], work[1], work[2]
     a = gram.copy()
-    vectors = np.empty((n, n))
-    taus = np.empty(n)
     p = np.empty(n)
     column = np.ones(n)
     for k in range(n):  # reflector k acts on coordinates k..n-1; the first one maps e, the others column k - 1 of K
-        v = vectors[k, k:]
+        v = work[k + 3, k:]
         size = n - k
         tau, beta = reflector(column[:size], v)
         taus[k] = tau
@@ -72,46 +76,55 @@ def tridiagonalize(gram, work):
         diagonal[k] = a[k, k]
         for j in range(size - 1):
             column[j] = a[k, k + 1 + j]
-    basis[:] = 0.0
-    for k in range(n):
-        basis[k, k] = 1.0
+    if n > 1:  # the first reflector sent e to the negative axis: turn that axis round
+        off[0] = -off[0]
+    off[n - 1] = 0.0
+
+
+@compiled()
+def basis(work, n):
+    """Q' (n, n), one basis vector a row; the first is 1/sqrt(n)."""
+    out = np.eye(n)
     for k in range(n - 1, -1, -1):  # Q' = H_{n-1} .. H_0, row by row
-        if taus[k] == 0.0:
+        tau = work[2, k]
+        if tau == 0.0:
             continue
-        v = vectors[k, k:]
+        v = work[k + 3, k:]
         for r in range(k, n):
-            row = basis[r, k:]
+            row = out[r, k:]
             total = 0.0
             for j in range(n - k):
                 total += row[j] * v[j]
-            total *= taus[k]
+            total *= tau
             for j in range(n - k):
                 row[j] -= total * v[j]
-    if n > 1:  # the first reflector sent e to the negative axis: turn that axis round
-        off[0] = -off[0]
-        off[n - 1] = 0.0
-    for j in range(n):
-        basis[0, j] = 1.0 / np.sqrt(n)
+    out[0] = 1.0 / np.sqrt(n)
+    return out
 
 
 @compiled()
 def diagonalize(diagonal, off, vectors):
     """Eigenvalues of T into ``diagonal``, unordered, while the rows of ``vectors`` are rotated along.
 
-    Negative rounding errors are clipped to 0.  ``off`` is overwritten.  With the identity in ``vectors`` its rows become the eigenvectors; with the single column
-    e_1, their first components.  Implicit QL with Wilkinson's shift; on failure everything is NaN.
+    Negative rounding errors are clipped to 0.  ``off`` is overwritten.  With the identity in ``vectors`` its rows
+    become the eigenvectors; with the single column e_1, their first components.  Implicit QL with Wilkinson's shift; on failure everything is NaN.
     """
     n = diagonal.size
     norm = 0.0
     for i in range(n):
         norm = max(norm, abs(diagonal[i]) + abs(off[i]))
+    if norm == 0.0:
+        return
+    for i in range(n):  # no square below can overflow, or underflow where it matters
+        diagonal[i] /= norm
+        off[i] /= norm
     tiny = 2.2e-16
     width = vectors.shape[1]
     for low in range(n):
         for attempt in range(101):
             high = low
             while high < n - 1:
-                if abs(off[high]) <= tiny * max(abs(diagonal[high]) + abs(diagonal[high + 1]), 0.1 * norm):
+                if abs(off[high]) <= tiny * max(abs(diagonal[high]) + abs(diagonal[high + 1]), 0.1):
                     break
                 high += 1
             if high == low:
@@ -121,13 +134,13 @@ def diagonalize(diagonal, off, vectors):
                 vectors[:] = np.nan
                 return
             g = (diagonal[low + 1] - diagonal[low]) / (2.0 * off[low])
-            r = np.hypot(g, 1.0)
+            r = np.sqrt(g * g + 1.0)
             g = diagonal[high] - diagonal[low] + off[low] / (g + (r if g >= 0.0 else -r))
             s, c, shift = 1.0, 1.0, 0.0
             finished = True
             for i in range(high - 1, low - 1, -1):
                 f, b = s * off[i], c * off[i]
-                r = np.hypot(f, g)
+                r = np.sqrt(f * f + g * g)
                 off[i + 1] = r
                 if r == 0.0:
                     diagonal[i + 1] -= shift
@@ -149,7 +162,7 @@ def diagonalize(diagonal, off, vectors):
                 off[low] = g
                 off[high] = 0.0
     for i in range(n):
-        diagonal[i] = max(diagonal[i], 0.0)
+        diagonal[i] = norm * max(diagonal[i], 0.0)
 
 
 @compiled()
@@ -169,9 +182,15 @@ def spectrum(work, n):
 def expand(work, coordinates, out):
     """Points' weights ``out`` = Q ``coordinates`` / sqrt(n): from the basis back to the sample."""
     n = out.size
-    out[:] = 0.0
     for k in range(n):
-        factor = coordinates[k] / np.sqrt(n)
-        row = work[k + 2]
-        for i in range(n):
-            out[i] += factor * row[i]
+        out[k] = coordinates[k] / np.sqrt(n)
+    if n > 1:
+        out[0] = -out[0]
+    for k in range(n - 1, -1, -1):
+        v, x = work[k + 3, k:], out[k:]
+        total = 0.0
+        for j in range(n - k):
+            total += v[j] * x[j]
+        total *= work[2, k]
+        for j in range(n - k):
+            x[j] -= total * v[j]

@@ -23,7 +23,7 @@ def cutoff(gram, amount):
 def truncation_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
     tridiagonalize(gram, work)
-    values, vectors = work[0], work[n + 2 : 2 * n + 2]
+    values, vectors = work[0], work[n + 3 :]
     vectors[:] = 0.0
     for k in range(n):
         vectors[k, k] = 1.0
@@ -53,7 +53,7 @@ def truncation_score(gram, theta, amounts, work, scores):
 @compiled()
 def truncation_weigh(gram, theta, amount, work, out):
     n = gram.shape[0]
-    values, vectors = work[0], work[n + 2 : 2 * n + 2]
+    values, vectors = work[0], work[n + 3 :]
     if theta[0] == 0.0 and amount == 0.0:
         out[:] = 1.0 / n
         return

@@ -149,7 +149,7 @@ class MKME(Marginalized):
     >>> from shrinktest import Gaussian
     >>> mean = MKME(variance=0.5).fit([[0.0], [1.0]], Gaussian(1.0))
     >>> round(mean.norm2(), 4)
-    0.6277
+    0.6289
     """
 
     summary: ClassVar[str] = "marginalised mean, one noise variance"
@@ -194,7 +194,7 @@ class MMKME(Marginalized):
     >>> from shrinktest import Gaussian
     >>> mean = MMKME(variances=(0.5, 0.0)).fit([[0.0, 0.0], [1.0, 0.0]], Gaussian(1.0))
     >>> round(mean.norm2(), 4)
-    0.6277
+    0.6289
     """
 
     summary: ClassVar[str] = "marginalised mean, one noise variance per coordinate"

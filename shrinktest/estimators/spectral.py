@@ -72,12 +72,13 @@ class SpectralEstimator(MeanEstimator, Tuned):
 
     def _run(self, gram: np.ndarray) -> tuple[np.ndarray, float]:
         from shrinktest._compiled.engine import fit
+        from shrinktest._compiled.tridiagonal import workspace
 
         n = gram.shape[0]
         self.check_size(n)
         amounts = self.amounts(n)
         weights, scores = np.empty(n), np.empty(amounts.size)
-        amount = fit(gram, self.theta(), amounts, np.empty((2 * n + 2, n)), scores, weights, *self.loops())
+        amount = fit(gram, self.theta(), amounts, workspace(n), scores, weights, *self.loops())
         if not np.isfinite(weights).all():
             raise ValueError(self._failure(gram))
         return weights, amount
@@ -102,8 +103,10 @@ class SpectralEstimator(MeanEstimator, Tuned):
         return amounts, self._score(g, amounts)
 
     def _score(self, gram: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+        from shrinktest._compiled.tridiagonal import workspace
+
         scores = np.zeros(amounts.size)
-        self.loops()[0](gram, self.theta(), amounts, np.empty((2 * gram.shape[0] + 2, gram.shape[0])), scores)
+        self.loops()[0](gram, self.theta(), amounts, workspace(gram.shape[0]), scores)
         return scores
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:

@@ -93,8 +93,8 @@ class SKMSE(Tuned, ScaledMean):
     ----------
     rule : {"loocv", "plugin"}
         "loocv": the minimiser of the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r + v) with r
-        the         off-diagonal and v the diagonal mean of the Gram matrix; "plugin": the oracle formula of [M14] Theorem 1 with
-        unbiased estimates at size n, which shrinks slightly less.
+        the off-diagonal and v the diagonal mean of the Gram matrix; "plugin": the oracle formula of [M14] Theorem 1
+        with unbiased estimates at size n, which shrinks slightly less.
     alpha : float in [0, 1], optional
         Fixed amount instead of a rule.
     decay : (c, beta), optional

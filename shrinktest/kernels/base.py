@@ -78,7 +78,7 @@ class Checked(Kernel):
         if x.shape[1] != y.shape[1]:
             raise ValueError(f"X has {x.shape[1]} columns and Y has {y.shape[1]}; a kernel compares like with like")
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
-            gram = np.ascontiguousarray(self.evaluate(x, y), dtype=np.float64)
+            gram = np.require(self.evaluate(x, y), np.float64, ["C", "W"])
         if gram.shape != (len(x), len(y)):
             raise ValueError(f"{self!r} returned shape {gram.shape} for {len(x)} rows against {len(y)}")
         if not np.isfinite(gram).all():
@@ -87,7 +87,9 @@ class Checked(Kernel):
                 f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
                 "a kernel must be finite (rescale the data if they are very large)"
             )
-        return symmetric(gram, repr(self)) if x is y else gram
+        if x is not y or np.array_equal(gram, gram.T):  # the repr of a kernel with points in it would cost more
+            return gram
+        return symmetric(gram, repr(self))
 
 
 @dataclass(frozen=True, repr=False)

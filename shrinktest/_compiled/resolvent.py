@@ -1,0 +1,79 @@
+"""R = lam (T + lam I)^-1 on a grid of lam in step: what the scores of Tikhonov need of it, O(n) for every lam.
+
+R is the residual smoother of Tikhonov; its entries lie in [0, 1] for every lam, which keeps the scores accurate from
+hardly any shrinkage to nearly all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def factorize_all(work, n, lams, multipliers, pivots):
+    """LDL' of T + lam I, all lam in step: (n, g) multipliers and lam / pivot.  False unless all positive definite."""
+    positive = True
+    for g in range(lams.size):
+        pivots[0, g] = work[0, 0] + lams[g]
+        multipliers[0, g] = 0.0
+    for k in range(1, n):
+        diagonal, off = work[0, k], work[1, k - 1]
+        for g in range(lams.size):
+            m = off / pivots[k - 1, g]
+            multipliers[k, g] = m
+            pivots[k, g] = diagonal + lams[g] - m * off
+    for k in range(n):
+        for g in range(lams.size):
+            positive &= pivots[k, g] > 0.0
+            pivots[k, g] = lams[g] / pivots[k, g]
+    return positive
+
+
+@compiled()
+def smoothed_mean(n, t, multipliers, pivots, powers):
+    """``powers[j]`` (n, g) = R^j e_1 in the basis, j = 0..t."""
+    powers[0] = 0.0
+    powers[0, 0] = 1.0
+    for j in range(1, t + 1):
+        before, after = powers[j - 1], powers[j]
+        after[0] = before[0]
+        for k in range(1, n):
+            for g in range(after.shape[1]):
+                after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]
+        for g in range(after.shape[1]):
+            after[n - 1, g] *= pivots[n - 1, g]
+        for k in range(n - 2, -1, -1):
+            for g in range(after.shape[1]):
+                after[k, g] = pivots[k, g] * after[k, g] - multipliers[k + 1, g] * after[k + 1, g]
+
+
+@compiled()
+def moments_of_mean(powers, n, t, whole):
+    """``whole[k]`` (g,) = e'R^k e, k = 0..2t."""
+    whole[:] = 0.0
+    for k in range(2 * t + 1):
+        first, second = powers[k // 2], powers[k - k // 2]
+        for i in range(n):
+            for g in range(whole.shape[1]):
+                whole[k, g] += n * first[i, g] * second[i, g]
+
+
+@compiled()
+def traces(work, n, lams):
+    """Traces tr R and tr R^2 (g,) from the pivots of T + lam I and their first two derivatives in lam."""
+    first, second = np.zeros(lams.size), np.zeros(lams.size)
+    for g in range(lams.size):
+        pivot, slope, bend = work[0, 0] + lams[g], 1.0, 0.0
+        for k in range(n):
+            if k > 0:
+                ratio = work[1, k - 1] / pivot
+                square = ratio * ratio
+                bend = square * (bend - 2.0 * slope * slope / pivot)
+                slope = 1.0 + square * slope
+                pivot = work[0, k] + lams[g] - ratio * work[1, k - 1]
+            change = lams[g] * slope / pivot
+            first[g] += change
+            second[g] += change * change - lams[g] * lams[g] * bend / pivot
+    return first, second

@@ -1,0 +1,224 @@
+"""The seam of every design: data at any sample size, and a twin under the null hypothesis."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._validate import Array, as_rng, count, positive
+
+TESTS = ("two-sample", "independence")
+
+
+class Design(ABC):
+    """A way to draw data for a test: a frozen value with ``sample``, a twin under the null hypothesis, and a name."""
+
+    #: The name on the command line, such as "mean-shift".
+    name: ClassVar[str]
+    #: One line for lists and tables.
+    summary: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def test(self) -> str:
+        """The test the data are for: "two-sample" or "independence"."""
+
+    def __post_init__(self) -> None:
+        """Check the parameters, and give equal values one form, so that equal designs have equal reprs."""
+        for f in fields(self):  # type: ignore[arg-type]  # every subclass that has parameters is a dataclass
+            if "check" in f.metadata:
+                object.__setattr__(self, f.name, f.metadata["check"](getattr(self, f.name), name=f.name))
+        self._check()
+
+    def _check(self) -> None:  # noqa: B027 - not every design has parameters that constrain each other
+        """Raise on parameters that do not go together."""
+
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+        """Draw the data of one trial.
+
+        Parameters
+        ----------
+        rng : None, int, SeedSequence, BitGenerator or Generator
+            Seed or source of the random numbers.
+        n : int
+            Number of observations in ``X``, at least ``smallest()``.
+        m : int, optional
+            Number of observations in ``Y``; by default what the design's ``ratio`` makes of ``n``.  An independence
+            design draws pairs, so that it is ``n``.
+
+        Returns
+        -------
+        X, Y : ndarray, shapes (n, p) and (m, q)
+            The two samples (p = q), or the two variables (m = n).
+
+        Raises
+        ------
+        TypeError, ValueError
+            For sizes that the design cannot give.
+        """
+        return self._draw(as_rng(rng), *self.sizes(n, m))
+
+    @abstractmethod
+    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
+        """The numbers of rows of X and Y that ``sample`` returns; raises where it would."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        """X (n, p) and Y (m, q), for sizes that were checked."""
+
+    @abstractmethod
+    def null(self) -> Design:
+        """The twin under the null hypothesis; a design that is its own twin returns itself."""
+
+    def options(self) -> dict[str, Any]:
+        """Keyword arguments for the test that belong to the design."""
+        return {}
+
+    def smallest(self) -> int:
+        """The least ``n`` that ``sample`` takes."""
+        return 2
+
+    def __repr__(self) -> str:
+        """The expression that rebuilds the value; parameters at their defaults are left out."""
+        if not is_dataclass(self):
+            return f"{type(self).__name__}()"
+        ordered = sorted(fields(self), key=lambda f: f.kw_only)  # what a design has of its own comes first
+        shown = [(f.name, getattr(self, f.name)) for f in ordered if getattr(self, f.name) != f.default]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+
+    def _size(self, n: Any, name: str = "n") -> int:
+        try:
+            return count(n, name, minimum=self.smallest())
+        except ValueError:
+            raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {n}") from None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TwoSampleDesign(Design):
+    """Two samples, one from a distribution and one from a changed version of it.
+
+    Parameters
+    ----------
+    ratio : float, default 1.0
+        Size of Y over size of X; halves round up, and Y has at least two rows.
+    swap : bool, default False
+        Whether X is the changed sample; otherwise Y is.
+    """
+
+    test: ClassVar[str] = "two-sample"  # type: ignore[assignment]
+    #: The parameters at which nothing is changed.
+    neutral: ClassVar[dict[str, Any]]
+
+    ratio: float = field(default=1.0, metadata={"check": positive})
+    swap: bool = field(default=False, metadata={"check": lambda value, name: flag(value, name)})
+
+    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
+        n = self._size(n)
+        return n, second_size(n, self.ratio) if m is None else self._size(m, "m")
+
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        if self.swap:
+            changed_last = self._pair(rng, m, n)
+            return changed_last[1], changed_last[0]
+        return self._pair(rng, n, m)
+
+    @abstractmethod
+    def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        """A sample (n, d) of the distribution and one (m, d) of its changed version."""
+
+    def null(self) -> TwoSampleDesign:
+        """The same design without the change: both samples come from the unchanged distribution."""
+        twin = replace(self, **self.neutral)
+        return self if twin == self else twin
+
+
+class IndependenceDesign(Design):
+    """Pairs (x, y), independent of each other and identically distributed."""
+
+    test: ClassVar[str] = "independence"  # type: ignore[assignment]
+
+    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
+        n = self._size(n)
+        if m is not None and m != n:
+            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
+        return n, n
+
+    def null(self) -> Design:
+        """Independent variables with the margins of the design."""
+        return Independent(self)
+
+
+@dataclass(frozen=True, repr=False)
+class Independent(IndependenceDesign):
+    """The null twin of an independence design: x of one data set, y of another.
+
+    Parameters
+    ----------
+    design : Design
+        An independence design, whose margins it has.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import Linear
+    >>> Linear(noise=0.5).null()
+    Independent(design=Linear(noise=0.5))
+    """
+
+    name: ClassVar[str] = "independent"
+    summary: ClassVar[str] = "the margins of another design, independent of each other"
+
+    design: Design
+
+    def _check(self) -> None:
+        if not isinstance(self.design, Design) or self.design.test != "independence":
+            raise TypeError(f"design must be an independence design; found {self.design!r}")
+
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        x, _ = self.design.sample(rng, n)
+        _, y = self.design.sample(rng, m)
+        return x, y
+
+    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
+        return self.design.sizes(n, m)
+
+    def null(self) -> Design:
+        return self
+
+    def options(self) -> dict[str, Any]:
+        return self.design.options()
+
+    def smallest(self) -> int:
+        return self.design.smallest()
+
+
+def second_size(n: int, ratio: float) -> int:
+    """The size of Y beside n observations in X: n * ratio, halves rounded up, at least 2."""
+    return max(2, math.floor(n * ratio + 0.5))
+
+
+# --- parameters ---------------------------------------------------------------------------------------------
+
+
+def parameter(default: Any, check: Any, **limits: Any) -> Any:
+    """A field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
+    return field(default=default, metadata={"check": partial(check, **limits)})
+
+
+def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
+    """A number from 0 to ``high``."""
+    number = positive(value, name, allow_zero=True)
+    if number > high or (number == high and not included):
+        raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
+    return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
