@@ -18,6 +18,7 @@ from shrinktest.estimators import (
 )
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from shrinktest.power import power_study, solve_sample_size
 from shrinktest.result import TestResult
 from shrinktest.two_sample import two_sample_test
 
@@ -44,5 +45,7 @@ __all__ = [
     "__version__",
     "check_estimator",
     "independence_test",
+    "power_study",
+    "solve_sample_size",
     "two_sample_test",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from ast import literal_eval
+from collections.abc import Callable
 from typing import Any
 
 from shrinktest import __version__
@@ -40,6 +41,24 @@ def parser() -> argparse.ArgumentParser:
             help="are two variables independent?",
             description="Are two variables, observed together in every row, independent (HSIC)?",
             **shared,
+        )
+    )
+    studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
+    _power(
+        commands.add_parser(
+            "power",
+            help="how often do the tests reject?",
+            description="Power of tests on simulated data, paired, with intervals, and their level beside it.",
+            epilog="Interrupted with --store FILE, the same command goes on where it was.",
+            **studies,
+        )
+    )
+    _sample_size(
+        commands.add_parser(
+            "sample-size",
+            help="how many observations does a test need?",
+            description="The sample size at which a test reaches a power, with its interval.",
+            **studies,
         )
     )
     commands.add_parser("estimators", help="list the estimators, one line each", allow_abbrev=False)
@@ -81,7 +100,7 @@ def _test_options() -> argparse.ArgumentParser:
     add = options.add_argument
     add("--estimator", metavar="NAME", default="kme", help="see `shrinktest estimators` (default: kme)")
     what = "a parameter of the estimator, such as lam=0.1; may be repeated"
-    add("--set", metavar="KEY=VALUE", type=_setting, action="append", default=[], help=what)
+    add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
     add("--statistic", metavar="FORM", default="auto", help="auto (default), biased or unbiased")
     what = "number of relabellings (default: 999); inf: all there are"
@@ -98,6 +117,57 @@ def _test_options() -> argparse.ArgumentParser:
     add("--plot", metavar="FILE.png", help="save a picture of the null distribution")
     add("--exit-code", action="store_true", help="exit with 1 when the test rejects")
     return options
+
+
+def _study_options() -> argparse.ArgumentParser:
+    options = argparse.ArgumentParser(add_help=False)
+    add = options.add_argument
+    what = "a parameter of the design, such as dimension=20; may be repeated"
+    add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
+    what = "for the kernels of all variables; for eckerle4 median takes that of each subsample"
+    add("--bandwidth", metavar="WIDTH", type=_bandwidth, help=what)
+    add("--seed", metavar="N", type=int, default=0, help="of the study (default: 0)")
+    add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
+    add("--plot", metavar="FILE.png", help="save a picture")
+    add("--workers", metavar="N", type=int, help="processes (default: all cores); never changes the result")
+    add("--quiet", action="store_true", help="no progress bar")
+    return options
+
+
+def _power(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("design", metavar="DESIGN", nargs="?", help="see `shrinktest power --list`")
+    add("--list", action="store_true", help="list the designs")
+    what = "such as kme,fkmse or fkmse:loo=paper (default: kme)"
+    add("--estimators", metavar="NAMES", default="kme", help=what)
+    add("--n", metavar="SIZES", type=_list_of(int), help="such as 20,40,80 (default: 20,50,100)")
+    add("--fractions", metavar="FRACTIONS", type=_list_of(float), help="sizes as fractions of eckerle4's 35 points")
+    add("--trials", metavar="N", type=int, default=500, help="data sets per size (default: 500)")
+    add("--resamples", metavar="N", type=_resamples, default=999, help="relabellings per test (default: 999)")
+    add("--alphas", metavar="LEVELS", type=_list_of(float), default=[0.05], help="such as 0.05,0.1 (default: 0.05)")
+    add("--csv", metavar="FILE.csv", help="save the table")
+
+
+def _sample_size(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("design", metavar="DESIGN", help="see `shrinktest power --list`")
+    add("--estimator", metavar="NAME", default="kme", help="such as kme or fkmse:lam_cov=0.3 (default: kme)")
+    add("--power", metavar="POWER", type=float, default=0.8, help="to be reached (default: 0.8)")
+    add("--alpha", metavar="LEVEL", type=float, default=0.05, help="of the test (default: 0.05)")
+    add("--ratio", metavar="RATIO", type=float, help="size of the second sample over that of the first")
+    add("--trials", metavar="N", type=int, default=2000, help="data sets to fit the answer to (default: 2000)")
+    add("--resamples", metavar="N", type=int, default=199, help="relabellings per test (default: 199)")
+    add("--largest", metavar="N", type=int, default=5000, help="look no further (default: 5000)")
+
+
+def _list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    def read(text: str) -> list[Any]:
+        try:
+            return [kind(item) for item in text.split(",")]
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be numbers separated by commas; got {text!r}") from None
+
+    return read
 
 
 def _bandwidth(text: str) -> str | float | list[float]:
@@ -118,7 +188,8 @@ def _resamples(text: str) -> int | float:
         raise argparse.ArgumentTypeError(f"must be a whole number or inf; got {text!r}") from None
 
 
-def _setting(text: str) -> tuple[str, Any]:
+def setting(text: str) -> tuple[str, Any]:
+    """A key and its value from such as ``lam=0.1``; text that is no Python literal stays text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise argparse.ArgumentTypeError(f"must look like lam=0.1; got {text!r}")

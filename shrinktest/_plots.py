@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +26,30 @@ def axes(ax: Axes | None) -> Axes:
     except ImportError as error:
         raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
     return plt.subplots(figsize=(7, 4), layout="constrained")[1]
+
+
+def check_path(path: str | None) -> None:
+    """Raise, before the work and not after it, if a picture cannot be saved under this path."""
+    if path is None:
+        return
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ImportError(f"saving {path} needs matplotlib: pip install 'shrinktest[plot]'") from None
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix.lstrip(".").lower() not in known:
+        raise ValueError(f"{path} is no name for a picture: it must end in one of .{', .'.join(known)}")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"{path} cannot be saved: there is no directory {Path(path).parent}")
+
+
+def save(plot: Callable[[Axes], object], path: str) -> None:
+    """Draw on a new figure and save it; without pyplot, so that no display is needed and no global state changes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
+    plot(figure.subplots())
+    figure.savefig(path, dpi=150)
 
 
 def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -84,7 +85,8 @@ def summary(result: TestResult) -> Any:
             )
         )
     if result.notes:
-        out.add_extra_txt([f"[{i}] {note}" for i, note in enumerate(result.notes, 1)])
+        numbered = (f"[{i}] {note}" for i, note in enumerate(result.notes, 1))
+        out.add_extra_txt([fill(note, 80, subsequent_indent="    ") for note in numbered])
     return out
 
 

@@ -7,15 +7,16 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any, TextIO
 
 from shrinktest import MeanEstimator, TestResult, independence_test, two_sample_test
 from shrinktest._options import PACKAGED, parser
+from shrinktest._plots import check_path, save
+from shrinktest._power_cli import power, sample_size
+from shrinktest._settings import configured
 from shrinktest._table import Table, parse_table
-from shrinktest._validate import choice
 from shrinktest.estimators import ESTIMATORS, as_estimator
 
 
@@ -117,8 +118,7 @@ def _estimators(args: argparse.Namespace) -> int:
 
 
 def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> int:
-    if args.plot is not None:
-        _check_plot(args.plot)
+    check_path(args.plot)
     result: TestResult = test(
         *data,
         estimator=_estimator(args),
@@ -133,7 +133,7 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
     )
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:
-        _plot(result, args.plot)
+        save(result.plot_null, args.plot)
     return int(args.exit_code and result.reject(args.alpha))
 
 
@@ -151,42 +151,17 @@ def _table(path: str, header: str) -> Table:
 
 
 def _estimator(args: argparse.Namespace) -> MeanEstimator:
-    estimator = as_estimator(args.estimator)
     given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
-    known = [field.name for field in fields(estimator)]  # type: ignore[arg-type]  # every named estimator is a dataclass
-    for name in given:
-        if not known:
-            raise ValueError(f"{args.estimator} has no parameters, so {name} cannot be set")
-        choice(name, known, f"a parameter of {args.estimator}")
-    try:
-        changed: MeanEstimator = replace(estimator, **given)  # type: ignore[type-var]
-    except TypeError as error:  # text where a number belongs
-        raise ValueError(str(error)) from None
-    return changed
+    return configured(as_estimator(args.estimator), given, args.estimator)
 
 
-def _check_plot(path: str) -> None:
-    """Find out that a plot cannot be saved before the test runs, not after."""
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError:
-        raise ImportError("--plot needs matplotlib: pip install 'shrinktest[plot]'") from None
-    known = sorted(FigureCanvasBase.get_supported_filetypes())
-    if Path(path).suffix.lstrip(".").lower() not in known:
-        raise ValueError(f"--plot {path} must end in one of .{', .'.join(known)}")
-    if not Path(path).absolute().parent.is_dir():
-        raise ValueError(f"--plot {path}: there is no directory {Path(path).parent}")
-
-
-def _plot(result: TestResult, path: str) -> None:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7.0, 4.0), layout="constrained")  # without pyplot: no display, no global state
-    result.plot_null(figure.subplots())
-    figure.savefig(path, dpi=150)
-
-
-COMMANDS = {"two-sample": _two_sample, "independence": _independence, "estimators": _estimators}
+COMMANDS = {
+    "two-sample": _two_sample,
+    "independence": _independence,
+    "power": power,
+    "sample-size": sample_size,
+    "estimators": _estimators,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

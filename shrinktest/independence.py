@@ -18,7 +18,7 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.base import Checked
 from shrinktest.permutation import Pairings, Statistic, null_distribution
 from shrinktest.result import TestResult, conclude
-from shrinktest.two_sample import FORMS, form_of, runs_compiled
+from shrinktest.two_sample import FORMS, form_of, resolve, runs_compiled
 
 
 def independence_test(
@@ -89,7 +89,7 @@ def independence_test(
     alpha = level(alpha)
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
-    resamples(n_resamples)
+    n_resamples = resamples(n_resamples)
     x, y, missing = paired_samples(X, Y, nan_policy)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -110,7 +110,7 @@ def independence_test(
     kernels = as_kernel(kernel_x, bandwidth_x, "kernel_x"), as_kernel(kernel_y, bandwidth_y, "kernel_y")
     if missing:
         return conclude(None, kernel=kernels, **common)
-    resolved = kernels[0].resolve(x, generator), kernels[1].resolve(y, generator)
+    resolved = resolve(kernels[0], x, generator, "X"), resolve(kernels[1], y, generator, "Y")
     grams = centred_grams(est, resolved, x, y)
     null = null_distribution(
         pairing_statistic(est, *grams, form),

@@ -206,7 +206,7 @@ class _Pace:
     """How many relabellings make a chunk of about ``_SECONDS``; the answer does not depend on it."""
 
     def __init__(self, size: int) -> None:
-        self.rows = 8
+        self.rows = 1
         self._most = max(1, min(4096, _BYTES // (8 * size)))
 
     def learn(self, rows: int, seconds: float) -> None:

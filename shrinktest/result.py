@@ -130,10 +130,10 @@ class TestResult:
         alpha = self.alpha if alpha is None else level(alpha)
         ordered = np.sort(self.null_distribution)[::-1]
         rows = ordered.size + (not self.exact)
-        # p <= alpha means: at most this many of the values, the observed one among them, reach the statistic; counted
-        # over the attainable p-values themselves, so that rounding in alpha cannot contradict reject()
-        allowed = int(np.searchsorted(np.arange(1, rows + 1) / rows, alpha, side="right")) - (not self.exact)
-        return float(ordered[allowed]) if 0 <= allowed < ordered.size else float("inf")
+        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic; counted over the
+        # attainable p-values themselves, so that rounding cannot contradict reject()
+        allowed = int(np.searchsorted(np.arange(1, rows + 1) / rows, alpha, side="right"))
+        return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
 
     @property
     def exceedances(self) -> int:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from numba import njit
+from numba import config, njit
+from numba.core.dispatcher import Dispatcher
 
 from shrinktest._compiled.jit import compiled
 
@@ -12,6 +13,11 @@ from shrinktest._compiled.jit import compiled
 @compiled()
 def nothing(gram, theta, amounts, work, scores):
     pass
+
+
+def is_compiled(function):
+    """Whether ``function`` may be called from a compiled loop."""
+    return isinstance(function, Dispatcher) or bool(config.DISABLE_JIT)
 
 
 @lru_cache(maxsize=64)

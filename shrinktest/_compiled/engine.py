@@ -32,7 +32,7 @@ def choose(scores, tolerance):
 @compiled()
 def degenerate(gram):
     """No amount can be tuned on one point or on a zero Gram matrix: the plain mean then."""
-    return gram.shape[0] == 1 or not np.trace(gram) > 0.0
+    return gram.shape[0] == 1 or np.trace(gram) == 0.0
 
 
 @compiled(types.float64(MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCORE, WEIGH))

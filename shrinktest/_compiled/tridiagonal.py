@@ -107,7 +107,8 @@ def diagonalize(diagonal, off, vectors):
     """Eigenvalues of T into ``diagonal``, unordered, while the rows of ``vectors`` are rotated along.
 
     Negative rounding errors are clipped to 0.  ``off`` is overwritten.  With the identity in ``vectors`` its rows
-    become the eigenvectors; with the single column e_1, their first components.  Implicit QL with Wilkinson's shift; on failure everything is NaN.
+    become the eigenvectors; with the single column e_1, their first components.  Implicit
+    QL with Wilkinson's shift; on failure everything is NaN.
     """
     n = diagonal.size
     norm = 0.0

@@ -8,9 +8,11 @@ from shrinktest._validate import choice
 from shrinktest.estimators.base import MeanEstimator
 from shrinktest.estimators.check import check_estimator
 from shrinktest.estimators.custom import Compiled, FromFunction
+from shrinktest.estimators.gradient import Landweber, NuMethod
 from shrinktest.estimators.marginalized import MKME, MMKME
-from shrinktest.estimators.spectral import FKMSE, TSVD, IteratedTikhonov, Landweber, NuMethod
 from shrinktest.estimators.standard import KME, SKMSE
+from shrinktest.estimators.tikhonov import FKMSE, IteratedTikhonov
+from shrinktest.estimators.truncation import TSVD
 
 #: Every built-in estimator by name.
 ESTIMATORS: dict[str, type[MeanEstimator]] = {

@@ -76,8 +76,13 @@ class Compiled(SpectralEstimator):
     tuning: str = field(default="auto", init=False)
 
     def __post_init__(self) -> None:
-        if not callable(self.weigh):
-            raise TypeError(f"weigh must be a numba-compiled function (gram, theta, out); found {self.weigh!r}")
+        from shrinktest._compiled.custom import is_compiled
+
+        if not callable(self.weigh) or not is_compiled(self.weigh):
+            raise TypeError(
+                f"weigh must be a function (gram, theta, out) compiled with numba.njit; found {self.weigh!r}: "
+                "decorate it, or pass a Python function gram -> weights as the estimator"
+            )
         object.__setattr__(self, "parameters", tuple(float(p) for p in self.parameters))
 
     def __repr__(self) -> str:

@@ -87,9 +87,7 @@ class Checked(Kernel):
                 f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
                 "a kernel must be finite (rescale the data if they are very large)"
             )
-        if x is not y or np.array_equal(gram, gram.T):  # the repr of a kernel with points in it would cost more
-            return gram
-        return symmetric(gram, repr(self))
+        return symmetric(gram, self) if x is y else gram
 
 
 @dataclass(frozen=True, repr=False)
@@ -203,8 +201,8 @@ def _factor(kernel: Kernel) -> str:
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
 
 
-def symmetric(gram: Array, name: str) -> Array:
-    """The matrix made exactly symmetric, if it was so up to rounding."""
+def symmetric(gram: Array, name: object) -> Array:
+    """The matrix made exactly symmetric, if it was so up to rounding; ``name`` is shown only in the error."""
     if np.array_equal(gram, gram.T):
         return gram
     difference = np.abs(gram - gram.T)

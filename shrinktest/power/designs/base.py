@@ -15,6 +15,26 @@ from shrinktest._validate import Array, as_rng, count, positive
 TESTS = ("two-sample", "independence")
 
 
+def parameter(default: Any, check: Any, **limits: Any) -> Any:
+    """A field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
+    return field(default=default, metadata={"check": partial(check, **limits)})
+
+
+def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
+    """A number from 0 to ``high``."""
+    number = positive(value, name, allow_zero=True)
+    if number > high or (number == high and not included):
+        raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
+    return number
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 class Design(ABC):
     """A way to draw data for a test: a frozen value with ``sample``, a twin under the null hypothesis, and a name."""
 
@@ -27,6 +47,11 @@ class Design(ABC):
     @abstractmethod
     def test(self) -> str:
         """The test the data are for: "two-sample" or "independence"."""
+
+    @property
+    def ratio(self) -> float:
+        """Size of Y over size of X."""
+        return 1.0
 
     def __post_init__(self) -> None:
         """Check the parameters, and give equal values one form, so that equal designs have equal reprs."""
@@ -61,11 +86,7 @@ class Design(ABC):
         TypeError, ValueError
             For sizes that the design cannot give.
         """
-        return self._draw(as_rng(rng), *self.sizes(n, m))
-
-    @abstractmethod
-    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
-        """The numbers of rows of X and Y that ``sample`` returns; raises where it would."""
+        return self._draw(as_rng(rng), *self._sizes(n, m))
 
     @abstractmethod
     def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
@@ -91,11 +112,20 @@ class Design(ABC):
         shown = [(f.name, getattr(self, f.name)) for f in ordered if getattr(self, f.name) != f.default]
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
 
-    def _size(self, n: Any, name: str = "n") -> int:
-        try:
-            return count(n, name, minimum=self.smallest())
-        except ValueError:
-            raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {n}") from None
+    def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
+        """The numbers of rows of X and Y, checked; halves in n * ratio round up."""
+        n = self._size(n, "n")
+        if self.test == "two-sample":
+            return n, max(2, math.floor(n * self.ratio + 0.5)) if m is None else self._size(m, "m")
+        if m is not None and m != n:
+            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
+        return n, n
+
+    def _size(self, size: Any, name: str) -> int:
+        size = count(size, name, minimum=0)
+        if size < self.smallest():
+            raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {size}")
+        return size
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -114,12 +144,8 @@ class TwoSampleDesign(Design):
     #: The parameters at which nothing is changed.
     neutral: ClassVar[dict[str, Any]]
 
-    ratio: float = field(default=1.0, metadata={"check": positive})
-    swap: bool = field(default=False, metadata={"check": lambda value, name: flag(value, name)})
-
-    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
-        n = self._size(n)
-        return n, second_size(n, self.ratio) if m is None else self._size(m, "m")
+    ratio: float = parameter(1.0, positive)
+    swap: bool = parameter(False, flag)
 
     def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         if self.swap:
@@ -141,12 +167,6 @@ class IndependenceDesign(Design):
     """Pairs (x, y), independent of each other and identically distributed."""
 
     test: ClassVar[str] = "independence"  # type: ignore[assignment]
-
-    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
-        n = self._size(n)
-        if m is not None and m != n:
-            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
-        return n, n
 
     def null(self) -> Design:
         """Independent variables with the margins of the design."""
@@ -183,9 +203,6 @@ class Independent(IndependenceDesign):
         _, y = self.design.sample(rng, m)
         return x, y
 
-    def sizes(self, n: int, m: int | None = None) -> tuple[int, int]:
-        return self.design.sizes(n, m)
-
     def null(self) -> Design:
         return self
 
@@ -194,31 +211,3 @@ class Independent(IndependenceDesign):
 
     def smallest(self) -> int:
         return self.design.smallest()
-
-
-def second_size(n: int, ratio: float) -> int:
-    """The size of Y beside n observations in X: n * ratio, halves rounded up, at least 2."""
-    return max(2, math.floor(n * ratio + 0.5))
-
-
-# --- parameters ---------------------------------------------------------------------------------------------
-
-
-def parameter(default: Any, check: Any, **limits: Any) -> Any:
-    """A field of a design: its default, and the function (value, name=..., **limits) that checks and converts it."""
-    return field(default=default, metadata={"check": partial(check, **limits)})
-
-
-def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
-    """A number from 0 to ``high``."""
-    number = positive(value, name, allow_zero=True)
-    if number > high or (number == high and not included):
-        raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
-    return number
-
-
-def flag(value: Any, name: str) -> bool:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)

@@ -1,0 +1,42 @@
+"""Values of the library from what is typed on a command line: a name, and settings KEY=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from shrinktest._options import setting
+from shrinktest._validate import choice
+from shrinktest.estimators import MeanEstimator, as_estimator
+
+Value = TypeVar("Value")
+
+
+def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
+    """``value``, an estimator or a design, with some of its parameters set.
+
+    Raises
+    ------
+    ValueError
+        For a parameter that it does not have; the message lists those it has and the nearest.
+    """
+    known = [field.name for field in fields(value)]  # type: ignore[arg-type]  # everything with a name is a dataclass
+    for key in settings:
+        if not known:
+            raise ValueError(f"{name} has no parameters, so {key} cannot be set")
+        choice(key, known, f"a parameter of {name}")
+    try:
+        changed: Value = replace(value, **settings)  # type: ignore[type-var]
+    except TypeError as error:  # text where a number belongs
+        raise ValueError(str(error)) from None
+    return changed
+
+
+def estimators(text: str) -> dict[str, MeanEstimator]:
+    """Estimators by label from such as ``kme,fkmse:loo=paper``."""
+    found = {}
+    for label in text.split(","):
+        name, *settings = label.strip().split(":")
+        found[label.strip()] = configured(as_estimator(name), dict(map(setting, settings)), name)
+    return found

@@ -1,0 +1,131 @@
+"""What power is studied against: designs, each with its twin under the null hypothesis.
+
+A design is a small frozen value. ``sample`` draws the data of one trial at any size, ``null`` is the twin that shows
+the level, ``options`` holds what the test must be told, and its repr rebuilds it.
+
+    >>> design = MeanShift(dimension=5, shift=0.8, ratio=2.0)
+    >>> X, Y = design.sample(rng=0, n=30)
+    >>> X.shape, Y.shape
+    ((30, 5), (60, 5))
+    >>> design.null()
+    MeanShift(dimension=5, shift=0.0, ratio=2.0)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shrinktest._validate import choice
+from shrinktest.power.designs.base import Design, Independent
+from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadratic, Sinusoid, Step, WShape
+from shrinktest.power.designs.data import FromData, FromFunction, Relabelled
+from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
+from shrinktest.power.designs.independence import Circle, Heteroscedastic, MultiplicativeNoise, Rotated
+from shrinktest.power.designs.mixture import Mixture
+from shrinktest.power.designs.two_sample import (
+    Blobs,
+    Contamination,
+    CorrelationChange,
+    MeanShift,
+    PerturbedUniform,
+    ScaleChange,
+    Tails,
+)
+
+#: Every built-in design by name; all have defaults for all parameters.
+DESIGNS: dict[str, type[Design]] = {
+    kind.name: kind
+    for kind in (
+        Mixture,
+        MeanShift,
+        ScaleChange,
+        CorrelationChange,
+        Tails,
+        Contamination,
+        PerturbedUniform,
+        Blobs,
+        EckerleSubsample,
+        EckerleSimulation,
+        Linear,
+        LinearT,
+        Step,
+        Quadratic,
+        Sinusoid,
+        Circle,
+        WShape,
+        Cross,
+        Heteroscedastic,
+        MultiplicativeNoise,
+        Peak,
+        Rotated,
+    )
+}
+
+
+def as_design(design: Any, test: str = "two-sample") -> Design:
+    """A design from a name, a design, or a function ``(rng, n) -> (X, Y)``.
+
+    Parameters
+    ----------
+    design : str, Design or callable
+        A name stands for the design with its default parameters; underscores do for hyphens.
+    test : {"two-sample", "independence"}, default "two-sample"
+        What the data of a function are for; designs know it.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    TypeError
+        For anything else.
+
+    Examples
+    --------
+    >>> as_design("mean-shift")
+    MeanShift()
+    """
+    if isinstance(design, Design):
+        return design
+    if isinstance(design, str):
+        return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()
+    if isinstance(design, type) and issubclass(design, Design):
+        raise TypeError(f"design must be a value, not the class: write {design.__name__}()")
+    if callable(design):
+        return FromFunction(design, test)
+    raise TypeError(
+        f"design must be a name ({', '.join(DESIGNS)}), a design such as MeanShift(shift=0.5), or a function "
+        f"(rng, n) -> (X, Y); found {design!r}"
+    )
+
+
+__all__ = [
+    "DESIGNS",
+    "Blobs",
+    "Circle",
+    "Contamination",
+    "CorrelationChange",
+    "Cross",
+    "Design",
+    "EckerleSimulation",
+    "EckerleSubsample",
+    "FromData",
+    "FromFunction",
+    "Heteroscedastic",
+    "Independent",
+    "Linear",
+    "LinearT",
+    "MeanShift",
+    "Mixture",
+    "MultiplicativeNoise",
+    "Peak",
+    "PerturbedUniform",
+    "Quadratic",
+    "Relabelled",
+    "Rotated",
+    "ScaleChange",
+    "Sinusoid",
+    "Step",
+    "Tails",
+    "WShape",
+    "as_design",
+]

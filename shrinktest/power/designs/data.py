@@ -1,0 +1,247 @@
+"""Designs from what the user has: pilot data to resample, or a function that draws data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
+from shrinktest.power.designs.base import TESTS, Design, Independent, parameter
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FromData(Design):
+    """Resampled pilot data: the power if the population looked like the pilot study.
+
+    Parameters
+    ----------
+    X, Y : array_like, shape (n, d) and (m, d), or (n,) and (m,)
+        The pilot data: two samples, or two variables whose rows belong together (then the numbers of columns may
+        differ).  Kept as read-only copies.
+    test : {"two-sample", "independence"}, default "two-sample"
+        What the data are for.
+    ratio : float, default 1.0
+        For two samples, the size of Y over that of X in the planned study, whatever it is in the pilot data.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For data that the test would not take, or that hold one value only.
+
+    Notes
+    -----
+    Rows are drawn with replacement (the bootstrap): from X and Y separately, or pairs together.  The null twin draws
+    both samples from the pooled rows, or the two variables apart.  So rows occur more than once and data have ties
+    that a new study would not have, the more the larger ``n`` is beside the pilot data; and a difference that is in
+    the pilot data by chance counts as real, so that powers tend to be too high.  A draw whose rows are all equal, to
+    which no median bandwidth belongs, is drawn again.
+
+    The repr gives shapes and a digest instead of the numbers.
+
+    Examples
+    --------
+    >>> design = FromData([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0], ratio=2.0)
+    >>> X, Y = design.sample(0, n=5)
+    >>> X.shape, Y.shape, bool(np.isin(Y, [2.1, 1.9, 3.0]).all())
+    ((5, 1), (10, 1), True)
+    """
+
+    name: ClassVar[str] = "pilot data"
+    summary: ClassVar[str] = "resampled pilot data"
+
+    X: Array
+    Y: Array
+    test: str = parameter("two-sample", choice, known=TESTS)
+    ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+
+    def _check(self) -> None:
+        _no_ratio_of_pairs(self)
+        if self.test == "two-sample":
+            x, y, *_ = two_samples(self.X, self.Y, "raise")
+            margins = {"X and Y together": np.vstack([x, y])}
+        else:
+            x, y, _ = paired_samples(self.X, self.Y, "raise")
+            margins = {"X": x, "Y": y}
+        for which, values in margins.items():
+            if not _varies(values):
+                raise ValueError(f"all rows of {which} are equal, so that no test can reject")
+        for name, values in (("X", x), ("Y", y)):
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        while True:
+            rows = rng.integers(len(self.X), size=n)
+            if self.test == "independence":
+                x, y = self.X[rows], self.Y[rows]
+                usable = _varies(x) and _varies(y)
+            else:
+                x, y = self.X[rows], self.Y[rng.integers(len(self.Y), size=m)]
+                usable = _varies(np.vstack([x, y]))
+            if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
+                return x, y
+
+    def null(self) -> Design:
+        """Both samples from the pooled rows, or the two variables resampled apart."""
+        if self.test == "independence":
+            return Independent(self)
+        if np.array_equal(self.X, self.Y):
+            return self
+        pooled = np.vstack([self.X, self.Y])
+        return FromData(pooled, pooled, ratio=self.ratio)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, FromData) and self._content() == other._content()
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def _content(self) -> tuple[Any, ...]:
+        return self.test, self.ratio, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
+
+    def __repr__(self) -> str:
+        digest = hashlib.sha256(self.X.tobytes() + self.Y.tobytes()).hexdigest()[:12]
+        shapes = ", ".join(f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y)))
+        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)})"
+
+
+@dataclass(frozen=True, repr=False)
+class FromFunction(Design):
+    """Data from a function, as ``as_design`` makes of any callable.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(rng, n) -> (X, Y)`` with a numpy Generator and the number of rows of X; for an independence test Y
+        has as many rows.  When a size m of Y other than n is asked for, it is called as ``function(rng, n, m)``.
+    test : {"two-sample", "independence"}, default "two-sample"
+        What the data are for.
+    ratio : float, default 1.0
+        For two samples, the size of Y over that of X; other ratios need a function that takes ``m``.
+
+    Notes
+    -----
+    All randomness must come from ``rng``, or trials cannot be repeated.  The null twin relabels what the function
+    returns: two samples are pooled and split at random, pairs are paired anew at random.
+
+    Examples
+    --------
+    >>> def exponential(rng, n):
+    ...     return rng.normal(1.0, 1.0, size=n), rng.exponential(size=n)
+    >>> design = FromFunction(exponential)
+    >>> X, Y = design.sample(0, n=20)
+    >>> X.shape, Y.shape
+    ((20, 1), (20, 1))
+    >>> design.null()
+    Relabelled(design=FromFunction(exponential, test='two-sample'))
+    """
+
+    name: ClassVar[str] = "function"
+    summary: ClassVar[str] = "data from a function (rng, n) -> (X, Y)"
+
+    function: Callable[..., Any]
+    test: str = parameter("two-sample", choice, known=TESTS)
+    ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+
+    def _check(self) -> None:
+        if not callable(self.function):
+            raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
+        _no_ratio_of_pairs(self)
+
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+        n, asked = self._sizes(n, m)
+        generator = as_rng(rng)
+        drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
+        if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
+            raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
+        read = two_samples if self.test == "two-sample" else paired_samples
+        x, y = read(drawn[0], drawn[1], "raise")[:2]
+        fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
+        for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
+            if rows != size:  # power "at n" would be power at another n
+                raise ValueError(f"{self!r} must return {size} rows in {name} when asked for {size}; found {rows}")
+        return x, y
+
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        return self.sample(rng, n, m)
+
+    def null(self) -> Design:
+        """The relabelled twin."""
+        return Relabelled(self)
+
+    def __repr__(self) -> str:
+        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))}, {_purpose(self)})"
+
+
+@dataclass(frozen=True, repr=False)
+class Relabelled(Design):
+    """A null twin for any design: two samples pooled and split at random, or pairs paired anew at random.
+
+    Parameters
+    ----------
+    design : Design
+        Where the data come from.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import MeanShift
+    >>> X, Y = Relabelled(MeanShift(dimension=1, shift=50.0)).sample(0, n=100)
+    >>> int((X > 25).sum()), int((Y > 25).sum())
+    (52, 48)
+    """
+
+    name: ClassVar[str] = "relabelled"
+    summary: ClassVar[str] = "the data of another design, relabelled at random"
+
+    design: Design
+
+    def _check(self) -> None:
+        if not isinstance(self.design, Design):
+            raise TypeError(f"design must be a design; found {self.design!r}")
+
+    @property
+    def test(self) -> str:
+        """That of the design."""
+        return self.design.test
+
+    @property
+    def ratio(self) -> float:
+        """That of the design."""
+        return self.design.ratio
+
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+        generator = as_rng(rng)
+        x, y = self.design.sample(generator, n, m)
+        if self.test == "independence":
+            return x, y[generator.permutation(len(y))]
+        pooled = generator.permutation(np.vstack([x, y]))
+        return pooled[: len(x)], pooled[len(x) :]
+
+    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+        return self.sample(rng, n, m)
+
+    def null(self) -> Design:
+        return self
+
+    def options(self) -> dict[str, Any]:
+        return self.design.options()
+
+    def smallest(self) -> int:
+        return self.design.smallest()
+
+
+def _no_ratio_of_pairs(design: Design) -> None:
+    if design.test == "independence" and design.ratio != 1.0:
+        raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
+
+
+def _purpose(design: Design) -> str:
+    return f"test={design.test!r}" + (f", ratio={design.ratio}" if design.ratio != 1.0 else "")
+
+
+def _varies(values: Array) -> bool:
+    return bool((values != values[0]).any())

@@ -1,0 +1,41 @@
+"""Pictures of power studies; matplotlib is imported when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from shrinktest._plots import BLUE, GREY, ORANGE, axes
+from shrinktest._validate import level
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from shrinktest.power.result import PowerStudyResult
+
+# Okabe and Ito's palette, and a marker for each, so that no curve is told apart by colour alone
+COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
+MARKERS = "osD^vP*X"
+
+
+def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
+    """Rejection rates against n: solid under the design, dashed under its null twin."""
+    from dataclasses import replace
+
+    at = replace(result, alphas=(level(alpha),))
+    powers, levels = at.table, at.size_table
+    ax = axes(ax)
+    for i, label in enumerate(result.estimators):
+        style: Any = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 5}
+        curve, null = (table[table["estimator"] == label] for table in (powers, levels))
+        ax.plot(curve["n"], curve["power"], label=label, **style)
+        ax.fill_between(curve["n"], curve["low"], curve["high"], color=style["color"], alpha=0.15, linewidth=0)
+        ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
+    ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
+    ax.set_xlabel("n, observations in X" if result.design.test == "two-sample" else "n, pairs")
+    ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null twin)" if len(levels) else ""))
+    ax.set_ylim(-0.02, 1.02)
+    title = repr(result.design)
+    ax.set_title(title if len(title) <= 70 else f"{title[:67]}...", fontsize="medium")
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    return ax

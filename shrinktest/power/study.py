@@ -1,0 +1,273 @@
+"""power_study: which trials are missing, run wherever joblib sends them, and kept as they come."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
+from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.permutation import Pairings, Splits
+from shrinktest.power.designs import Design, as_design
+from shrinktest.power.result import INTERVALS, PowerStudyResult
+from shrinktest.power.store import Row, Store
+from shrinktest.power.trial import run_trial
+
+#: Keyword arguments of each test that a study can set.
+OPTIONS = {
+    "two-sample": ("kernel", "bandwidth", "statistic"),
+    "independence": ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic"),
+}
+
+
+def power_study(
+    design: Any,
+    estimators: Any = ("kme",),
+    sample_sizes: Any = (20, 50, 100),
+    *,
+    alphas: Any = (0.05,),
+    n_trials: int | range = 500,
+    n_resamples: float = 999,
+    with_null: bool = True,
+    kernels: Mapping[str, Any] | None = None,
+    rng: Any = 0,
+    store: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    progress: bool = True,
+    interval: str = "beta",
+) -> PowerStudyResult:
+    """Estimate how often a kernel test rejects: its power, and beside it its level.
+
+    Parameters
+    ----------
+    design : str, Design or callable
+        Where the data come from: a name (``shrinktest power --list``), a design such as
+        ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
+        (``designs.FromFunction(function, test="independence")`` for pairs).
+    estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
+        What to compare.  Without a dict, the label of a name is the name, that of an estimator its repr.
+    sample_sizes : int or sequence of int
+        Numbers of observations in X; those in Y follow from the design.
+    alphas : float or sequence of float
+        Levels; p-values are kept, so that all are read off the same tests.  A test rejects when p <= alpha.
+    n_trials : int or range, default 500
+        Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of a study that
+        :func:`~shrinktest.power.merge` puts together.
+    n_resamples : int or inf, default 999
+        Relabellings per test.
+    with_null : bool, default True
+        Run the design's null twin as well, which shows the level of the tests.
+    kernels : dict, optional
+        Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``.
+    rng : int, None, SeedSequence, BitGenerator or Generator, default 0
+        Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
+    store : str or path, optional
+        An SQLite file that keeps every p-value.  A study that was stopped, by whatever means, goes on from there and
+        ends with the table of an uninterrupted one; more trials, estimators or sample sizes extend it.
+    workers : int, optional
+        Processes; default all usable cores, or what ``joblib.parallel_config`` says: within
+        ``joblib.parallel_config("dask")`` the trials run on the cluster.  The result is the same for any number.
+    progress : bool, default True
+        Show a progress bar.
+    interval : {"beta", "wilson"}
+        95% intervals: "beta" (Clopper-Pearson) covers at least 95% of the time, "wilson" about 95%.
+
+    Returns
+    -------
+    PowerStudyResult
+        ``result.table``, ``result.size_table``, ``result.compare(a, b)``, ``result.plot()``, ``result.summary()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that make no study; the message names the argument and says what to do.  Also for a store that
+        is damaged or of another study; it is then left as it is.
+    OSError
+        For a store that cannot be opened or written to.
+
+    Warns
+    -----
+    UserWarning
+        When a sample size has too few different relabellings to reject at one of the levels.
+
+    Notes
+    -----
+    Studies are paired: in every trial all estimators see the same data and the same relabellings.  Every trial has
+    random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial, stream))``), so that the order of trials,
+    the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every
+    test runs in a single thread.
+
+    A store knows functions (a design, an estimator or a kernel of yours) by their names only.
+
+    Examples
+    --------
+    >>> from shrinktest import FKMSE
+    >>> from shrinktest.power import designs, power_study
+    >>> wider = designs.ScaleChange(dimension=20, scale=1.3)
+    >>> estimators = {"kme": "kme", "shrunken": FKMSE(lam_cov=0.3)}
+    >>> result = power_study(wider, estimators, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
+    >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
+      estimator   n  alpha  power  trials
+    0       kme  25   0.05  0.375      40
+    1  shrunken  25   0.05  0.900      40
+    """
+    design = as_design(design)
+    named = _named(estimators)
+    sizes = _sizes(sample_sizes, design)
+    alphas = tuple(sorted({level(alpha, "alphas") for alpha in _several(alphas, Real, "alphas")}))
+    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1))
+    if not trials or trials[0] < 0 or trials[-1] < 0:
+        raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
+    _check_resamples(resamples(n_resamples), alphas[0])
+    options = dict(kernels or {})
+    for key in options:
+        choice(key, OPTIONS[design.test], f"a key of kernels, for a {design.test} test,")
+    choice(interval, tuple(INTERVALS), "interval")
+    nulls = (False, True) if with_null else (False,)
+    jobs = None if workers is None else n_workers(workers)
+    as_rng(rng)  # raises on what is no seed
+    _rehearse(design, nulls, sizes, alphas, n_resamples, named, options)
+    with Store(store) as kept:
+        seed = _seed(rng, kept.arguments().get("seed"))
+        shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options}.items()}
+        about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
+        kept.claim(about, {label: repr(estimator) for label, estimator in named.items()})
+        done = {row[:4] for row in kept.rows()}
+        # trials come first, so that what a stopped study has is balanced and the time left can be foretold
+        cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
+        left = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
+        tasks = [(design, *cell, missing, seed, n_resamples, options) for cell, missing in left if missing]
+        with _bar(len(cells), len(tasks), progress) as bar, closing(_spread(tasks, jobs)) as finished:
+            for rows in finished:
+                kept.add(rows)
+                bar.update()
+        wanted = set(cells)
+        rows = [row for row in kept.rows() if row[:3] in wanted and row[3] in named]
+    return PowerStudyResult.from_rows(
+        rows, design=design, estimators=named, alphas=alphas, n_resamples=n_resamples, seed=seed, interval=interval
+    )
+
+
+def _spread(tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:
+    """The rows of every task, in the order in which they are finished."""
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
+
+    backend, configured = get_active_backend()
+    if configured is None and isinstance(backend, BACKENDS[DEFAULT_BACKEND]):
+        # nobody configured joblib: a process for every core, with one thread in each
+        with parallel_config("loky", n_jobs=jobs or n_workers(None), inner_max_num_threads=1):
+            parallel = Parallel(return_as="generator_unordered")
+    else:
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    running = parallel(delayed(run_trial)(*task) for task in tasks)  # sent in batches of about a second
+    try:
+        for rows in running:  # noqa: UP028 - `yield from` would close `running` before we get to warnings
+            yield rows
+    finally:
+        with warnings.catch_warnings():  # who stops a study knows that work is cancelled
+            warnings.simplefilter("ignore")
+            running.close()
+
+
+def _bar(total: int, left: int, show: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show)
+
+
+def _rehearse(
+    design: Design,
+    nulls: Iterable[bool],
+    sizes: tuple[int, ...],
+    alphas: tuple[float, ...],
+    n_resamples: float,
+    estimators: Mapping[str, MeanEstimator],
+    options: Mapping[str, Any],
+) -> None:
+    """Find out what cannot work before anything is stored or sent elsewhere, and compile what must be."""
+    for null in nulls:
+        run_trial(design, sizes[0], null, 0, estimators, 0, 1, options)
+    for n in sizes:
+        x, y = design.sample(np.random.default_rng(0), n)
+        unused = np.random.default_rng()
+        relabellings = (
+            Splits(n_resamples, unused, len(x), len(y))
+            if design.test == "two-sample"
+            else Pairings(n_resamples, unused, len(x))
+        )
+        if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
+            warnings.warn(
+                f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "
+                f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _named(estimators: Any) -> dict[str, MeanEstimator]:
+    """Labels and estimators."""
+    if isinstance(estimators, Mapping):
+        pairs = [(label, as_estimator(estimator)) for label, estimator in estimators.items()]
+        wrong = [label for label, _ in pairs if not isinstance(label, str)]
+        if wrong:
+            raise TypeError(f"the labels of estimators must be text, got {wrong[0]!r}")
+    else:
+        lone = isinstance(estimators, str | MeanEstimator) or callable(estimators)
+        given = [estimators] if lone else _several(estimators, (), "estimators")
+        pairs = [(one if isinstance(one, str) else repr(as_estimator(one)), as_estimator(one)) for one in given]
+    labels = [label for label, _ in pairs]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(
+                f"estimators holds {label!r} more than once; give each a label of its own: estimators={{'a': ..., "
+                "'b': ...}"
+            )
+    if not pairs:
+        raise ValueError("estimators is empty; name at least one, such as 'kme'")
+    return dict(pairs)
+
+
+def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
+    given = {count(n, "sample_sizes", minimum=1) for n in _several(sample_sizes, Integral, "sample_sizes")}
+    sizes = tuple(sorted(given))
+    if sizes[0] < design.smallest():
+        raise ValueError(f"sample_sizes has n={sizes[0]}, and {design!r} needs n >= {design.smallest()}")
+    return sizes
+
+
+def _several(values: Any, lone: Any, name: str) -> list[Any]:
+    """A list of what may be one value or several."""
+    if isinstance(values, lone):
+        return [values]
+    try:
+        listed = list(values)
+    except TypeError:
+        raise TypeError(f"{name} must be a sequence, got {values!r} ({type(values).__name__})") from None
+    if not listed:
+        raise ValueError(f"{name} is empty; give at least one")
+    return listed
+
+
+def _check_resamples(n_resamples: float, alpha: float) -> None:
+    if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
+        raise ValueError(
+            f"n_resamples={n_resamples} is too small for alpha={alpha:g}: the smallest p-value is "
+            f"{1.0 / (n_resamples + 1.0):.3g}, so that no test could reject; use n_resamples >= "
+            f"{max(1, math.ceil(1.0 / alpha) - 1)}"
+        )
+
+
+def _seed(rng: Any, stored: int | None) -> int:
+    """The seed of the study: that of the store for None, the number given, or 128 bits from another source."""
+    if rng is None and stored is not None:
+        return stored
+    return int(rng) if isinstance(rng, Integral) else int.from_bytes(as_rng(rng).bytes(16), "little")

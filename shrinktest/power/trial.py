@@ -1,0 +1,72 @@
+"""One trial: data are drawn once and tested with every estimator on the same relabellings.  What workers run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from shrinktest.estimators import MeanEstimator
+from shrinktest.independence import independence_test
+from shrinktest.power.designs import Design
+from shrinktest.power.store import Row
+from shrinktest.two_sample import two_sample_test
+
+TESTS = {"two-sample": two_sample_test, "independence": independence_test}
+
+_ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject
+
+
+def run_trial(
+    design: Design,
+    n: int,
+    null: bool,
+    trial: int,
+    estimators: Mapping[str, MeanEstimator],
+    seed: int,
+    n_resamples: float,
+    options: Mapping[str, Any],
+) -> list[Row]:
+    """p-values of one data set, one for every estimator; the same on any machine and in any order of trials.
+
+    Parameters
+    ----------
+    design : Design
+    n : int
+        Number of observations in X.
+    null : bool
+        Whether the data come from the null twin of the design.
+    trial : int
+        Number of the trial.  (seed, n, null, trial) has a stream of random numbers for the data and one for the
+        relabellings, which is the same for every estimator: the p-values of a trial are paired.
+    estimators : mapping
+        Label to estimator.
+    seed : int
+    n_resamples : int or inf
+    options : mapping
+        Keyword arguments for the test; they prevail over those of the design.
+
+    Returns
+    -------
+    list of tuple
+        (n, null, trial, label, p-value, seconds) for every estimator.
+    """
+    twin = design.null() if null else design
+    test: Any = TESTS[twin.test]
+    for_data, for_relabellings = (
+        np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1)
+    )
+    keywords = {**twin.options(), **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
+    rows: list[Row] = []
+    try:
+        x, y = twin.sample(np.random.default_rng(for_data), n)
+        for label, estimator in estimators.items():
+            start = time.perf_counter()
+            pvalue = float(test(x, y, estimator=estimator, rng=for_relabellings, **keywords).pvalue)
+            rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
+    except Exception as error:
+        error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")
+        raise
+    return rows

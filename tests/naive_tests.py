@@ -1,0 +1,111 @@
+"""Slow, literal twins of the test statistics and permutation p-values.
+
+Nothing here comes from the package. A weight function takes a Gram matrix and gives one weight per point.
+
+References
+----------
+[M14] Muandet et al., Kernel mean estimation and Stein effect, ICML 2014.
+[X20] Xia et al., Kernel mean estimation by marginalized corrupted distributions, 2020.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+# ---------------------------------------------------------------------------------------------- two samples
+
+
+def mmd2_weighted(w_x, K_xx, w_y, K_yy, K_xy):
+    """|sum_i w_i phi(x_i) - sum_j v_j phi(y_j)|^2 = w'K_xx w + v'K_yy v - 2 w'K_xy v."""
+    m, n = len(w_x), len(w_y)
+    xx = sum(w_x[i] * K_xx[i, j] * w_x[j] for i in range(m) for j in range(m))
+    yy = sum(w_y[i] * K_yy[i, j] * w_y[j] for i in range(n) for j in range(n))
+    xy = sum(w_x[i] * K_xy[i, j] * w_y[j] for i in range(m) for j in range(n))
+    return xx + yy - 2 * xy
+
+
+def mmd2_biased(K_xx, K_yy, K_xy):
+    """Mean of K_xx + mean of K_yy - 2 mean of K_xy (Gretton et al., JMLR 13, 2012, Lemma 6)."""
+    return np.mean(K_xx) + np.mean(K_yy) - 2 * np.mean(K_xy)
+
+
+def mmd2_unbiased(K_xx, K_yy, K_xy):
+    """The same with means over the off-diagonal entries of K_xx and K_yy (Gretton et al., 2012, Lemma 6)."""
+    within = 0.0
+    for K in (K_xx, K_yy):
+        n = len(K)
+        within += sum(K[i, j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
+    return within - 2 * np.mean(K_xy)
+
+
+def mmd2_of_split(G, S, T, weights):
+    """Weighted MMD^2 between the points S and T of a pooled Gram matrix, both fitted anew by `weights`."""
+    K_xx, K_yy = G[np.ix_(S, S)], G[np.ix_(T, T)]
+    return mmd2_weighted(weights(K_xx), K_xx, weights(K_yy), K_yy, G[np.ix_(S, T)])
+
+
+# --------------------------------------------------------------------------------------------- independence
+
+
+def centred(K):
+    """H K H, H = I - ee'/n: the Gram matrix of phi_i - mu_hat."""
+    n = len(K)
+    H = np.eye(n) - np.ones((n, n)) / n
+    return H @ K @ H
+
+
+def hsic_biased(K, L):
+    """tr(HKH HLH)/n^2 ([X20] (32), (33); erratum E25)."""
+    return np.trace(centred(K) @ centred(L)) / len(K) ** 2
+
+
+def hsic_unbiased(K, L):
+    """HSIC_1 of Song, Smola, Gretton, Bedo, Borgwardt, JMLR 13 (2012); at least four points.
+
+    With K0, L0 the matrices with zero diagonal:
+    [tr(K0 L0) + (e'K0 e)(e'L0 e)/((n-1)(n-2)) - 2 e'K0 L0 e/(n-2)] / (n(n-3)).
+    """
+    n = len(K)
+    if n < 4:
+        raise ValueError(f"four points at least, found {n}")
+    K0, L0, e = K - np.diag(np.diag(K)), L - np.diag(np.diag(L)), np.ones(n)
+    total = (e @ K0 @ e) * (e @ L0 @ e) / ((n - 1) * (n - 2))
+    return (np.trace(K0 @ L0) + total - 2 * (e @ K0 @ L0 @ e) / (n - 2)) / (n * (n - 3))
+
+
+def cose(K, L, weights, permutation=None):
+    """Squared norm w'Mw of a shrunk covariance operator ([M14] COSE): w = weights(HKH o (HLH)[pi, pi]).
+
+    With w = u it is the biased HSIC.
+    """
+    n = len(K)
+    pi = range(n) if permutation is None else permutation
+    Kc, Lc = centred(K), centred(L)
+    M = np.array([[Kc[i, j] * Lc[pi[i], pi[j]] for j in range(n)] for i in range(n)])
+    w = weights(M)
+    return sum(w[i] * M[i, j] * w[j] for i in range(n) for j in range(n))
+
+
+# ------------------------------------------------------------------------------------------------- p-values
+
+
+def p_two_sample(G, m, statistic, tolerance=0.0):
+    """Share of all C(N, m) splits, observed one included: statistic(G, S, T) >= observed - tolerance."""
+    N = len(G)
+    values = []
+    for chosen in itertools.combinations(range(N), m):
+        values.append(statistic(G, list(chosen), [i for i in range(N) if i not in chosen]))
+    return sum(value >= values[0] - tolerance for value in values) / len(values)
+
+
+def p_independence(K, L, statistic, tolerance=0.0):
+    """Share of all n! pairings, observed one included: statistic(K, L[pi, pi]) >= observed - tolerance."""
+    values = [statistic(K, L[np.ix_(pi, pi)]) for pi in itertools.permutations(range(len(K)))]
+    return sum(value >= values[0] - tolerance for value in values) / len(values)
+
+
+def p_monte_carlo(observed, resampled, tolerance=0.0):
+    """(1 + b)/(1 + B), b the number of the B resampled values that reach the observed one; ties count."""
+    return (1 + sum(value >= observed - tolerance for value in resampled)) / (1 + len(resampled))

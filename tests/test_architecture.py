@@ -1,0 +1,253 @@
+"""How the package is built: imports that point one way, small modules, documented names, a README that is true."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import re
+import subprocess
+import sys
+import tomllib
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import shrinktest
+from shrinktest.estimators import ESTIMATORS
+
+PACKAGE = Path(shrinktest.__file__).parent
+ROOT = PACKAGE.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+#: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
+LAYERS = [
+    ("_version", "_validate", "_compiled"),
+    ("kernels",),
+    ("embedding", "estimators"),
+    ("permutation", "result", "_summary", "_plots"),
+    ("two_sample", "independence"),
+    ("datasets",),
+    ("power", "applications"),
+    ("shrinktest",),  # the public names
+    ("cli", "_options", "_table", "_settings", "_power_cli"),
+]
+#: The one module that looks up, when it is called: it runs the tests themselves on a user's estimator.
+LOOKS_UP = "shrinktest.estimators.check"
+HEAVY = ("numba", "scipy", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
+
+
+class Import(NamedTuple):
+    """`late`: inside a function, so that nothing happens before it is called."""
+
+    module: str
+    imported: str
+    late: bool
+
+
+def name_of(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_in(module, body, late=False):
+    """Every import below these statements that runs, which those for type checkers do not."""
+    for node in body:
+        if isinstance(node, ast.Import):
+            yield from (Import(module, alias.name, late) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module}: write absolute imports"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield Import(module, whole if whole in MODULES else node.module, late)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            yield from imports_in(module, node.orelse, late)
+        else:
+            inner = late or isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from imports_in(module, ast.iter_child_nodes(node), inner)
+
+
+IMPORTS = [
+    found
+    for module, path in MODULES.items()
+    for found in imports_in(module, ast.parse(path.read_text(encoding="utf-8")).body)
+]
+OURS = [found for found in IMPORTS if found.imported in MODULES]
+OTHERS = [found for found in IMPORTS if found.imported not in MODULES]
+
+
+def layer(module):
+    room = module.split(".")[1] if "." in module else module
+    return next((height for height, rooms in enumerate(LAYERS) if room in rooms), len(LAYERS))
+
+
+# --------------------------------------------------------------------------------------------- imports
+
+
+def test_every_module_has_its_layer():
+    assert [module for module in MODULES if layer(module) == len(LAYERS)] == []
+    assert {"shrinktest.two_sample", "shrinktest._compiled.jit", "shrinktest.cli"} <= set(MODULES)
+
+
+def test_imports_point_down():
+    upward = [found for found in OURS if layer(found.imported) > layer(found.module) and found.module != LOOKS_UP]
+    assert upward == []
+    assert any(found.late and layer(found.imported) > layer(found.module) for found in OURS)  # LOOKS_UP does
+
+
+def test_imports_make_no_circle():
+    ahead = {module: set() for module in MODULES}
+    for module, imported, late in OURS:
+        if not (late and module == LOOKS_UP) and imported != module:
+            ahead[module].add(imported)
+    while free := [module for module, needed in ahead.items() if not needed]:
+        for module in free:
+            del ahead[module]
+        for needed in ahead.values():
+            needed.difference_update(free)
+    assert ahead == {}, "these import each other, also from inside functions"
+
+
+def test_permutations_know_nothing_else():
+    assert [found for found in OURS if found.module == "shrinktest.permutation"] == []
+
+
+def test_only_compiled_modules_import_numba():
+    users = {found.module for found in OTHERS if found.imported.split(".")[0] in ("numba", "llvmlite")}
+    assert users
+    assert all(module.startswith("shrinktest._compiled.") for module in users)
+
+
+def test_other_packages_are_declared_and_imported_late():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    required = [*project["dependencies"], *project["optional-dependencies"]["plot"]]
+    declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
+    for module, imported, late in OTHERS:
+        name = imported.split(".")[0]
+        if name in sys.stdlib_module_names or name == "numpy" or module.startswith("shrinktest._compiled."):
+            continue
+        assert name in declared, f"{module} imports {imported}, which pyproject.toml does not declare"
+        assert late, f"{module} imports {imported} on top; import it in the function that needs it"
+
+
+def test_import_brings_in_nothing_heavy():
+    shown = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", "import shrinktest"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+        cwd=ROOT,
+    ).stderr
+    loaded = {line.rsplit("|", 1)[1].strip() for line in shown.splitlines() if line.count("|") == 2}
+    assert {"numpy", "shrinktest.two_sample", "shrinktest.estimators.spectral"} <= loaded
+    assert sorted(name for name in loaded if name.split(".")[0] in HEAVY) == []
+    assert not any(name.startswith("shrinktest._compiled.") for name in loaded)
+
+
+@pytest.mark.parametrize("twin", ["naive.py", "naive_kernels.py", "naive_tests.py"])
+def test_slow_twins_import_nothing_from_the_package(twin):
+    tree = ast.parse((ROOT / "tests" / twin).read_text(encoding="utf-8"))
+    assert [found.imported for found in imports_in(twin, tree.body) if "shrinktest" in found.imported] == []
+
+
+# ------------------------------------------------------------------------------------- size, documentation
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_modules_are_small_and_say_what_they_are(module):
+    text = MODULES[module].read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 400, f"{module}: which second noun lives in it?"
+    assert ast.get_docstring(ast.parse(text))
+
+
+PUBLIC = {
+    f"{module}.{name}": getattr(importlib.import_module(module), name)
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", "shrinktest.datasets")
+    for name in importlib.import_module(module).__all__
+    if name != "__version__"
+}
+
+
+def described(doc):
+    """Names with an entry in a numpydoc section: what stands at the margin, before ' : '."""
+    margin = [line.split(" : ")[0] for line in doc.splitlines() if line and not line.startswith(" ")]
+    return {name.strip() for entry in margin for name in entry.split(",")}
+
+
+@pytest.mark.parametrize("name", [name for name, found in PUBLIC.items() if not isinstance(found, dict)])
+def test_public_names_are_documented(name):
+    found = PUBLIC[name]
+    assert found.__doc__ and not found.__doc__.startswith(f"{found.__name__}("), "a dataclass's own words"
+    if inspect.isclass(found):
+        methods = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
+        assert [key for key in methods if not inspect.getdoc(getattr(found, key))] == []
+
+
+@pytest.mark.parametrize("name", shrinktest.__all__)
+def test_parameters_of_the_main_names_are_documented(name):
+    found = getattr(shrinktest, name)
+    if is_dataclass(found):
+        taken = {field.name for field in fields(found) if field.init}
+    else:
+        taken = set(inspect.signature(found).parameters) if inspect.isfunction(found) else set()
+    assert taken - described(inspect.getdoc(found)) == set()
+
+
+def test_all_lists_every_public_name():
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators"):
+        listed = importlib.import_module(module).__all__
+        assert len(set(listed)) == len(listed)
+        assert all(hasattr(importlib.import_module(module), name) for name in listed)
+    assert set(ESTIMATORS.values()) <= {getattr(shrinktest, name) for name in shrinktest.__all__}
+
+
+# ----------------------------------------------------------------------------------------------- README
+
+
+def section(heading):
+    """The text below a heading of the README, up to the next one."""
+    parts = re.split(r"(?m)^## (.+)$", README)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))[heading]
+
+
+COMMANDS = {
+    "Run it": "python3 -m venv .venv && .venv/bin/pip install -q . && "
+    ".venv/bin/shrinktest independence eckerle4 --estimator fkmse --seed 0",
+    "Test it": "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest",
+}
+
+
+@pytest.mark.parametrize("heading", COMMANDS)
+def test_readme_commands_are_these(heading):
+    assert re.findall(r"(?ms)^```\w*\n(.*?)\n```$", section(heading)) == [COMMANDS[heading]]
+
+
+def test_readme_has_no_other_command_blocks():
+    fenced = re.findall(r"(?ms)^```(\w*)\n(.*?)\n```$", README)
+    assert [text for language, text in fenced if language != "python"] == list(COMMANDS.values())
+
+
+def test_ci_reads_the_test_command_from_the_readme():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert "README.md" in script and COMMANDS["Test it"] not in script
+    assert (ROOT / ".ci" / "run").stat().st_mode & 0o111
+    extract = re.search(r"(?m)^test_command=\$\((awk .*)\)$", script)[1]
+    shown = subprocess.run(["bash", "-c", extract], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert shown.stdout.strip() == COMMANDS["Test it"]
+
+
+def test_readme_lists_every_estimator():
+    rows = re.findall(r"(?m)^\| `(\w+)` \| `(\w+)` \|", section("Estimators"))
+    assert sorted(rows) == sorted((name, kind.__name__) for name, kind in ESTIMATORS.items())
+
+
+def test_contributing_is_short_and_ends_with_how_to_add_an_estimator():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 60
+    assert re.findall(r"(?m)^## (.+)$", text)[-1] == "How to add an estimator"

@@ -1,0 +1,163 @@
+"""Users' own estimators and kernels: functions, subclasses, compiled functions, Gram matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+import pytest
+
+import naive_kernels
+from shrinktest import FKMSE, Gaussian, Precomputed
+from shrinktest.estimators import Compiled, MeanEstimator
+from small import BANDWIDTH, POINTS, SIZES, WIDTHS, X, Y, pair_test, samples, split_test, values
+
+# --- two samples --------------------------------------------------------------------------------------------
+
+
+class Halved(MeanEstimator):
+    """Half of the standard mean, in two lines."""
+
+    def weights(self, gram):
+        return np.full(len(gram), 0.5 / len(gram))
+
+
+@dataclass(frozen=True)
+class Squared(MeanEstimator):
+    """The standard mean of the features of another kernel."""
+
+    factor: float = 1.0
+
+    def weights(self, gram):
+        return np.full(len(gram), self.factor / len(gram))
+
+    def features(self, kernel, points):
+        return kernel * kernel
+
+
+@numba.njit
+def scaled_diagonal(gram, theta, out):
+    for i in range(out.size):
+        out[i] = theta[0] * gram[i, i] / (1.0 + theta[1] * np.sum(gram[i]))
+
+
+def scaled_diagonal_in_python(gram):
+    return 0.5 * np.diag(gram) / (1.0 + 0.1 * gram.sum(axis=1))
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_a_function_is_an_estimator(sizes):
+    X, Y = samples(*sizes)
+    mean = split_test(X, Y, lambda G: np.full(len(G), 1 / len(G)))
+    np.testing.assert_allclose(values(mean), values(split_test(X, Y, statistic="biased")), rtol=1e-11)
+    ridge = split_test(X, Y, lambda G: np.linalg.solve(G + 0.7 * np.eye(len(G)), G.mean(axis=1)))
+    np.testing.assert_allclose(values(ridge), values(split_test(X, Y, FKMSE(lam=0.7))), rtol=1e-9)
+
+
+def test_a_subclass_is_an_estimator():
+    X, Y = samples(6, 4)
+    standard = split_test(X, Y, statistic="biased")
+    result = split_test(X, Y, Halved())
+    np.testing.assert_allclose(values(result), values(standard) / 4, rtol=1e-11)
+    assert repr(result.estimator) == "Halved()"
+
+
+def test_a_subclass_may_change_the_features():
+    X, Y = samples(6, 4)
+    result = split_test(X, Y, Squared(), bandwidth=BANDWIDTH)
+    narrower = split_test(X, Y, bandwidth=BANDWIDTH / np.sqrt(2), statistic="biased")
+    np.testing.assert_allclose(values(result), values(narrower), rtol=1e-10)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_compiled_function_is_an_estimator(workers):
+    X, Y = samples(6, 4)
+    fast = split_test(X, Y, Compiled(scaled_diagonal, (0.5, 0.1)), n_resamples=40, workers=workers)
+    slow = split_test(X, Y, scaled_diagonal_in_python, n_resamples=40)
+    np.testing.assert_allclose(values(fast), values(slow), rtol=1e-11)
+
+
+def test_a_function_that_gives_no_weights_is_refused():
+    for function, message in (
+        (lambda G: np.ones(3), "must return 6 weights for 6 points"),
+        (lambda G: G, "must return 6 weights for 6 points"),
+        (lambda G: np.full(len(G), np.nan), "not finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            split_test(*samples(6, 4), function)
+
+
+def test_a_compiled_function_that_fails_says_where():
+    @numba.njit
+    def fails(gram, theta, out):
+        out[:] = np.nan
+
+    with pytest.raises(ValueError, match="relabelling 0 is not finite"):
+        split_test(*samples(6, 4), Compiled(fails))
+
+
+def test_kernels_by_name_by_object_by_function_and_precomputed():
+    X, Y = samples(6, 4)
+    G = naive_kernels.gaussian(POINTS[:10], POINTS[:10], BANDWIDTH)
+    expected = values(split_test(X, Y, "fkmse", bandwidth=BANDWIDTH))
+    for kernel in (Gaussian(BANDWIDTH), lambda A, B: naive_kernels.gaussian(A, B, BANDWIDTH)):
+        np.testing.assert_allclose(values(split_test(X, Y, "fkmse", kernel=kernel)), expected, rtol=1e-9)
+    rows = np.arange(10)
+    looked_up = split_test(rows[:6], rows[6:], "fkmse", kernel=Precomputed(G))
+    np.testing.assert_allclose(values(looked_up), expected, rtol=1e-9)
+
+
+# --- independence -------------------------------------------------------------------------------------------
+
+
+@numba.njit
+def ridge_free(gram, theta, out):
+    for i in range(out.size):
+        out[i] = theta[0] * gram[i, i] / (1.0 + np.sum(np.abs(gram[i])))
+
+
+class Narrower(MeanEstimator):
+    """The standard mean of the features of the squared kernel."""
+
+    def weights(self, gram):
+        return np.full(len(gram), 1 / len(gram))
+
+    def features(self, kernel, points):
+        return kernel * kernel
+
+
+def test_a_function_is_an_estimator_of_the_operator():
+    mean = pair_test(X, Y, lambda G: np.full(len(G), 1 / len(G)))
+    np.testing.assert_allclose(values(mean), values(pair_test(X, Y)), rtol=1e-10)
+    ridge = pair_test(X, Y, lambda G: np.linalg.solve(G + 0.2 * np.eye(len(G)), G.mean(axis=1)))
+    np.testing.assert_allclose(values(ridge), values(pair_test(X, Y, FKMSE(lam=0.2))), rtol=1e-9)
+
+
+def test_a_subclass_may_change_the_features_of_the_margins():
+    result = pair_test(X, Y, Narrower(), bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1])
+    narrow = pair_test(X, Y, bandwidth_x=WIDTHS[0] / np.sqrt(2), bandwidth_y=WIDTHS[1] / np.sqrt(2))
+    np.testing.assert_allclose(values(result), values(narrow), rtol=1e-9)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_compiled_function_is_an_estimator_of_the_operator(workers):
+    fast = pair_test(X, Y, Compiled(ridge_free, (0.5,)), n_resamples=40, workers=workers)
+    slow = pair_test(X, Y, lambda G: 0.5 * np.diag(G) / (1 + np.abs(G).sum(axis=1)), n_resamples=40)
+    np.testing.assert_allclose(values(fast), values(slow), rtol=1e-10)
+
+
+def test_kernels_of_each_variable():
+    expected = values(pair_test(X, Y, "fkmse", bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1]))
+    by_function = pair_test(
+        X,
+        Y,
+        "fkmse",
+        kernel_x=lambda A, B: naive_kernels.gaussian(A, B, WIDTHS[0]),
+        kernel_y=Gaussian(WIDTHS[1]),
+    )
+    np.testing.assert_allclose(values(by_function), expected, rtol=1e-8)
+    rows = np.arange(9)
+    K, L = (Precomputed(naive_kernels.gaussian(Z, Z, width)) for Z, width in zip((X, Y), WIDTHS, strict=True))
+    looked_up = pair_test(rows, rows, "fkmse", kernel_x=K, kernel_y=L)
+    np.testing.assert_allclose(values(looked_up), expected, rtol=1e-8)

@@ -1,0 +1,248 @@
+"""Threads, processes and interrupts: the answer never depends on who computes it, and Ctrl-C is heard."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from shrinktest import MKME, MMKME, independence_test, two_sample_test
+from shrinktest.estimators import ESTIMATORS
+
+TIMEOUT = 120  # seconds; a pool that hangs must not hang the tests
+ENVIRONMENT = dict(os.environ)  # as it was before any test ran here
+X, Y = np.random.default_rng(0).normal(size=(12, 3)), np.random.default_rng(1).normal(0.5, size=(9, 3))
+
+
+def likeness(gram):
+    """A user's estimator, in Python."""
+    return gram.mean(axis=1) / len(gram)
+
+
+CASES = [
+    *((two_sample_test, X, Y, name) for name in (*ESTIMATORS, MKME(tuning="sample"), MMKME(tuning="joint"))),
+    *((independence_test, X[:, :1], X[:, 1:], name) for name in ESTIMATORS),
+    (two_sample_test, X, Y, likeness),
+]
+
+
+def bits(case, workers, n_resamples=150):
+    """Everything that a test computes, as bytes."""
+    test, x, y, estimator = case
+    result = test(x, y, estimator=estimator, n_resamples=n_resamples, rng=0, workers=workers)
+    weights = [e.weights.tobytes() for e in result.estimates]
+    return (np.array([*result]).tobytes(), result.null_distribution.tobytes(), *weights)
+
+
+def python(code):
+    """What a program prints to standard output; it must succeed, in time."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ---------------------------------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].__name__}-{case[3]}")
+def test_any_number_of_workers_gives_the_same_bits(case):
+    expected = bits(case, workers=1)
+    for workers in (7, 2, None):
+        assert bits(case, workers) == expected
+
+
+def test_eight_threads_at_once_get_the_answers_of_one():
+    expected = [bits(case, workers=1) for case in CASES]
+    assert len(set(expected)) == len(CASES)
+    together = threading.Barrier(8)
+
+    def work(thread):
+        order = np.roll(np.arange(len(CASES)), 3 * thread)  # every thread at another estimator
+        together.wait(TIMEOUT)
+        found = {k: bits(CASES[k], workers=1 + thread % 3) for k in order}
+        return [found[k] for k in range(len(CASES))]
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(found == expected for found in pool.map(work, range(8), timeout=TIMEOUT))
+
+
+def test_first_calls_of_a_process_may_come_from_eight_threads():
+    shown = python(
+        """
+        import threading
+        from concurrent.futures import ThreadPoolExecutor
+        from shrinktest import two_sample_test
+
+        x, y, together = list(range(9)), [0.0, 2.0, 4.0, 4.0, 5.0, 9.0], threading.Barrier(8)
+
+        def pvalue(workers):
+            return two_sample_test(x, y, estimator="fkmse", n_resamples=99, rng=0, workers=workers).pvalue
+
+        def work(thread):
+            together.wait(60)
+            return pvalue(workers=2)
+
+        with ThreadPoolExecutor(8) as pool:
+            found = list(pool.map(work, range(8)))
+        print(found == 8 * [pvalue(workers=1)])
+        """
+    )
+    assert shown == "True\n"
+
+
+def test_nothing_is_left_behind():
+    np.random.random()  # noqa: NPY002  # so that seeding shows
+    threads, random = threading.active_count(), np.random.get_state()  # noqa: NPY002
+    bits(CASES[2], workers=4)
+    assert threading.active_count() == threads
+    np.testing.assert_equal(np.random.get_state(), random)  # noqa: NPY002
+
+
+def test_thread_settings_of_others_stay_as_they_are():
+    pytest.importorskip("threadpoolctl")
+    shown = python(
+        """
+        import os
+        import numba
+        import numpy as np
+        import scipy.linalg
+        from threadpoolctl import threadpool_info
+        from shrinktest import independence_test, two_sample_test
+        from shrinktest.estimators import ESTIMATORS
+
+        def settings():
+            blas = sorted((pool["filepath"], pool["num_threads"]) for pool in threadpool_info())
+            own = numba.config.NUMBA_NUM_THREADS, numba.config.THREADING_LAYER
+            return blas, own, dict(os.environ), np.geterr()
+
+        before = settings()
+        x = np.random.default_rng(0).normal(size=(8, 2))
+        for name in ESTIMATORS:
+            two_sample_test(x, x + 1.0, estimator=name, n_resamples=19, rng=0, workers=3)
+            independence_test(x, x**2, estimator=name, n_resamples=19, rng=0, workers=3)
+        assert len(before[0]) > 0
+        print(settings() == before)
+        try:
+            print(numba.threading_layer())
+        except ValueError:
+            print("none")  # no thread pool of numba's was ever started
+        """
+    )
+    assert shown.split() == ["True", "none"]
+
+
+# -------------------------------------------------------------------------------------------- processes
+
+POOL = """
+import multiprocessing
+import sys
+import threading
+
+from shrinktest import independence_test, two_sample_test
+
+X, Y = [0.1, 0.5, 0.2, 0.9, 0.4, 0.3, 0.7, 0.8, 1.5], [1.1, 0.6, 1.2, 1.9, 0.8, 1.4, 1.3, 2.0, 0.0]
+
+
+def both(estimator):
+    options = dict(estimator=estimator, n_resamples=99, rng=0, workers=2)
+    return [tuple(test(X, Y, **options)) for test in (two_sample_test, independence_test)]
+
+
+if __name__ == "__main__":
+    names = ["kme", "fkmse", "landweber", "mmkme"]
+    expected = [both(name) for name in names]
+    assert threading.active_count() == 1
+    with multiprocessing.get_context(sys.argv[1]).Pool(2) as pool:
+        assert pool.map_async(both, names).get(100) == expected
+    assert both("kme") == expected[0]
+    print("same")
+"""
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pool_after_a_test_has_run_in_the_parent(method, tmp_path):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} on this system")
+    script = tmp_path / "pool.py"
+    script.write_text(POOL)
+    package = os.path.dirname(os.path.dirname(sys.modules["shrinktest"].__file__))
+    done = subprocess.run(
+        [sys.executable, script, method],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT,
+        env={**ENVIRONMENT, "PYTHONPATH": package},
+    )
+    assert (done.returncode, done.stdout) == (0, "same\n"), done.stderr
+
+
+# ------------------------------------------------------------------------------------------- interrupts
+
+INTERRUPTED = """
+import signal, threading, time
+import numpy as np
+from shrinktest import MMKME, independence_test, two_sample_test
+from shrinktest.permutation import Splits, null_distribution
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
+x = np.random.default_rng(0).normal(size=(40, 3))
+
+def slow(masks):  # a compiled loop that nobody can stop, 0.3 s per relabelling
+    time.sleep(0.3 * len(masks))
+    return np.zeros((len(masks), 2))
+
+def run(n_resamples):
+    {call}
+
+run(2)
+print("ready", flush=True)
+try:
+    run(10_000_000)
+except KeyboardInterrupt:
+    print("interrupted", threading.active_count(), flush=True)
+"""
+CALLS = {
+    "two-sample, kme": "two_sample_test(x, x, n_resamples=n_resamples, alpha=0.5)",
+    "two-sample, fkmse": "two_sample_test(x, x, estimator='fkmse', n_resamples=n_resamples, alpha=0.5)",
+    "two-sample, one worker": "two_sample_test(x, x, estimator=MMKME(tuning='sample'), workers=1, "
+    "n_resamples=n_resamples, alpha=0.5)",
+    "two-sample, a Python function": "two_sample_test(x, x, estimator=lambda g: g.mean(axis=1) / len(g), "
+    "n_resamples=n_resamples, alpha=0.5)",
+    "independence, landweber": "independence_test(x, x, estimator='landweber', n_resamples=n_resamples, alpha=0.5)",
+    "slow relabellings": "null_distribution(slow, Splits(n_resamples, np.random.default_rng(0), 40, 40), workers=2)",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for a child process on Windows")
+@pytest.mark.parametrize("call", CALLS)
+def test_interrupt_ends_a_long_test_at_once(call):
+    """The run would take from minutes to weeks; a generous bound, because the machine may be busy."""
+    code = INTERRUPTED.format(call=CALLS[call])
+    program = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert program.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        start = time.perf_counter()
+        program.send_signal(signal.SIGINT)
+        assert program.stdout.readline() == "interrupted 1\n"
+        assert time.perf_counter() - start < 10.0
+        assert program.wait(TIMEOUT) == 0
+    finally:
+        program.kill()
+        program.stdout.close()
+        program.wait()
