@@ -85,12 +85,12 @@ def main() -> None:
         "## Does the published table reproduce?",
         markdown(agreement(rates)),
         "The `kme`, `skmse` and `fkmse` columns do. The last two cannot: the published `mkme` column equals the "
-        "published `kme` column in every comparable cell, so its noise variance was effectively zero; and with scalar variables "
-        "the definition of `mmkme` is that of `mkme`, a wider Gaussian kernel, which lowers the power on this narrow "
-        "peak and cannot give .880. Four misprints are left out of the chi-squares: .009 and .007 are not multiples of "
-        "1/200, and in the line of level .05 and n = 9 `kme` has .170, more than its own .070 at level .10, and "
-        "`skmse` .460, the value of its line below. The levels of one table are read off the same subsamples, so its cells "
-        "are not independent and the p-values are a guide only.",
+        "published `kme` column in every comparable cell, so its noise variance was effectively zero; and with scalar "
+        "variables the definition of `mmkme` is that of `mkme`, a wider Gaussian kernel, which lowers the power on "
+        "this narrow peak and cannot give .880. Four misprints are left out of the chi-squares: .009 and .007 are not "
+        "multiples of 1/200, and in the line of level .05 and n = 9 `kme` has .170, more than its own .070 at level "
+        ".10, and `skmse` .460, the value of its line below. The levels of one table are read off the same subsamples, "
+        "so its cells are not independent and the p-values are a guide only.",
         "## Level (Y drawn apart from X)",
         markdown(levels.reset_index()),
     ]

@@ -1,6 +1,6 @@
 """Two-sample power on the papers' mixtures of four Gaussians, against sample size and dimension.
 
-The setting of [X20] Fig. 3, which prints curves and no numbers: 500 trials, 1000 permutations, the level beside the power.
+The setting of [X20] Fig. 3, which prints curves and no numbers: 500 trials, 1000 permutations, the level beside.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def main() -> None:
     against_kme = difference.assign(cell=text).pivot(index=keys, columns="estimator", values="cell")
     parts = [
         f"{args.trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
-        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance doubled, or every mean moved by "
-        "a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in every "
+        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance doubled, or every mean moved "
+        "by a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in every "
         "permutation; `mkme` and `mmkme` are tuned once, on the pooled sample.",
         "## Power",
         markdown(power.reset_index()),
@@ -64,8 +64,8 @@ def main() -> None:
         markdown(against_kme[list(ESTIMATORS)[1:]].reset_index()),
         "## Level (the same mixture twice)",
         markdown(level.reset_index()),
-        "[X20] reports that the marginalised estimators beat the shrinkage estimators throughout. With valid tuning they "
-        "do not: a common noise variance only widens the kernel.",
+        "[X20] reports that the marginalised estimators beat the shrinkage estimators throughout. With valid tuning "
+        "they do not: a common noise variance only widens the kernel.",
     ]
     write(args, "mixture_power", "Two-sample power on mixtures of Gaussians", parts, rates, picture(rates))
 

@@ -7,7 +7,6 @@ import pandas as pd
 from _study import markdown, options, store, write
 
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
-from shrinktest.datasets import load_eckerle4  # noqa: F401 - the designs below use the packaged data
 from shrinktest.power import designs as d
 
 TWO_SAMPLES = {
@@ -134,17 +133,17 @@ def main() -> None:
     narrow = narrow.pivot(index="cell", columns=["estimator", "bandwidth"], values="power")
     narrow.columns = [f"{e}, bandwidth^2 x {b:g}" for e, b in narrow.columns]
     parts = [
-        f"Level .05, {args.trials} trials a cell, 199 permutations, Gaussian kernel with median bandwidth. The first column "
-        "is the power of `kme` (standard error at most "
+        f"Level .05, {args.trials} trials a cell, 199 permutations, Gaussian kernel with median bandwidth. The first "
+        "column is the power of `kme` (standard error at most "
         f"{0.5 / args.trials**0.5:.3f}); the others are paired differences from it, bold where the exact McNemar test "
         "has p < .01. The intervals of all powers and levels are in the data.",
         "## Two samples",
-        "25 + 25 points, or 15 + 60 where one sample is larger. `lam_cov` is F-KMSE with a fixed amount on the covariance "
-        "scale; `fkmse` is tuned in every permutation, one amount for both samples when the sizes differ; `fkmse by "
-        "sample` tunes each alone, which is one-sided then.",
+        "25 + 25 points, or 15 + 60 where one sample is larger. `lam_cov` is F-KMSE with a fixed amount on the "
+        "covariance scale; `fkmse` is tuned in every permutation, one amount for both samples when the sizes "
+        "differ; `fkmse by sample` tunes each alone, which is one-sided then.",
         show(rates[two], differences[two_d], ["cell", "d", "n"], TWO_SAMPLES),
-        "Shrinkage sharpens the test against changes of dispersion, by far the most with fixed, heavy amounts (`lam_cov` "
-        "about 1, one Landweber step), and blunts it against shifts and correlations. The amount that leave-one-out "
+        "Shrinkage sharpens the test against changes of dispersion, by far the most with fixed, heavy amounts "
+        "(`lam_cov` about 1, one Landweber step), and blunts it against shifts and correlations. The amount that leave-one-out "
         "finds is a mild form of the same trade. `mkme` is `kme` with a wider kernel.",
         "## Independence",
         show(rates[pairs & median], differences[pairs_d & median_d], ["cell", "n"], INDEPENDENCE),

@@ -85,14 +85,14 @@ PILOTS = [
 
 
 def test_registry():
-    assert TWO_SAMPLE == [
+    assert [
         *("mixture", "mean-shift", "scale-change", "correlation-change"),
         *("tails", "contamination", "perturbed-uniform", "blobs"),
-    ]
-    assert INDEPENDENCE == [
+    ] == TWO_SAMPLE
+    assert [
         *("eckerle4", "eckerle-simulation", "linear", "linear-t", "step", "quadratic", "sinusoid", "circle"),
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
-    ]
+    ] == INDEPENDENCE
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and "Examples" in (kind.__doc__ or "")
         assert as_design(name) == kind() == as_design(name.upper().replace("-", "_"))

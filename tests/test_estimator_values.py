@@ -282,9 +282,9 @@ def test_fit_on_bad_input():
 def test_functions():
     with pytest.raises(TypeError, match="function must be callable"):
         FromFunction(3)
-    with pytest.raises(TypeError, match="compiled with numba.njit"):
+    with pytest.raises(TypeError, match=r"compiled with numba\.njit"):
         Compiled(3)
-    with pytest.raises(TypeError, match="compiled with numba.njit"):
+    with pytest.raises(TypeError, match=r"compiled with numba\.njit"):
         Compiled(lambda gram, theta, out: None)
     with pytest.raises(ValueError, match=r"must return 3 weights for 3 points; found \(2,\)"):
         as_estimator(lambda gram: np.ones(2)).weights(np.eye(3))
