@@ -143,8 +143,8 @@ def main() -> None:
         "differ; `fkmse by sample` tunes each alone, which is one-sided then.",
         show(rates[two], differences[two_d], ["cell", "d", "n"], TWO_SAMPLES),
         "Shrinkage sharpens the test against changes of dispersion, by far the most with fixed, heavy amounts "
-        "(`lam_cov` about 1, one Landweber step), and blunts it against shifts and correlations. The amount that leave-one-out "
-        "finds is a mild form of the same trade. `mkme` is `kme` with a wider kernel.",
+        "(`lam_cov` about 1, one Landweber step), and blunts it against shifts and correlations. The amount that "
+        "leave-one-out finds is a mild form of the same trade. `mkme` is `kme` with a wider kernel.",
         "## Independence",
         show(rates[pairs & median], differences[pairs_d & median_d], ["cell", "n"], INDEPENDENCE),
         "## Bandwidths matter more: independence, n = 20",

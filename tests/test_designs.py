@@ -257,12 +257,12 @@ def test_independence_twins_keep_the_margins(name):
 @pytest.mark.filterwarnings("ignore:more than half of the distances")
 def test_level_of_null_twins(design):
     test = two_sample_test if design.test == "two-sample" else independence_test
-    twin, trials = design.null(), 400
+    twin, trials = design.null(), 300
     n = 8 if design.test == "two-sample" else 11
     keywords = {"n_resamples": 19, "workers": 1, **twin.options()}
     draws = (twin.sample(np.random.SeedSequence([0, t]), n) for t in range(trials))
     rejections = sum(test(x, y, rng=t, **keywords).pvalue <= 0.05 for t, (x, y) in enumerate(draws))
-    low, high = stats.binom.ppf([0.0005, 0.9995], trials, 0.05)
+    low, high = stats.binom.ppf([1e-5, 1 - 1e-5], trials, 0.05)
     assert rejections <= high
     if design.name != "pilot data":  # ties make the test conservative
         assert rejections >= low
