@@ -54,7 +54,7 @@ def main() -> None:
     against_kme = difference.assign(cell=text).pivot(index=keys, columns="estimator", values="cell")
     parts = [
         f"{args.trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
-        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance doubled, or every mean moved "
+        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance times 3.7, or every mean moved "
         "by a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in every "
         "permutation; `mkme` and `mmkme` are tuned once, on the pooled sample.",
         "## Power",
@@ -78,7 +78,7 @@ def picture(rates: pd.DataFrame):
 
     figure = Figure(figsize=(10, 7), layout="constrained")
     panels = figure.subplots(2, 2, sharey=True)
-    titles = {"covariance": "covariances doubled", "means": "means moved"}
+    titles = {"covariance": "covariances times 3.7", "means": "means moved"}
     for row, change in zip(panels, ("covariance", "means"), strict=True):
         for ax, x, fixed in zip(row, ("n", "d"), ("d", "n"), strict=True):
             value = 10 if fixed == "d" else 20

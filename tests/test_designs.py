@@ -257,7 +257,7 @@ def test_independence_twins_keep_the_margins(name):
 @pytest.mark.filterwarnings("ignore:more than half of the distances")
 def test_level_of_null_twins(design):
     test = two_sample_test if design.test == "two-sample" else independence_test
-    twin, trials = design.null(), 300
+    twin, trials = design.null(), 200
     n = 8 if design.test == "two-sample" else 11
     keywords = {"n_resamples": 19, "workers": 1, **twin.options()}
     draws = (twin.sample(np.random.SeedSequence([0, t]), n) for t in range(trials))
