@@ -54,9 +54,9 @@ def main() -> None:
     against_kme = difference.assign(cell=text).pivot(index=keys, columns="estimator", values="cell")
     parts = [
         f"{args.trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
-        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance times 3.7, or every mean moved "
-        "by a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in every "
-        "permutation; `mkme` and `mmkme` are tuned once, on the pooled sample.",
+        "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance times 3.7, or every mean "
+        "moved by a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in "
+        "every permutation; `mkme` and `mmkme` are tuned once, on the pooled sample.",
         "## Power",
         markdown(power.reset_index()),
         "## Difference from `kme`",

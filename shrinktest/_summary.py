@@ -79,7 +79,7 @@ def summary(result: TestResult) -> Any:
         out.tables.append(
             SimpleTable(
                 body,
-                headers=["n", "shrinkage", "squared norm"],
+                headers=["n", result.estimator.amount, "squared norm"],
                 stubs=stubs,
                 txt_fmt={**_PAIRS, "data_aligns": "r", "colsep": "   "},
             )

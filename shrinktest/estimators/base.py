@@ -50,6 +50,8 @@ class MeanEstimator(ABC):
 
     #: One line for lists and tables.
     summary: ClassVar[str] = "user-defined estimator"
+    #: What the amount in ``MeanEmbedding.shrinkage`` is.
+    amount: ClassVar[str] = "shrinkage"
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:

@@ -21,6 +21,7 @@ class _Gradient(SpectralEstimator):
     max_iter: int | None = None
     loo: str = "deletion"
 
+    amount: ClassVar[str] = "iterations"
     _largest: ClassVar[float] = 1.0  # eta times the largest eigenvalue of K/n must stay below or at this
 
     def _check(self) -> None:

@@ -20,6 +20,7 @@ class Marginalized(Tuned, ScaledMean):
     """(1/n) sum_i E k(x_i + N(0, diag(v)), .): equal weights on smoothed features."""
 
     unbiased: ClassVar[bool] = True
+    amount: ClassVar[str] = "noise variance"
     tied: ClassVar[bool] = True  # one variance for all coordinates
 
     @abstractmethod

@@ -117,6 +117,7 @@ class SKMSE(Tuned, ScaledMean):
     """
 
     summary: ClassVar[str] = "simple shrinkage towards zero or a target"
+    amount: ClassVar[str] = "alpha"
 
     rule: str = "loocv"
     alpha: float | None = None

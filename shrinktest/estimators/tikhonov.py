@@ -23,6 +23,7 @@ class _Tikhonov(SpectralEstimator):
     lam_cov: float | None = None
     loo: str = "deletion"
 
+    amount: ClassVar[str] = "lam"
     _loo: ClassVar[tuple[str, ...]] = ("deletion", "paper")
     _iterations: ClassVar[int] = 1
 

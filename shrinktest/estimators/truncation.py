@@ -44,6 +44,7 @@ class TSVD(SpectralEstimator):
     """
 
     summary: ClassVar[str] = "truncated SVD (projection on leading eigenvectors)"
+    amount: ClassVar[str] = "components"
 
     m: int | None = None
     threshold: float | None = None
