@@ -284,6 +284,28 @@ def overwritten(path):
     path.write_bytes(content)
 
 
+def changed(path, old, new):
+    run(path, n_trials=300, with_null=False)
+    content = path.read_bytes()
+    assert old in content
+    path.write_bytes(content.replace(old, new, 1))
+
+
+def renumbered(path):
+    changed(path, b"\x08\x00\xc8kme", b"\x08\x00\x01kme")  # trial 200 of n = 8 as trial 1, so that it is out of order
+
+
+def unreadable(path):
+    changed(path, b"\x08\x00\xc8kme", b"\x08\x00\xc8\xff\xfe\xfd")
+
+
+def impossible(path):
+    run(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("PRAGMA ignore_check_constraints = on")
+        connection.execute("UPDATE trials SET pvalue = 2.0 WHERE trial = 3")
+
+
 def garbled(path):
     run(path)
     query(path, "UPDATE meta SET value = 'MeanShift(' WHERE key = 'design'")
@@ -301,6 +323,9 @@ FILES = {
     of_the_future: (ValueError, "newer version"),
     cut: (ValueError, "is damaged"),
     overwritten: (ValueError, "is damaged"),
+    renumbered: (ValueError, "is damaged"),
+    unreadable: (ValueError, "is damaged"),
+    impossible: (ValueError, "is damaged"),
     garbled: (ValueError, "is damaged"),
     write_protected: (PermissionError, "is read-only"),
 }

@@ -208,9 +208,13 @@ def test_processes_have_one_thread_each(tmp_path, monkeypatch):
     assert {about["threads"] for about in elsewhere} == {"1"}
 
 
-def test_a_bar_counts_trials(capsys):
-    run(n_trials=7, progress=True)
-    assert "14/14" in capsys.readouterr().err
+def test_a_bar_counts_trials(capsys, tmp_path):
+    store = tmp_path / "study.sqlite"
+    run(n_trials=3, store=store)
+    run(n_trials=7, progress=True, store=store)
+    shown = capsys.readouterr().err
+    assert " 6/14" in shown  # where the study goes on
+    assert "14/14" in shown
     run(n_trials=7)
     assert capsys.readouterr().err == ""
 
@@ -262,8 +266,15 @@ def test_the_null_twin_shows_the_level():
 # ------------------------------------------------------------------------------------------------ comparisons
 
 RNG = np.random.default_rng(3)
+
+
+def skewed(power):
+    """p-values of tests with 19 relabellings, some of which equal a level."""
+    return np.ceil(20 * RNG.random(60) ** power) / 20
+
+
 PAIRED = made(
-    {"a": {10: RNG.random(60) ** 4, 20: RNG.random(60) ** 4}, "b": {10: RNG.random(60), 20: RNG.random(60) ** 3}},
+    {"a": {10: skewed(4), 20: skewed(4)}, "b": {10: skewed(1), 20: skewed(3)}},
     alphas=(0.05, 0.1),
     null={"a": {10: [1e-3] * 60}, "b": {10: [0.9] * 60}},
 )

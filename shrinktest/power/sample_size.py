@@ -268,7 +268,8 @@ class _Rejections:
         # half a rejection and half an acceptance more at each size keep the fit finite where all trials agree
         outcomes = np.column_stack([counts[:, 1] + 0.5, counts[:, 0] - counts[:, 1] + 0.5])
         family = sm.families.Binomial(link=sm.families.links.Probit())
-        model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
+        with np.errstate(divide="ignore"):  # with two sizes the fit is exact, and has no residual degrees of freedom
+            model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
         return np.asarray(model.params), np.asarray(model.cov_params())
 
     def table(self) -> pd.DataFrame:

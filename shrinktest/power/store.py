@@ -23,8 +23,8 @@ _FORMAT = 1
 _SCHEMA = (
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE estimators (label TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE trials (n INTEGER, is_null INTEGER, trial INTEGER, estimator TEXT, pvalue REAL NOT NULL, "
-    "seconds REAL NOT NULL, PRIMARY KEY (n, is_null, trial, estimator)) WITHOUT ROWID",
+    "CREATE TABLE trials (n INTEGER, is_null INTEGER, trial INTEGER, estimator TEXT, pvalue REAL NOT NULL CHECK "
+    "(pvalue > 0 AND pvalue <= 1), seconds REAL NOT NULL, PRIMARY KEY (n, is_null, trial, estimator)) WITHOUT ROWID",
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {_FORMAT}",
 )
@@ -273,7 +273,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
         where = "file::memory:" if path is None else f"{path.absolute().as_uri()}?mode=rwc"
         connection = sqlite3.connect(where, uri=True, timeout=_PATIENCE, isolation_level=None)
         try:
-            complaint = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            complaint = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if complaint != "ok":
                 raise sqlite3.DatabaseError(complaint)
         except BaseException:
@@ -287,9 +287,10 @@ def _explained(path: Path | None) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
-    except sqlite3.OperationalError as error:  # locked, full, read-only or gone
-        raise OSError(errno.EIO, str(error), str(path)) from error
-    except (sqlite3.DatabaseError, json.JSONDecodeError) as error:
+    except (sqlite3.DatabaseError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        # operational is: locked, full, read-only, gone; and text that Python cannot read, without a code of SQLite's
+        if isinstance(error, sqlite3.OperationalError) and hasattr(error, "sqlite_errorcode"):
+            raise OSError(errno.EIO, str(error), str(path)) from error
         raise ValueError(
             f"store {path} is damaged ({error}); it is left as it is: restore a copy, or name another store"
         ) from error
