@@ -259,6 +259,10 @@ class _Rejections:
     def trials(self, n: int) -> int:
         return self._counts.get(n, (0, 0))[0]
 
+    def sizes(self) -> int:
+        """Number of sizes that were tried."""
+        return len(self._counts)
+
     def fit(self) -> tuple[np.ndarray, np.ndarray]:
         """(a, b) of the probit curve in log n and their covariance."""
         import statsmodels.api as sm
@@ -268,8 +272,7 @@ class _Rejections:
         # half a rejection and half an acceptance more at each size keep the fit finite where all trials agree
         outcomes = np.column_stack([counts[:, 1] + 0.5, counts[:, 0] - counts[:, 1] + 0.5])
         family = sm.families.Binomial(link=sm.families.links.Probit())
-        with np.errstate(divide="ignore"):  # with two sizes the fit is exact, and has no residual degrees of freedom
-            model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
+        model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
         return np.asarray(model.params), np.asarray(model.cov_params())
 
     def table(self) -> pd.DataFrame:
@@ -284,22 +287,21 @@ class _Rejections:
 
 
 def _scout(run: Any, rejections: _Rejections, smallest: int, largest: int, power: float) -> None:
-    """Double the size until the power is passed, so that the fit has sizes on both sides."""
-    n = max(smallest, 8)
+    """Double the size until the power is passed; then have at least three sizes, which the fit needs."""
+    n = max(smallest, min(8, largest))
     while True:
         reached = rejections.add(n, run([n], range(_SCOUTS)))
-        if reached > min(power + 0.1, 0.5 + power / 2.0) and len(rejections.table()) > 1:
-            return
         if n >= largest and reached < power - 0.15:
             raise ValueError(
                 f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.2f} of {_SCOUTS} "
                 "tests reject; raise largest=, or choose another estimator or bandwidth"
             )
-        if n >= largest:
-            return
-        if reached > power and n // 2 >= smallest and rejections.trials(n // 2) == 0:
-            rejections.add(n // 2, run([n // 2], range(_SCOUTS)))
+        if n >= largest or reached > min(power + 0.1, 0.5 + power / 2.0):
+            break
         n = min(2 * n, largest)
+    for other in (n // 2, n // 4, 3 * n // 4, n + 1, n + 2):
+        if rejections.sizes() < 3 and other >= smallest and rejections.trials(other) == 0:
+            rejections.add(other, run([other], range(_SCOUTS)))
 
 
 def _solve(coefficients: np.ndarray, power: float, shift: float, smallest: int, largest: int) -> int:
