@@ -123,7 +123,7 @@ def noise(estimator, th2, *samples):
         tuned = naive_kernels.mkme_tuned if name == "MKME" or d == 1 else naive_kernels.mmkme_tuned
         return np.broadcast_to(tuned(samples[0], th2)[0], d)
     if name == "MMKME" and d > 1:
-        raise NotImplementedError("MMKME has no joint twin in several dimensions")
+        raise ValueError("MMKME has no joint twin in several dimensions")
     grid = math.log(th2) + np.linspace(-12, 6, 73)
     values = [_score(samples, th2, e) for e in grid]
     k = min(max(int(np.argmin(values)), 1), len(grid) - 2)
