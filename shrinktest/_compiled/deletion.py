@@ -4,8 +4,9 @@ Point i is really left out; every (point, lam) costs O(t n), with no eigenvector
 problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with R = lam (K + lam I)^-1, because the deleted smoother is
 R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i and e_i'R^k e up to k = 2t.
 
-The loops run over 64 points in step, so that every inner loop is a few vector instructions.  They share one flat buffer
-with constant offsets and unsigned indices: that is how the compiler sees that nothing overlaps.
+The loops run over 32 points in step, so that every inner loop is a few vector instructions and the vectors of a hundred
+points stay in the first-level cache.  They share one flat buffer with constant offsets and unsigned indices, from which
+the compiler sees that nothing overlaps, and take two rows at a time: shorter loops would be unrolled into scalars.
 """
 
 from __future__ import annotations
@@ -16,33 +17,49 @@ from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, smoothed_mean
 from shrinktest._compiled.tridiagonal import basis
 
-_LANES = 64
+_LANES = 32
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(3 * _LANES)
 # A row of the buffer holds one coordinate of the points, and of two vectors that take turns.
 _BASIS, _FIRST, _SECOND = np.uint64(0), np.uint64(_LANES), np.uint64(2 * _LANES)
 
 
 def solver(source, target):
-    """R x for 64 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
+    """R x for 32 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
 
     @compiled()
     def solve(buffer, n, multipliers, pivots):
         o = _ZERO
         for b in range(_ZERO, _L):
             buffer[target + b] = buffer[source + b]
-        for k in range(1, n):
+        for k in range(1, n - 1, 2):
+            m0, m1 = multipliers[k], multipliers[k + 1]
             o += _S
-            m = multipliers[k]
             for b in range(_ZERO, _L):
-                buffer[o + target + b] = buffer[o + source + b] - m * buffer[o - _S + target + b]
-        p = pivots[n - 1]
+                x = buffer[o + source + b] - m0 * buffer[o - _S + target + b]
+                buffer[o + target + b] = x
+                buffer[o + _S + target + b] = buffer[o + _S + source + b] - m1 * x
+            o += _S
+        if n % 2 == 0:
+            m0 = multipliers[n - 1]
+            o += _S
+            for b in range(_ZERO, _L):
+                buffer[o + target + b] = buffer[o + source + b] - m0 * buffer[o - _S + target + b]
+        p0 = pivots[n - 1]
         for b in range(_ZERO, _L):
-            buffer[o + target + b] *= p
-        for k in range(n - 2, -1, -1):
+            buffer[o + target + b] *= p0
+        for k in range(n - 2, 0, -2):
+            m0, p0, m1, p1 = multipliers[k + 1], pivots[k], multipliers[k], pivots[k - 1]
             o -= _S
-            m, p = multipliers[k + 1], pivots[k]
             for b in range(_ZERO, _L):
-                buffer[o + target + b] = p * buffer[o + target + b] - m * buffer[o + _S + target + b]
+                x = p0 * buffer[o + target + b] - m0 * buffer[o + _S + target + b]
+                buffer[o + target + b] = x
+                buffer[o - _S + target + b] = p1 * buffer[o - _S + target + b] - m1 * x
+            o -= _S
+        if n % 2 == 0:
+            m0, p0 = multipliers[1], pivots[0]
+            o -= _S
+            for b in range(_ZERO, _L):
+                buffer[o + target + b] = p0 * buffer[o + target + b] - m0 * buffer[o + _S + target + b]
 
     return solve
 
@@ -95,7 +112,7 @@ def moments_of_points(buffer, n, t, multipliers, pivots, powers, own, mean, sums
         else:
             go_back(buffer, n, multipliers, pivots)
             reduce_back(buffer, n, powers[j - 1], powers[j], sums)
-        for b in range(_LANES):
+        for b in range(own.shape[1]):
             own[2 * j - 1, b] = sums[b]
             own[2 * j, b] = sums[_LANES + b]
             mean[2 * j - 1, b] = root * sums[2 * _LANES + b]
@@ -105,18 +122,18 @@ def moments_of_points(buffer, n, t, multipliers, pivots, powers, own, mean, sums
 @compiled()
 def residuals(t, own, mean, beta):
     """``beta`` (t + 1, lanes): x = R^t e + sum_k beta_k R^k e_i for every point, starting from e - e_i."""
-    for b in range(_LANES):
+    for b in range(own.shape[1]):
         beta[0, b] = -1.0
     for j in range(1, t + 1):
         for k in range(j, 0, -1):
-            for b in range(_LANES):
+            for b in range(own.shape[1]):
                 beta[k, b] = beta[k - 1, b]
-        for b in range(_LANES):
+        for b in range(own.shape[1]):
             beta[0, b] = mean[j, b]  # what R x has at i, where the residual must vanish
         for k in range(1, j + 1):
-            for b in range(_LANES):
+            for b in range(own.shape[1]):
                 beta[0, b] += beta[k, b] * own[k, b]
-        for b in range(_LANES):
+        for b in range(own.shape[1]):
             beta[1, b] -= beta[0, b] / own[1, b]
 
 
@@ -126,17 +143,17 @@ def point_scores(t, own, mean, whole, g, lam, beta, diagonal, row, total, n, out
     scale = 1.0 / (n - 1.0)
     along_e = whole[t - 1, g] - whole[t, g]
     along_x = whole[2 * t - 1, g] - whole[2 * t, g]
-    for b in range(_LANES):
+    for b in range(own.shape[1]):
         kept = total - 2.0 * row[b] + diagonal[b] + lam * (along_x - 2.0 * along_e)
         at_i = 2.0 * lam * mean[t - 1, b]
         out[b] = diagonal[b] - (2.0 * (row[b] - diagonal[b]) - at_i) * scale + (kept + at_i) * scale * scale
     for k in range(1, t + 1):
-        for b in range(_LANES):
+        for b in range(own.shape[1]):
             moved = mean[t + k - 1, b] - mean[t + k, b] - mean[k - 1, b] + mean[k, b]
             change = 2.0 * lam * beta[k, b]
             out[b] += change * (scale * own[k - 1, b] + scale * scale * (own[k - 1, b] + moved))
         for p in range(1, t + 1):
-            for b in range(_LANES):
+            for b in range(own.shape[1]):
                 bent = lam * beta[k, b] * beta[p, b] * (own[k + p - 1, b] - own[k + p, b])
                 out[b] += bent * scale * scale
 
