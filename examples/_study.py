@@ -34,7 +34,8 @@ def store(args: argparse.Namespace, name: str) -> Path | None:
 
 def write(args: argparse.Namespace, name: str, title: str, parts: list[str], table, figure=None) -> None:
     """Print the page; unless it is a quick run, write it with its CSV and its figure."""
-    command = " ".join(["python", f"examples/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
+    command = f"python examples/{Path(sys.argv[0]).name}{trials}"
     page = "\n\n".join([f"# {title}", *parts])
     print(page)
     if args.out is None:

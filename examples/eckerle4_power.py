@@ -92,6 +92,8 @@ def main() -> None:
         ".10, and `skmse` .460, the value of its line below. The levels of one table are read off the same subsamples, "
         "so its cells are not independent and the p-values are a guide only.",
         "## Level (Y drawn apart from X)",
+        "With 4 points there are 24 permutations, all of which are used: the levels that p-values can attain are "
+        "multiples of 1/24, and the tests are conservative in between.",
         markdown(levels.reset_index()),
     ]
     write(args, "eckerle4_power", "Eckerle4: the power of HSIC, reproduced", parts, rates, ax.figure)

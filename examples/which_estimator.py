@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from _study import markdown, options, store, write
+from scipy.stats import binom
 
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
 from shrinktest.power import designs as d
+
+DIMENSIONS = (20,)  # of the two samples of 25 points
+SIZES = (20,)  # numbers of pairs
 
 TWO_SAMPLES = {
     "kme": "kme",
@@ -23,7 +27,7 @@ TWO_SAMPLES = {
 TWO_SAMPLE_CELLS = [
     *(
         (name, design, 25)
-        for dimension in (2, 20, 50)
+        for dimension in DIMENSIONS
         for name, design in (
             ("scale x1.3, all", d.ScaleChange(dimension=dimension, scale=1.3)),
             ("scale x3, one", d.ScaleChange(dimension=dimension, scale=3.0, coordinates="one")),
@@ -49,7 +53,7 @@ INDEPENDENCE = {
 
 INDEPENDENCE_CELLS = [
     (name, design, n)
-    for n in (10, 20, 50)
+    for n in SIZES
     for name, design in (
         ("linear", d.Linear()),
         ("linear, t noise", d.LinearT()),
@@ -94,7 +98,10 @@ def bandwidths(design, factor: float) -> dict[str, Gaussian]:
 def cells(args):
     """All cells of the map, one after the other."""
     for name, design, n in TWO_SAMPLE_CELLS:
-        yield one(args, "two-sample", name, design, n, TWO_SAMPLES, d=design.dimension)
+        some = dict(TWO_SAMPLES)
+        if design.ratio == 1.0:  # each sample is tuned by itself anyway
+            del some["fkmse by sample"]
+        yield one(args, "two-sample", name, design, n, some, d=design.dimension)
     for name, design, n in INDEPENDENCE_CELLS:
         yield one(args, "independence", name, design, n, INDEPENDENCE, bandwidth=1.0)
     for name, design, n in INDEPENDENCE_CELLS:
@@ -106,11 +113,13 @@ def cells(args):
 
 def show(rates, differences, keys, estimators) -> str:
     """Power of kme, and the differences of the others from it; bold where the exact McNemar test has p < .01."""
+    whole = {key: int for key in keys if key != "cell"}
+    rates, differences = rates.astype(whole), differences.astype(whole)
     baseline = rates[(rates["estimator"] == "kme") & ~rates["null"]].set_index(keys)["power"]
     bold = differences["pvalue"] < 0.01
     text = differences["difference"].map("{:+.2f}".format)
     table = differences.assign(text=text.where(~bold, "**" + text + "**"))
-    table = table.pivot(index=keys, columns="estimator", values="text")
+    table = table.pivot(index=keys, columns="estimator", values="text").fillna("")
     return markdown(
         pd.concat([baseline.rename("kme"), table[[e for e in estimators if e != "kme"]]], axis=1).reset_index()
     )
@@ -128,7 +137,12 @@ def main() -> None:
     median, median_d = rates["bandwidth"] == 1.0, differences["bandwidth"] == 1.0
     levels = rates[rates["null"]].groupby(["test", "estimator"], sort=False)
     level = levels.apply(lambda g: (g["power"] * g["trials"]).sum() / g["trials"].sum(), include_groups=False)
-    level = pd.DataFrame({"level": level, "null data sets": levels["trials"].sum()}).reset_index()
+    level = pd.DataFrame({"level": level, "null data sets": levels["trials"].sum()})
+    low, high = binom.interval(0.999, level["null data sets"], 0.05)
+    level["99.9 % region"] = [
+        f"{a / n:.4f} to {b / n:.4f}" for a, b, n in zip(low, high, level["null data sets"], strict=True)
+    ]
+    level = level.reset_index()
     narrow = rates[pairs & ~rates["null"] & (rates["n"] == 20) & rates["estimator"].isin(["kme", "skmse"])]
     narrow = narrow.pivot(index="cell", columns=["estimator", "bandwidth"], values="power")
     narrow.columns = [f"{e}, bandwidth^2 x {b:g}" for e, b in narrow.columns]
