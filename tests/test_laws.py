@@ -287,6 +287,14 @@ def test_users_estimators_pass():
     check_estimator(OWN)
 
 
+def test_a_compiled_function_is_given_its_parameters():
+    np.testing.assert_array_equal(OWN.weights(MATRIX), np.full(11, 0.5 / 11))
+    np.testing.assert_array_equal(Compiled(halved, (2,)).fit(POINTS, WIDE).weights, np.full(11, 2 / 11))
+    assert eval(repr(OWN)) == OWN
+    assert Compiled(halved, (0.25,)) != OWN
+    assert OWN.tuned(WIDE, POINTS) is OWN
+
+
 class Counting(MeanEstimator):
     calls = 0
 
