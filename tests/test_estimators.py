@@ -127,6 +127,16 @@ def test_leading_components(kind):
         assert gap @ K @ gap < 1e-11 * (u @ K @ u), f"n={n}, all kept"
 
 
+def test_components_that_carry_nothing_are_not_counted():
+    K = GRAMS["linear"](17)
+    expected = naive.tsvd(K, m=3)  # its rank
+    for m in (3, 4, 9, 17):
+        agree(TSVD(m=m).weights(K), expected, f"m={m}")
+    assert TSVD(m=9).fit(points(17), Linear()).shrinkage == 9
+    assert TSVD(threshold=0.0).fit(points(17), Linear()).shrinkage == 3
+    np.testing.assert_array_equal(TSVD(m=1).weights(np.zeros((3, 3))), np.zeros(3))
+
+
 @pytest.mark.parametrize("method", [Landweber, NuMethod])
 @pytest.mark.parametrize("eta", [0.05, 0.9])
 def test_step_size(method, eta):

@@ -246,6 +246,7 @@ def everything():
     return answers
 
 
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled here")
 def test_compiled_is_plain_python():
     """One process with NUMBA_DISABLE_JIT=1 is the reference."""
     code = "import json, test_laws; print(json.dumps(test_laws.everything()))"
