@@ -17,7 +17,10 @@ import numpy as np
 Statistic = Callable[[np.ndarray], np.ndarray]
 
 _SECONDS = 0.05  # work handed to a thread at a time: short enough for progress and interrupts, long enough to be free
+_GROWTH = 32  # times at most that a chunk is larger than the one before
+_WORTH_THREADS = 0.004  # seconds: starting and joining a pool takes about a quarter of this
 _BYTES = 2**25  # relabellings drawn ahead of the threads
+_ROUNDS = 16  # bits to which unequal splits come close to the right size at once
 _TOO_MANY = 10**8  # relabellings that nobody waits for
 
 
@@ -53,6 +56,9 @@ class Relabellings(ABC):
     @abstractmethod
     def _enumerate(self) -> Iterator[np.ndarray]:
         """All relabellings, the identity first."""
+
+    def _seeds(self, rows: int) -> np.ndarray:
+        return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
 
     @property
     def exact(self) -> bool:
@@ -97,8 +103,15 @@ class Splits(Relabellings):
         return math.comb(2 * self.m - 1, self.m - 1) if self.m == self.n else math.comb(self.size, self.m)
 
     def _draw(self, rows: int) -> np.ndarray:
-        identity = np.arange(self.size) < self.m
-        return self.rng.permuted(np.tile(identity, (rows, 1)), axis=1)
+        from shrinktest._compiled.draws import splits
+
+        chance, rounds = min(max(round(2**_ROUNDS * self.m / self.size), 1), 2**_ROUNDS - 1), _ROUNDS
+        while chance % 2 == 0:
+            chance, rounds = chance // 2, rounds - 1
+        words = np.empty((rows, -(-self.size // 64)), dtype=np.uint64)
+        splits(self._seeds(rows), self.size, self.m, chance, rounds, words)
+        octets = words.astype("<u8", copy=False).view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").view(bool)
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         # with m = n, observation 0 stays in the first sample; the identity comes first either way
@@ -125,7 +138,11 @@ class Pairings(Relabellings):
         return math.factorial(self.n)
 
     def _draw(self, rows: int) -> np.ndarray:
-        return self.rng.permuted(np.tile(np.arange(self.n), (rows, 1)), axis=1)
+        from shrinktest._compiled.draws import permutations
+
+        out = np.empty((rows, self.n), dtype=np.int64)
+        permutations(self._seeds(rows), out)
+        return out
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         return (np.array(p) for p in itertools.permutations(range(self.n)))
@@ -188,10 +205,8 @@ def null_distribution(
         # the observed statistic comes first and alone: whatever must be compiled is compiled here, in one thread
         out[:1] = statistic(take(1))
         advance(1)
-        if workers == 1:
-            _serial(statistic, take, out, advance, pace)
-        else:
-            _threaded(statistic, take, out, advance, pace, workers)
+        done = _serial(statistic, take, out, advance, pace, alone=workers == 1)
+        _threaded(statistic, take, out, done, advance, pace, workers)
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0, 0])
         raise ValueError(
@@ -207,34 +222,49 @@ class _Pace:
 
     def __init__(self, size: int) -> None:
         self.rows = 1
+        self.seconds = math.inf  # per relabelling
         self._most = max(1, min(4096, _BYTES // (8 * size)))
 
     def learn(self, rows: int, seconds: float) -> None:
-        self.rows = max(1, min(self._most, 4 * rows, int(rows * _SECONDS / max(seconds, 1e-6))))
+        self.seconds = max(seconds, 1e-6) / rows
+        self.rows = max(1, min(self._most, _GROWTH * rows, int(_SECONDS / self.seconds)))
 
 
 _Take = Callable[[int], np.ndarray]
 _Advance = Callable[[int], object]
 
 
-def _serial(statistic: Statistic, take: _Take, out: np.ndarray, advance: _Advance, pace: _Pace) -> None:
+def _serial(statistic: Statistic, take: _Take, out: np.ndarray, advance: _Advance, pace: _Pace, *, alone: bool) -> int:
+    """Go on from row 1 in this thread: to the end if ``alone``, else until the rest is worth starting threads for."""
     done = 1
-    while done < len(out):
+
+    def small() -> bool:
+        overheads = done <= _GROWTH and pace.seconds < _WORTH_THREADS / _GROWTH  # few rows seen, all of them cheap
+        return overheads or (len(out) - done) * pace.seconds < _WORTH_THREADS
+
+    while done < len(out) and (alone or done == 1 or small()):
         rows = min(pace.rows, len(out) - done)
         start = time.perf_counter()
         out[done : done + rows] = statistic(take(rows))
         pace.learn(rows, time.perf_counter() - start)
         done += rows
         advance(rows)
+    return done
 
 
-def _threaded(statistic: Statistic, take: _Take, out: np.ndarray, advance: _Advance, pace: _Pace, workers: int) -> None:
+def _threaded(
+    statistic: Statistic, take: _Take, out: np.ndarray, done: int, advance: _Advance, pace: _Pace, workers: int
+) -> None:
+    """Go on from row ``done`` in a pool of threads."""
+    if done == len(out):
+        return
+
     # A pool of our own for every call: nothing is left behind that a fork could break or another thread disturb.
     def work(relabellings: np.ndarray) -> tuple[np.ndarray, float]:
         start = time.perf_counter()
         return statistic(relabellings), time.perf_counter() - start
 
-    drawn = 1
+    drawn = done
     pending: dict[Future, slice] = {}
     pool = ThreadPoolExecutor(workers)
     try:

@@ -93,9 +93,9 @@ def two_sample_test(
     >>> rng = np.random.default_rng(1)
     >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
     >>> two_sample_test(X, Y, estimator="kme", rng=0).pvalue
-    0.009
+    0.015
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
-    0.007
+    0.009
     """
     est = as_estimator(estimator)
     alpha = level(alpha)

@@ -133,6 +133,27 @@ def test_draws_are_uniform(make, kinds):
     assert later == pytest.approx(1 / kinds, abs=4 * np.sqrt(1 / kinds / len(rows)))
 
 
+@pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
+def test_every_observation_is_as_likely_to_be_drawn(m, n):
+    rows = splits(m, n, 8000).rows()(8001)[1:]
+    assert (rows.sum(axis=1) == m).all()
+    inside = rows.mean(axis=0)
+    chance = m / (m + n)
+    # members of one draw are negatively correlated, which the factor (N - 1) / N of the chi-square allows for
+    spread = chance * (1 - chance) / len(rows)
+    assert stats.chi2.sf(((inside - chance) ** 2).sum() / spread * (m + n - 1) / (m + n), m + n - 1) > 1e-3
+    together = (rows[:, 0] & rows[:, -1]).mean()
+    both = chance * (m - 1) / (m + n - 1)
+    assert together == pytest.approx(both, abs=4 * np.sqrt(both * (1 - both) / len(rows)))
+
+
+def test_every_place_is_as_likely_to_be_taken():
+    rows = pairings(130, 8000).rows()(8001)[1:]
+    for where in (0, 1, 77, 129):
+        counts = np.bincount(rows[:, where], minlength=130)
+        assert stats.chisquare(counts).pvalue > 1e-3
+
+
 # --- the null distribution and its p-value ------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ from shrinktest.power.sample_size import _fieller, _solve
 
 matplotlib.use("Agg")
 
-QUICK = {"n_trials": 240, "n_resamples": 99, "workers": 1}
+QUICK = {"n_trials": 240, "n_resamples": 99, "workers": 1, "rng": 1}
 
 
 @pytest.fixture(scope="module")

@@ -117,7 +117,7 @@ def power_study(
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
     0       kme  25   0.05  0.375      40
-    1  shrunken  25   0.05  0.900      40
+    1  shrunken  25   0.05  0.875      40
     """
     design = as_design(design)
     named = _named(estimators)
