@@ -10,8 +10,13 @@ from scipy.stats import binom
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
 from shrinktest.power import designs as d
 
-DIMENSIONS = (20,)  # of the two samples of 25 points
-SIZES = (20,)  # numbers of pairs
+#: Dimension to the sizes of its changes, chosen such that kme has middling power with 25 + 25 points.
+AMOUNTS = {
+    2: {"scale": 2.0, "one": 3.0, "correlation": 0.9},
+    20: {"scale": 1.3, "one": 3.0, "correlation": 0.6},
+    50: {"scale": 1.25, "one": 5.0, "correlation": 0.6},
+}
+SIZES = (10, 20, 50)  # numbers of pairs
 
 TWO_SAMPLES = {
     "kme": "kme",
@@ -27,13 +32,13 @@ TWO_SAMPLES = {
 TWO_SAMPLE_CELLS = [
     *(
         (name, design, 25)
-        for dimension in DIMENSIONS
+        for p, amount in AMOUNTS.items()
         for name, design in (
-            ("scale x1.3, all", d.ScaleChange(dimension=dimension, scale=1.3)),
-            ("scale x3, one", d.ScaleChange(dimension=dimension, scale=3.0, coordinates="one")),
-            ("shift by 1, one", d.MeanShift(dimension=dimension, shift=1.0)),
-            ("correlation .6", d.CorrelationChange(dimension=dimension, correlation=0.6)),
-            ("t with 3 df", d.Tails(dimension=dimension, df=3.0)),
+            (f"scale x{amount['scale']:g}, all", d.ScaleChange(dimension=p, scale=amount["scale"])),
+            (f"scale x{amount['one']:g}, one", d.ScaleChange(dimension=p, scale=amount["one"], coordinates="one")),
+            ("shift by 1, one", d.MeanShift(dimension=p, shift=1.0)),
+            (f"correlation {amount['correlation']:g}", d.CorrelationChange(p, correlation=amount["correlation"])),
+            ("t with 3 df", d.Tails(dimension=p, df=3.0)),
         )
     ),
     ("mixture, means moved", d.Mixture(dimension=10, change="means", amount=3.0), 25),
