@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+
+_VALUES = 2**24  # of the kernel at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,19 @@ class MeanEmbedding:
                 "other: an inner product needs one RKHS, but the kernels differ "
                 f"({self.kernel!r} and {other.kernel!r}); fit both with the same resolved kernel"
             )
-        return float(self.weights @ self._between(other)(self.points, other.points) @ other.weights)
+        between = self._between(other)
+        if isinstance(between, FiniteRank):
+            first, second = (between.combination(e.points, e.weights) for e in (self, other))
+            return float(first @ second)
+        blocks = range(0, len(self.points), max(1, _VALUES // len(other.points)))
+        if len(blocks) == 1:
+            return float(self.weights @ between(self.points, other.points) @ other.weights)
+        return float(
+            sum(
+                self.weights[rows] @ (between(self.points[rows], other.points) @ other.weights)
+                for rows in (slice(start, start + blocks.step) for start in blocks)
+            )
+        )
 
     def distance2(self, other: MeanEmbedding) -> float:
         """Squared RKHS distance to another embedding of the same kernel (not below 0)."""
@@ -77,4 +92,6 @@ class MeanEmbedding:
         kernel = self.kernel
         if self.smoothing is not None:
             kernel = kernel.smoothed(np.asarray(self.smoothing), self.points.shape[1])
+        if isinstance(kernel, FiniteRank):
+            return kernel.coordinates(at) @ kernel.combination(self.points, self.weights)
         return kernel(at, self.points) @ self.weights

@@ -15,9 +15,10 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.kernels.base import Checked
+from shrinktest.kernels.base import Checked, FiniteRank
 from shrinktest.permutation import Pairings, Statistic, null_distribution
 from shrinktest.result import TestResult, conclude
+from shrinktest.route import Route, choose_route, memory_limit
 from shrinktest.two_sample import FORMS, form_of, resolve, runs_compiled
 
 
@@ -37,6 +38,9 @@ def independence_test(
     rng: Any = None,
     workers: int | None = None,
     progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
 ) -> TestResult:
     """Kernel independence permutation test: squared norm (HSIC) of the estimated cross-covariance operator.
 
@@ -55,6 +59,8 @@ def independence_test(
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     n_resamples, alpha, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all n! pairings are enumerated when they are no more than ``n_resamples``.
+    gram, rank, max_memory
+        As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
 
     Returns
     -------
@@ -65,6 +71,8 @@ def independence_test(
     ------
     ValueError, TypeError
         For input that cannot be tested; the message names the argument and says what to do.
+    MemoryError
+        If the kernels' values would not fit ``max_memory``; says how much they take, and what fits.
 
     Warns
     -----
@@ -111,14 +119,45 @@ def independence_test(
     if missing:
         return conclude(None, kernel=kernels, **common)
     resolved = resolve(kernels[0], x, generator, "X"), resolve(kernels[1], y, generator, "Y")
-    grams = centred_grams(est, resolved, x, y)
+    routes = _routes(est, resolved, (x, y), gram=gram, rank=rank, memory=memory_limit(max_memory), rng=generator)
+    margins = routes[0].kernel, routes[1].kernel
     null = null_distribution(
-        pairing_statistic(est, *grams, form),
+        pairing_statistic(est, routes, x, y, form),
         Pairings(n_resamples=n_resamples, rng=generator, n=n),
         workers=threads if runs_compiled(est) else 1,
         progress=progress,
     )
-    return conclude(null, kernel=resolved, estimates=(_estimate(est, resolved, x, y),), notes=_notes(est), **common)
+    notes = _notes(est) + tuple(dict.fromkeys(route.note for route in routes if route.note))
+    estimate = _estimate(est, resolved, margins, x, y)
+    return conclude(null, kernel=resolved, estimates=(estimate,), notes=notes, route=routes[0].name, **common)
+
+
+def _routes(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    points: tuple[np.ndarray, np.ndarray],
+    *,
+    gram: str,
+    memory: float,
+    **options: Any,
+) -> tuple[Route, Route]:
+    """One route for both margins, each with features of its own; a margin knows nothing of the pairing."""
+    margins = [estimator.features(kernel, z) for kernel, z in zip(kernels, points, strict=True)]
+    common = {"memory": memory / 4.0, "sums_only": isinstance(estimator, ScaledMean), "default_rank": 100, **options}
+
+    def both(gram: str) -> tuple[Route, Route]:
+        left, right = (
+            choose_route(kernel, z, gram=gram, large=300, **common) for kernel, z in zip(margins, points, strict=True)
+        )
+        return left, right
+
+    routes = both(gram)
+    if gram == "auto" and routes[0].name + routes[1].name != "densedense":
+        low = [route.kernel for route in routes if isinstance(route.kernel, FiniteRank)]
+        ranks = [kernel.coordinates(z[:1]).shape[1] for kernel, z in zip(low, points, strict=False)]
+        if len(low) < 2 or ranks[0] * ranks[1] > 4 * len(points[0]):  # a gathered product costs as much as eight others
+            return both("dense")
+    return routes
 
 
 def _tuning(estimator: MeanEstimator, n: int) -> str:
@@ -171,56 +210,97 @@ class Tensor(Checked):
         return self.left(X[:, :c], Y[:, :c]) * self.right(X[:, c:], Y[:, c:])
 
 
-def centred_grams(
-    estimator: MeanEstimator, kernels: tuple[Kernel, Kernel], x: np.ndarray, y: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Gram matrices of the two margins, each of features of its own, centred; a margin knows nothing of the pairing."""
+@dataclass(frozen=True, eq=False)
+class CentredCoordinates(FiniteRank):
+    """`Centred` for kernels of finite rank."""
 
-    def one(kernel: Kernel, points: np.ndarray) -> np.ndarray:
-        gram = estimator.features(kernel, points)(points)
-        rows = gram.mean(axis=0)
-        return np.ascontiguousarray(gram - rows[:, None] - rows[None, :] + rows.mean())
+    kernel: FiniteRank
+    points: np.ndarray
 
-    return one(kernels[0], x), one(kernels[1], y)
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        return self.kernel.coordinates(X) - self.kernel.coordinates(self.points).mean(axis=0)
 
 
-def pairing_statistic(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.ndarray, form: str) -> Statistic:
+@dataclass(frozen=True, eq=False)
+class TensorCoordinates(FiniteRank):
+    """`Tensor` for kernels of finite rank."""
+
+    left: FiniteRank
+    right: FiniteRank
+    columns: int
+
+    def coordinates(self, X: np.ndarray) -> np.ndarray:
+        u, v = self._both(X)
+        return (u[:, :, None] * v[:, None, :]).reshape(len(X), -1)
+
+    def combination(self, X: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        u, v = self._both(X)
+        return ((u * weights[:, None]).T @ v).ravel()
+
+    def diagonal(self, X: np.ndarray) -> np.ndarray:
+        u, v = (np.square(z).sum(axis=1) for z in self._both(X))
+        return u * v
+
+    def _both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.left.coordinates(X[:, : self.columns]), self.right.coordinates(X[:, self.columns :])
+
+
+def pairing_statistic(
+    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
+) -> Statistic:
     """The statistic as a function of pairings, (B, n) permutations to (B, 2)."""
     if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, centred_x, centred_y, form)
+        return _scaled(estimator, routes, x, y, form)
+    centred_x, centred_y = (_centred(route.kernel(z)) for route, z in zip(routes, (x, y), strict=True))
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, centred_x, centred_y)
     return _by_function(estimator, centred_x, centred_y)
 
 
-def _scaled(estimator: ScaledMean, centred_x: np.ndarray, centred_y: np.ndarray, form: str) -> Statistic:
-    from shrinktest._compiled.sums import pairing_sums
+def _centred(gram: np.ndarray) -> np.ndarray:
+    rows = gram.mean(axis=0)
+    return np.ascontiguousarray(gram - rows[:, None] - rows[None, :] + rows.mean())
 
-    n = len(centred_x)
-    left = _u_centred(centred_x) if form == "unbiased" else centred_x
-    size = float((np.abs(centred_x) * np.abs(centred_y)).mean())
+
+def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple[Statistic, tuple[float, float], float]:
+    """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
+    from shrinktest._compiled.sums import cross_sums, pairing_sums
+
+    u, v = (route.coordinates(z) for route, z in zip(routes, (x, y), strict=True))
+    if u is not None and v is not None:
+        u, v = u - u.mean(axis=0), v - v.mean(axis=0)
+        traces = float(np.square(u).sum()), float(np.square(v).sum())
+        norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
+        loop: Any = cross_sums
+    else:
+        u, v = (_centred(route.kernel(z)) for route, z in zip(routes, (x, y), strict=True))
+        traces = float(np.trace(u)), float(np.trace(v))
+        norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+        loop = pairing_sums
+
+    def sums_of(permutations: np.ndarray) -> np.ndarray:
+        out = np.empty((len(permutations), 2))
+        loop(u, v, permutations, out)
+        return out
+
+    return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
+
+
+def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str) -> Statistic:
+    sums_of, traces, size = _sums_of(routes, x, y)
+    n = len(x)
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
-        sums = np.empty((len(permutations), 2))
-        pairing_sums(left, centred_y, permutations, sums)
-        total, trace = sums.T
+        total, trace = sums_of(permutations).T
         if form == "unbiased":
-            value = total / (n * (n - 3))
+            # Song et al. (2012) in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
+            value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
+            value /= n * (n - 3)
         else:
             value = estimator.scale((total, trace, n)) ** 2 * total / n**2
         return np.stack([value, np.full(len(value), size)], axis=1)
 
     return statistic
-
-
-def _u_centred(gram: np.ndarray) -> np.ndarray:
-    """The matrix A with HSIC_u = sum_ij A_ij L_ij / (n (n - 3)): zero diagonal, off-diagonal row sums zero."""
-    n = len(gram)
-    hollow = gram - np.diag(np.diag(gram))
-    rows = hollow.sum(axis=0)
-    out = hollow - (rows[:, None] + rows[None, :]) / (n - 2) + rows.sum() / ((n - 1) * (n - 2))
-    np.fill_diagonal(out, 0.0)
-    return out
 
 
 def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
@@ -247,13 +327,25 @@ def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.
     return lambda permutations: np.array([one(p) for p in permutations])
 
 
-def _estimate(estimator: MeanEstimator, kernels: tuple[Kernel, Kernel], x: np.ndarray, y: np.ndarray) -> Any:
-    margins = estimator.features(kernels[0], x), estimator.features(kernels[1], y)
-    pair = Tensor(Centred(margins[0], x), Centred(margins[1], y), x.shape[1])
+def _estimate(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    margins: tuple[Kernel, Kernel],
+    x: np.ndarray,
+    y: np.ndarray,
+) -> MeanEmbedding:
+    left, right = margins
+    pair: Kernel
+    if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
+        pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
+    else:
+        pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
     points = np.hstack([x, y])
     if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
         amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
         return replace(KME().embed(points, pair), shrinkage=amounts)
+    if isinstance(estimator, ScaledMean):
+        return estimator.embed(points, pair)
     weights, amount = estimator._solve(pair(points))
     return MeanEmbedding(points, weights, pair, amount)
 

@@ -49,6 +49,11 @@ class Relabellings(ABC):
     def distinct(self) -> int:
         """Number of all relabellings that can give different statistics, the identity included."""
 
+    @property
+    @abstractmethod
+    def magnitude(self) -> float:
+        """About the natural logarithm of ``distinct``, which has too many digits to be computed for large samples."""
+
     @abstractmethod
     def _draw(self, rows: int) -> np.ndarray:
         """The next ``rows`` random relabellings."""
@@ -63,7 +68,9 @@ class Relabellings(ABC):
     @property
     def exact(self) -> bool:
         """Whether all relabellings are used."""
-        return self.n_resamples > 0 and self.distinct <= self.n_resamples
+        if self.n_resamples <= 0 or self.magnitude > math.log(self.n_resamples) + 1.0:
+            return False
+        return self.n_resamples == math.inf or self.distinct <= self.n_resamples
 
     @property
     def count(self) -> int:
@@ -102,6 +109,11 @@ class Splits(Relabellings):
     def distinct(self) -> int:
         return math.comb(2 * self.m - 1, self.m - 1) if self.m == self.n else math.comb(self.size, self.m)
 
+    @property
+    def magnitude(self) -> float:
+        whole = math.lgamma(self.size + 1) - math.lgamma(self.m + 1) - math.lgamma(self.n + 1)
+        return whole - math.log(2.0) if self.m == self.n else whole
+
     def _draw(self, rows: int) -> np.ndarray:
         from shrinktest._compiled.draws import splits
 
@@ -136,6 +148,10 @@ class Pairings(Relabellings):
     @property
     def distinct(self) -> int:
         return math.factorial(self.n)
+
+    @property
+    def magnitude(self) -> float:
+        return math.lgamma(self.n + 1)
 
     def _draw(self, rows: int) -> np.ndarray:
         from shrinktest._compiled.draws import permutations
@@ -173,8 +189,29 @@ class Null:
         return (1 + self.exceedances) / (1 + self.values.size) if self.values.size else math.nan
 
 
+@dataclass(frozen=True)
+class Shared:
+    """What a statistic costs that shares work among the relabellings of a call, so that few of them are dear.
+
+    Parameters
+    ----------
+    seconds : float
+        About how long a relabelling takes among many.
+    rows : int
+        How many are many.
+    """
+
+    seconds: float
+    rows: int = 512
+
+
 def null_distribution(
-    statistic: Statistic, relabellings: Relabellings, *, workers: int = 1, progress: bool = False
+    statistic: Statistic,
+    relabellings: Relabellings,
+    *,
+    workers: int = 1,
+    progress: bool = False,
+    shared: Shared | None = None,
 ) -> Null:
     """Evaluate a statistic on the identity and on every relabelling.
 
@@ -187,25 +224,31 @@ def null_distribution(
         Threads.  Every row is computed by itself, so that the result is the same for any number.
     progress : bool
         Show a progress bar (tqdm).
+    shared : Shared, optional
+        For statistics that share work among relabellings.
 
     Raises
     ------
     ValueError
         If more relabellings were asked for than can be computed, or a statistic is not finite.
     """
-    count = relabellings.count
-    if count > _TOO_MANY:
+    magnitude = relabellings.magnitude if relabellings.exact else math.log(relabellings.n_resamples + 1.0)
+    if magnitude > math.log(_TOO_MANY):
         raise ValueError(
-            f"n_resamples={relabellings.n_resamples}: about 1e{math.log10(count):.0f} relabellings of "
+            f"n_resamples={relabellings.n_resamples}: about 1e{magnitude / math.log(10.0):.0f} relabellings of "
             f"{relabellings.size} observations are too many; give a number such as n_resamples=9999 for random ones"
         )
+    count = relabellings.count
     out = np.empty((count, 2))
-    take, pace = relabellings.rows(), _Pace(relabellings.size)
+    take, pace = relabellings.rows(), _Pace(count, relabellings.size, workers, shared)
     with _bar(count, progress) as advance:
-        # the observed statistic comes first and alone: whatever must be compiled is compiled here, in one thread
-        out[:1] = statistic(take(1))
-        advance(1)
-        done = _serial(statistic, take, out, advance, pace, alone=workers == 1)
+        # whatever must be compiled is compiled here, in one thread: by the observed statistic, or by none where that
+        # would be dear
+        done = 0 if shared else 1
+        head = statistic(take(1) if done else relabellings.rows()(1)[:0])
+        out[:done] = head
+        advance(done)
+        done = _serial(statistic, take, out, done, advance, pace, alone=workers == 1)
         _threaded(statistic, take, out, done, advance, pace, workers)
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0, 0])
@@ -220,30 +263,42 @@ def null_distribution(
 class _Pace:
     """How many relabellings make a chunk of about ``_SECONDS``; the answer does not depend on it."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, count: int, size: int, workers: int, shared: Shared | None) -> None:
+        self._most = max(1, min(4096, _BYTES // size))
+        self._shared = shared is not None
         self.rows = 1
         self.seconds = math.inf  # per relabelling
-        self._most = max(1, min(4096, _BYTES // (8 * size)))
+        if shared:  # as few chunks as will do, all of one size, as many for every worker
+            self.seconds = shared.seconds
+            self.rows = -(-count // (workers * -(-count // (workers * min(shared.rows, self._most)))))
+
+    def left(self, rows: int, workers: int) -> int:
+        """Rows of the next chunk when so many are left."""
+        return min(self.rows, rows if self._shared else -(-rows // workers))
 
     def learn(self, rows: int, seconds: float) -> None:
-        self.seconds = max(seconds, 1e-6) / rows
-        self.rows = max(1, min(self._most, _GROWTH * rows, int(_SECONDS / self.seconds)))
+        if not self._shared:
+            self.seconds = max(seconds, 1e-6) / rows
+            self.rows = max(1, min(self._most, _GROWTH * rows, int(_SECONDS / self.seconds)))
 
 
 _Take = Callable[[int], np.ndarray]
 _Advance = Callable[[int], object]
 
 
-def _serial(statistic: Statistic, take: _Take, out: np.ndarray, advance: _Advance, pace: _Pace, *, alone: bool) -> int:
-    """Go on from row 1 in this thread: to the end if ``alone``, else until the rest is worth starting threads for."""
-    done = 1
+def _serial(
+    statistic: Statistic, take: _Take, out: np.ndarray, done: int, advance: _Advance, pace: _Pace, *, alone: bool
+) -> int:
+    """Go on from row ``done`` in this thread: to the end if ``alone``, else until the rest is worth threads."""
+    known = pace.seconds < math.inf
 
     def small() -> bool:
-        overheads = done <= _GROWTH and pace.seconds < _WORTH_THREADS / _GROWTH  # few rows seen, all of them cheap
-        return overheads or (len(out) - done) * pace.seconds < _WORTH_THREADS
+        if not known and done <= _GROWTH:  # few rows seen, so that their time is mostly overhead
+            return done == 1 or pace.seconds < _WORTH_THREADS / _GROWTH
+        return (len(out) - done) * pace.seconds < _WORTH_THREADS
 
-    while done < len(out) and (alone or done == 1 or small()):
-        rows = min(pace.rows, len(out) - done)
+    while done < len(out) and (alone or small()):
+        rows = pace.left(len(out) - done, 1)
         start = time.perf_counter()
         out[done : done + rows] = statistic(take(rows))
         pace.learn(rows, time.perf_counter() - start)
@@ -270,7 +325,7 @@ def _threaded(
     try:
         while pending or drawn < len(out):
             while drawn < len(out) and len(pending) < 2 * workers:
-                rows = min(pace.rows, -(-(len(out) - drawn) // workers))
+                rows = pace.left(len(out) - drawn, workers)
                 pending[pool.submit(work, take(rows))] = slice(drawn, drawn + rows)
                 drawn += rows
             for future in wait(pending, return_when=FIRST_COMPLETED).done:

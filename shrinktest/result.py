@@ -83,6 +83,8 @@ class TestResult:
         What a reader should know about this combination.
     tolerance : float
         How far below the observed statistic still counts as a tie.
+    route : str
+        How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
@@ -105,6 +107,7 @@ class TestResult:
     versions: dict[str, str]
     notes: tuple[str, ...] = ()
     tolerance: float = 0.0
+    route: str = "dense"
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -193,6 +196,7 @@ class TestResult:
             "rng": self.rng,
             "versions": self.versions,
             "tolerance": self.tolerance,
+            "route": self.route,
             "null_distribution": self.null_distribution.tolist(),
         }
 

@@ -14,8 +14,10 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.permutation import Splits, Statistic, null_distribution
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.permutation import Shared, Splits, Statistic, null_distribution
 from shrinktest.result import TestResult, conclude
+from shrinktest.route import Route, choose_route, memory_limit
 
 FORMS = ("auto", "biased", "unbiased")
 
@@ -34,6 +36,9 @@ def two_sample_test(
     rng: Any = None,
     workers: int | None = None,
     progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
 ) -> TestResult:
     """Kernel two-sample permutation test: squared distance (MMD^2) of the estimated kernel means.
 
@@ -64,6 +69,16 @@ def two_sample_test(
         Threads; default all usable cores.  The result is the same for any number.
     progress : bool, default False
         Show a progress bar.
+    gram : {"auto", "dense", "factor", "nystrom", "rff"}
+        How the kernel is evaluated.  "dense": the Gram matrix.  "factor": a pivoted Cholesky factor that reproduces it
+        up to rounding; time and memory are then linear in the sizes.  "auto": one of these two, which give the same
+        p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
+        permutation test of that approximate statistic is still exact.  All but "dense" are for estimators that
+        need sums only ("kme", "skmse", and the marginalised ones with pooled noise).
+    rank : int, optional
+        Coordinates of the approximation (default 1000); for "factor", where to truncate it.
+    max_memory : float, optional
+        Bytes that the kernel's values may take; default a quarter of what is free.
 
     Returns
     -------
@@ -74,6 +89,8 @@ def two_sample_test(
     ------
     ValueError, TypeError
         For input that cannot be tested; the message names the argument and says what to do.
+    MemoryError
+        If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
 
     Warns
     -----
@@ -123,15 +140,42 @@ def two_sample_test(
     pooled = np.vstack([x, y])
     resolved = resolve(chosen, pooled, generator, "X and Y")
     used = est.tuned(resolved, pooled) if isinstance(est, Tuned) and tuning == "pooled" else est
+    route = choose_route(
+        _features(used, resolved, pooled),
+        pooled,
+        gram=gram,
+        rank=rank,
+        memory=memory_limit(max_memory),
+        rng=generator,
+        sums_only=isinstance(used, ScaledMean),
+    )
     split = Splits(n_resamples=n_resamples, rng=generator, m=len(x), n=len(y))
     null = null_distribution(
-        split_statistic(used, resolved, pooled, len(x), tuning, form),
+        split_statistic(used, resolved, route, pooled, len(x), tuning, form),
         split,
         workers=threads if runs_compiled(used) else 1,
         progress=progress,
+        shared=_cost(used, route, pooled),
     )
-    estimates = _estimates(used, resolved, x, y, tuning)
-    return conclude(null, kernel=resolved, estimates=estimates, notes=_notes(est, used, tuning, form, sizes), **common)
+    low = route.kernel if isinstance(route.kernel, FiniteRank) and not isinstance(used, Marginalized) else resolved
+    notes = _notes(est, used, tuning, form, sizes) + ((route.note,) if route.note else ())
+    estimates = _estimates(used, low, x, y, tuning)
+    return conclude(null, kernel=resolved, estimates=estimates, notes=notes, route=route.name, **common)
+
+
+def _cost(estimator: MeanEstimator, route: Route, pooled: np.ndarray) -> Shared | None:
+    """Sums of many splits share their tables: an addition for every four observations and column, half by symmetry."""
+    if not isinstance(estimator, ScaledMean) or (isinstance(estimator, Marginalized) and not estimator.fixed):
+        return None
+    z = route.coordinates(pooled[:1])
+    columns = len(pooled) / 2.0 if z is None else z.shape[1]
+    return Shared(seconds=1e-7 + len(pooled) / 4.0 * columns * 6e-11)
+
+
+def _features(estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray) -> Kernel:
+    """The kernel of the features, which does not depend on labels unless noise is tuned in every relabelling."""
+    tuned = isinstance(estimator, Marginalized) and not estimator.fixed
+    return kernel if tuned else estimator.features(kernel, pooled)
 
 
 def resolve(kernel: Kernel, points: np.ndarray, generator: np.random.Generator, name: str) -> Kernel:
@@ -161,29 +205,54 @@ def runs_compiled(estimator: MeanEstimator) -> bool:
 
 
 def split_statistic(
-    estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray, m: int, tuning: str, form: str
+    estimator: MeanEstimator, kernel: Kernel, route: Route, pooled: np.ndarray, m: int, tuning: str, form: str
 ) -> Statistic:
     """The statistic as a function of splits, (B, N) masks to (B, 2); what it closes over does not depend on labels."""
     n = len(pooled) - m
     if isinstance(estimator, Marginalized) and not estimator.fixed:
         return _smoothed(estimator, kernel, pooled, tuning, form)
-    gram = np.ascontiguousarray(estimator.features(kernel, pooled)(pooled))
     if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, gram, m, n, tuning, form)
+        return _scaled(estimator, route, pooled, m, n, tuning, form)
+    gram = np.ascontiguousarray(route.kernel(pooled))
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning)
     return _by_function(estimator, gram)
 
 
-def _scaled(estimator: ScaledMean, gram: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
-    from shrinktest._compiled.sums import split_sums
+def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]:
+    """A function from masks S to (B, 3), K summed over S x S, over S x everything, and its trace; K's sum and trace."""
+    from shrinktest._compiled.sums import feature_sums, octets_of, split_sums
 
-    everything, whole_trace = gram.sum(), np.trace(gram)
+    z = route.coordinates(pooled)
+    if z is not None:
+        whole, trace = z.sum(axis=0), np.square(z).sum(axis=1)
+        columns = np.hstack([z, trace[:, None]])
+        del z
+
+        def by_coordinates(masks: np.ndarray) -> np.ndarray:
+            inside = np.empty((len(masks), columns.shape[1]))
+            feature_sums(columns, octets_of(masks), inside)
+            mean = inside[:, :-1]
+            return np.stack([np.square(mean).sum(axis=1), (mean * whole).sum(axis=1), inside[:, -1]], axis=1)
+
+        return by_coordinates, float(whole @ whole), float(trace.sum())
+    gram = np.ascontiguousarray(route.kernel(pooled))
+
+    def by_blocks(masks: np.ndarray) -> np.ndarray:
+        out = np.empty((len(masks), 3))
+        split_sums(gram, octets_of(masks), out)
+        return out
+
+    return by_blocks, float(gram.sum()), float(np.trace(gram))
+
+
+def _scaled(
+    estimator: ScaledMean, route: Route, pooled: np.ndarray, m: int, n: int, tuning: str, form: str
+) -> Statistic:
+    sums_of, everything, whole_trace = _sums_of(route, pooled)
 
     def statistic(masks: np.ndarray) -> np.ndarray:
-        sums = np.empty((len(masks), 3))
-        split_sums(gram, masks, sums)
-        xx, along, trace_x = sums.T
+        xx, along, trace_x = sums_of(masks).T
         xy = along - xx
         yy, trace_y = everything - xx - 2.0 * xy, whole_trace - trace_x
         if form == "unbiased":

@@ -27,7 +27,7 @@ LAYERS = [
     ("_version", "_validate", "_compiled"),
     ("kernels",),
     ("embedding", "estimators"),
-    ("permutation", "result", "_summary", "_plots"),
+    ("permutation", "route", "result", "_summary", "_plots"),
     ("two_sample", "independence"),
     ("datasets",),
     ("power", "applications"),

@@ -13,7 +13,7 @@ from shrinktest._validate import as_points, choice
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import Checked
+from shrinktest.kernels.base import Checked, FiniteRank
 
 #: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over relabellings), and its size.
 Sums = tuple[Any, Any, int]
@@ -33,13 +33,29 @@ class ScaledMean(MeanEstimator):
         """Equal weights s/n, shape (n,), for a Gram matrix (n, n)."""
         return self._solve(as_gram(gram))[0]
 
+    def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
+        weights, amount = self._scaled(_sums(self.features(kernel, points), points))
+        return MeanEmbedding(points, weights, kernel, amount)
+
     def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
-        n = gram.shape[0]
-        s = float(self.scale((gram.sum(), np.trace(gram), n)))
+        return self._scaled((gram.sum(), np.trace(gram), gram.shape[0]))
+
+    def _scaled(self, sums: Sums) -> tuple[np.ndarray, Any]:
+        n = sums[2]
+        s = float(self.scale(sums))
         return np.full(n, s / n), self._amount(s)
 
     def _amount(self, s: float) -> Any:
         return None
+
+
+def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
+    """Sum and trace of a Gram matrix, which is not formed where the kernel has coordinates."""
+    if isinstance(kernel, FiniteRank):
+        total = kernel.combination(points, np.ones(len(points)))
+        return float(total @ total), float(kernel.diagonal(points).sum()), len(points)
+    gram = kernel(points)
+    return gram.sum(), np.trace(gram), len(points)
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,6 +74,11 @@ class KME(ScaledMean):
 
     def scale(self, *sums: Sums) -> Any:
         return _constant(1.0, sums)
+
+    def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
+        if not isinstance(kernel, FiniteRank):
+            kernel.diagonal(points)  # raises for points that the kernel cannot take
+        return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), kernel)
 
 
 def _constant(value: float, sums: tuple[Sums, ...]) -> np.ndarray:
@@ -203,6 +224,5 @@ class SKMSE(Tuned, ScaledMean):
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
             return self
-        grams = (self.features(kernel, x)(x) for x in samples)
-        s = float(self.scale(*((gram.sum(), np.trace(gram), gram.shape[0]) for gram in grams)))
+        s = float(self.scale(*(_sums(self.features(kernel, x), x) for x in samples)))
         return self.at(alpha=1.0 - s, rule="loocv")

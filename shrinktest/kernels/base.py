@@ -46,6 +46,11 @@ class Kernel(ABC):
         """The kernel with bandwidth="median" replaced by the number found on the rows Z (n, d)."""
         return self
 
+    def diagonal(self, X: Array) -> Array:
+        """The values k(X[i], X[i]), shape (n,), of rows X (n, d)."""
+        parts = [np.diag(self(X[start : start + 32])) for start in range(0, len(X), 32)]
+        return np.concatenate(parts)
+
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), for kernels that have it in closed form."""
         raise ValueError(
@@ -90,6 +95,25 @@ class Checked(Kernel):
         return symmetric(gram, self) if x is y else gram
 
 
+class FiniteRank(Checked):
+    """A kernel z(x)'z(y) with finitely many coordinates z: samples of any size need no Gram matrix."""
+
+    @abstractmethod
+    def coordinates(self, X: Array) -> Array:
+        """The coordinates z(X[i]), shape (n, rank)."""
+
+    def combination(self, X: Array, weights: Array) -> Array:
+        """The coordinates (rank,) of sum_i weights_i k(X[i], .)."""
+        return weights @ self.coordinates(X)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        left = self.coordinates(X)
+        return left @ (left if X is Y else self.coordinates(Y)).T
+
+    def diagonal(self, X: Array) -> Array:
+        return np.square(self.coordinates(X)).sum(axis=1)
+
+
 @dataclass(frozen=True, repr=False)
 class Sum(Checked):
     """k_1(x, y) + k_2(x, y) + ...: what `+` makes of two kernels.
@@ -111,6 +135,9 @@ class Sum(Checked):
         for kernel in self.terms[1:]:
             gram = gram + kernel(X, Y)
         return gram
+
+    def diagonal(self, X: Array) -> Array:
+        return np.sum([kernel.diagonal(X) for kernel in self.terms], axis=0)
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         rng = as_rng(rng)
@@ -142,6 +169,9 @@ class Product(Checked):
             gram = gram * kernel(X, Y)
         return gram
 
+    def diagonal(self, X: Array) -> Array:
+        return np.prod([kernel.diagonal(X) for kernel in self.factors], axis=0)
+
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         rng = as_rng(rng)
         return Product(tuple(kernel.resolve(Z, rng) for kernel in self.factors))
@@ -171,6 +201,9 @@ class Scaled(Checked):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.factor * self.kernel(X, Y)
 
+    def diagonal(self, X: Array) -> Array:
+        return self.factor * self.kernel.diagonal(X)
+
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         return Scaled(self.factor, self.kernel.resolve(Z, rng))
 
@@ -196,6 +229,16 @@ def _require_kernel(kernel: Any) -> Kernel:
     return kernel
 
 
+def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
+    """Whether the matrix is exactly symmetric, seen a tile at a time: a whole transpose would be slow to read."""
+    starts = range(0, len(gram), tile)
+    return all(
+        np.array_equal(gram[i : i + tile, j : j + tile], gram[j : j + tile, i : i + tile].T)
+        for i in starts
+        for j in starts[: i // tile + 1]
+    )
+
+
 def _factor(kernel: Kernel) -> str:
     """A repr that can stand beside `*`."""
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
@@ -203,7 +246,7 @@ def _factor(kernel: Kernel) -> str:
 
 def symmetric(gram: Array, name: object) -> Array:
     """The matrix made exactly symmetric, if it was so up to rounding; ``name`` is shown only in the error."""
-    if np.array_equal(gram, gram.T):
+    if _equal_to_transpose(gram):
         return gram
     difference = np.abs(gram - gram.T)
     if difference.max() > 1e-8 * np.abs(gram).max():

@@ -37,6 +37,9 @@ class OfDistance(Checked):
         self._widths(as_points(Z, "Z").values.shape[1])
         return self
 
+    def diagonal(self, X: Array) -> Array:
+        return np.ones(len(X))
+
     def _widths(self, dimension: int) -> Array:
         """The bandwidths as an array of shape () or (dimension,)."""
         if isinstance(self.bandwidth, str):

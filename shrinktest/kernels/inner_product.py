@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from shrinktest._validate import Array, count, positive
-from shrinktest.kernels.base import Checked
+from shrinktest.kernels.base import Checked, FiniteRank
 
 
 @dataclass(frozen=True)
-class Linear(Checked):
+class Linear(FiniteRank):
     """Linear kernel x'y: sees differences of means only.
 
     Examples
@@ -18,8 +20,8 @@ class Linear(Checked):
     array([[1.]])
     """
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return X @ Y.T
+    def coordinates(self, X: Array) -> Array:
+        return X
 
 
 @dataclass(frozen=True)
@@ -48,3 +50,6 @@ class Polynomial(Checked):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return (X @ Y.T + self.offset) ** self.degree
+
+    def diagonal(self, X: Array) -> Array:
+        return (np.square(X).sum(axis=1) + self.offset) ** self.degree

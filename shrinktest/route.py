@@ -1,0 +1,203 @@
+"""How the kernel gets to the statistic: as a Gram matrix, or by coordinates of the observations."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import choice, count
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
+
+GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
+
+_COLUMNS = 2  # of data whose Gram matrix has a low rank; with more it is full
+_MOST = 3000  # coordinates beyond which a factor is no longer one
+
+
+@dataclass(frozen=True)
+class Route:
+    """The kernel to use, and how.
+
+    Parameters
+    ----------
+    name : str
+        "dense": its Gram matrix.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom",
+        "rff": coordinates of an approximation.
+    kernel : Kernel
+        For all but "dense" one of finite rank.
+    note : str, optional
+        What a reader of the result should know.
+    found : ndarray, shape (N, rank), optional
+        Coordinates of the observations where they were found on the way.
+    """
+
+    name: str
+    kernel: Kernel
+    note: str | None = None
+    found: np.ndarray | None = None
+
+    def coordinates(self, points: np.ndarray) -> np.ndarray | None:
+        """Coordinates of the observations; None on the dense route."""
+        if self.found is not None:
+            return self.found
+        return self.kernel.coordinates(points) if isinstance(self.kernel, FiniteRank) and self.name != "dense" else None
+
+
+def choose_route(
+    kernel: Kernel,
+    points: np.ndarray,
+    *,
+    gram: str,
+    rank: int | None,
+    memory: float,
+    rng: np.random.Generator,
+    sums_only: bool,
+    large: int = 1500,
+    default_rank: int = 1000,
+) -> Route:
+    """The route to take for these observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of the features that the estimator works with.
+    points : ndarray, shape (N, d)
+        All observations.  What is found on them does not depend on their labels.
+    gram : {"auto", "dense", "factor", "nystrom", "rff"}
+    rank : int, optional
+        Number of coordinates.
+    memory : float
+        Bytes.
+    rng : numpy.random.Generator
+        Draws landmarks and frequencies; not touched for the other routes.
+    sums_only : bool
+        Whether the estimator can do without the Gram matrix.
+    large : int
+        Number of observations from which few coordinates pay for being found.
+    default_rank : int
+        Coordinates of an approximation.
+
+    Raises
+    ------
+    ValueError
+        For a route that the kernel does not have, or a rank that a route does not take.
+    MemoryError
+        If the route takes more than ``memory``; says how much, and which would fit.
+    """
+    choice(gram, GRAMS, "gram")
+    if rank is not None:
+        rank = count(rank, "rank", minimum=1)
+        if gram in ("auto", "dense"):
+            raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
+    size, columns = points.shape
+    fits = 10.0 * size**2 <= memory
+    if gram == "auto":
+        gram = "dense"
+        small = size < large or columns > _COLUMNS
+        if sums_only and (_few(kernel, points) or not small or not fits):
+            found = _factor(kernel, points, min(_MOST, size // 4, _affordable(size, memory)))
+            if found is not None:
+                return found
+    if gram == "dense" or not sums_only:
+        if not fits:
+            raise MemoryError(_too_large(size, memory, default_rank if sums_only else None))
+        if gram == "dense":
+            return Route("dense", kernel)
+    most = rank or (min(_MOST, size) if gram == "factor" else min(default_rank, size))
+    if most > max(1, _affordable(size, memory)):
+        raise MemoryError(
+            f"gram={gram!r}: {most} coordinates of {size} observations take {_gigabytes(24.0 * size * most)}, more "
+            f"than max_memory={_gigabytes(memory)}; give rank={max(1, _affordable(size, memory))} or less"
+        )
+    if gram == "factor":
+        if rank is not None and not isinstance(kernel, FiniteRank):
+            low = factorized(kernel, points, rank, truncate=True)
+            assert low is not None  # as it may be truncated
+            return Route(gram, low[0], _note(f"pivoted Cholesky factor of rank {rank}"), low[1])
+        found = _factor(kernel, points, most)
+        if found is None:
+            raise ValueError(
+                f"gram='factor': the Gram matrix has more than {most} dimensions, so that its factor saves nothing; "
+                f"use gram='dense', or approximate it by gram='nystrom', rank={default_rank}"
+            )
+        return found
+    if gram == "nystrom":
+        return Route(gram, nystrom(kernel, points, most, rng), _note(f"Nystrom approximation with {most} landmarks"))
+    return Route(
+        gram, random_fourier(kernel, columns, most, rng), _note(f"approximation by {most} random Fourier features")
+    )
+
+
+def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Route | None:
+    """The route by a factor of at most ``limit`` coordinates, if there is one."""
+    if isinstance(kernel, FiniteRank):
+        return Route("factor", kernel)
+    low = factorized(kernel, points, limit) if limit >= 1 else None
+    return Route("factor", low[0], found=low[1]) if low else None
+
+
+def _few(kernel: Kernel, points: np.ndarray) -> bool:
+    return isinstance(kernel, FiniteRank) and 4 * kernel.coordinates(points[:1]).shape[1] <= len(points)
+
+
+def _note(what: str) -> str:
+    return f"The statistic is that of a {what}; its permutation test has exact level."
+
+
+def _affordable(size: int, memory: float) -> int:
+    """Coordinates that fit: the factor, and two of its size while it is made."""
+    return int(memory / (24.0 * size))
+
+
+def _too_large(size: int, memory: float, rank: int | None) -> str:
+    needed = f"a Gram matrix of {size} observations takes {_gigabytes(10.0 * size**2)} while it is made"
+    if rank:
+        advice = f"use gram='nystrom' (or 'rff') with rank={min(rank, max(1, _affordable(size, memory)))}"
+    else:
+        advice = "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+    return f"{needed}, more than max_memory={_gigabytes(memory)}; {advice}, or raise max_memory"
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.3g} GB"
+
+
+def memory_limit(max_memory: Any) -> float:
+    """Bytes that a test may use: as given, or a quarter of what is free."""
+    if max_memory is None:
+        return free_memory() / 4.0
+    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
+        raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
+    return float(max_memory)
+
+
+def free_memory(root: Path = Path("/")) -> float:
+    """Bytes that can be allocated now, limits of a container included."""
+    found = [_available(root), *_container(root)]
+    return min(found)
+
+
+def _available(root: Path) -> float:
+    try:
+        lines = (root / "proc/meminfo").read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 4e9
+
+
+def _container(root: Path) -> list[float]:
+    folder = root / "sys/fs/cgroup"
+    try:
+        return [float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())]
+    except (OSError, ValueError):
+        return []
