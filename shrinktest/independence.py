@@ -268,7 +268,7 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
 
     u, v = (route.coordinates(z) for route, z in zip(routes, (x, y), strict=True))
     if u is not None and v is not None:
-        u, v = u - u.mean(axis=0), v - v.mean(axis=0)
+        u, v = (np.ascontiguousarray(w - w.mean(axis=0)) for w in (u, v))
         traces = float(np.square(u).sum()), float(np.square(v).sum())
         norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
         loop: Any = cross_sums

@@ -225,17 +225,20 @@ def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]
 
     z = route.coordinates(pooled)
     if z is not None:
-        whole, trace = z.sum(axis=0), np.square(z).sum(axis=1)
-        columns = np.hstack([z, trace[:, None]])
-        del z
+        features, rank, whole = z, z.shape[1], z.sum(axis=0)
+        diagonal = route.kernel.diagonal(pooled)
+        constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
+        if constant is None:
+            features = np.hstack([z, diagonal[:, None]])
 
         def by_coordinates(masks: np.ndarray) -> np.ndarray:
-            inside = np.empty((len(masks), columns.shape[1]))
-            feature_sums(columns, octets_of(masks), inside)
-            mean = inside[:, :-1]
-            return np.stack([np.square(mean).sum(axis=1), (mean * whole).sum(axis=1), inside[:, -1]], axis=1)
+            sums = np.empty((len(masks), features.shape[1]))
+            feature_sums(features, octets_of(masks), sums)
+            inside = sums[:, :rank]
+            trace = sums[:, -1] if constant is None else constant * np.count_nonzero(masks, axis=1)
+            return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
 
-        return by_coordinates, float(whole @ whole), float(trace.sum())
+        return by_coordinates, float(whole @ whole), float(diagonal.sum())
     gram = np.ascontiguousarray(route.kernel(pooled))
 
     def by_blocks(masks: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from shrinktest.kernels.base import FiniteRank, Kernel, Scaled
 from shrinktest.kernels.distance import Gaussian, Laplacian
 
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
-_BLOCK = 2**17  # kernel values computed at a time
+_BLOCK = 2**20  # kernel values computed at a time
+_ROOM = 256  # coordinates for which there is room at first
 _POOL = 2000  # points among which landmarks are looked for at a time
 
 
@@ -31,30 +32,35 @@ class Landmarks(FiniteRank):
         The landmarks.
     factor : ndarray, shape (rank, rank)
         L, lower triangular.
+    exact : bool
+        Whether nothing is missing, up to rounding.
     """
 
     kernel: Kernel
     points: Array
     factor: Array
+    exact: bool = False
 
     def coordinates(self, X: Array) -> Array:
-        return self.further(X, np.empty((len(X), 0)))
+        out = np.empty((len(self.points), len(X)))
+        self.extend(X, out, 0)
+        return out.T
 
-    def further(self, X: Array, known: Array) -> Array:
-        """The coordinates after the first ones, which are ``known`` (n, k)."""
+    def diagonal(self, X: Array) -> Array:
+        return self.kernel.diagonal(X) if self.exact else super().diagonal(X)
+
+    def extend(self, X: Array, out: Array, known: int) -> None:
+        """Fill ``out`` (rank or more, n) from row ``known`` on with the coordinates; those before are there."""
         from scipy.linalg import solve_triangular
 
-        k, rank = known.shape[1], len(self.points)
-        out = np.empty((len(X), rank - k))
-        step = max(1, _BLOCK // max(rank - k, 1))
+        before, lower = self.factor[known:, :known], self.factor[known:, known:]
+        step = max(1, _BLOCK // max(len(lower), 1))
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
-            values = self.kernel(X[rows], self.points[k:])
-            if k:
-                values -= known[rows] @ self.factor[k:, :k].T
-            lower = self.factor[k:, k:]
-            out[rows] = solve_triangular(lower, values.T, lower=True, overwrite_b=True, check_finite=False).T
-        return out
+            values = self.kernel(X[rows], self.points[known:]).T
+            if known:
+                values = values - before @ out[:known, rows]
+            out[known : len(self.points), rows] = solve_triangular(lower, values, lower=True, check_finite=False)
 
     def __repr__(self) -> str:
         return f"Landmarks({self.kernel!r}, <{len(self.points)} points>)"
@@ -118,18 +124,20 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
     allowed = TOLERANCE * float(residual.mean())
     pool = order[np.unique(np.linspace(0, len(points) - 1, min(len(points), _POOL)).round().astype(np.intp))]
     found = Landmarks(kernel, points[:0], np.empty((0, 0)))
-    z = np.empty((len(points), 0))
+    z = np.empty((min(limit, _ROOM), len(points)))  # transposed: what is not needed is never touched
     while True:
-        larger = _with_pivots(found, points[pool], z[pool], residual[pool], allowed, limit)
-        fresh = larger.further(points, z)
-        residual = residual - np.einsum("ij,ij->i", fresh, fresh)
-        z = np.hstack([z, fresh])
-        rank = len(larger.points)
-        if residual.mean() <= allowed or rank == len(found.points) or (truncate and rank == limit):
-            return larger, z
-        if rank == limit:
-            return None
-        pool, found = order[np.argsort(-residual[order], kind="stable")[:_POOL]], larger
+        known = len(found.points)
+        found = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
+        rank = len(found.points)
+        if rank > len(z):
+            z = np.vstack([z[:known], np.empty((min(limit, 2 * rank) - known, len(points)))])
+        found.extend(points, z, known)
+        for row in z[known:rank]:
+            residual = residual - np.square(row)
+        exact = residual.mean() <= allowed or rank == known  # without a pivot left, the rest is rounding
+        if exact or rank == limit:
+            return (replace(found, exact=exact), z[:rank].T) if exact or truncate else None
+        pool = order[np.argsort(-residual[order], kind="stable")[:_POOL]]
 
 
 def _with_pivots(found: Landmarks, pool: Array, known: Array, residual: Array, allowed: float, limit: int) -> Landmarks:
