@@ -101,15 +101,22 @@ def turns(benchmark, rounds):
 
 
 @pytest.fixture
-def race(turns, keep, rounds):
+def race(turns, keep, rounds, smoke):
     """Compare answers, then times.  ``measure``: "faster" is theirs/ours, "cost" and "share" are ours/theirs.
 
     ``ours`` and ``theirs`` are (label, function); ``scale`` times their work is ours, ``own_scale`` the reverse.
     """
 
     def race(group, name, ours, theirs, agree, *, measure="faster", target="", scale=1.0, own_scale=1.0):
-        agree(ours[1](), theirs[1]())  # the warm-up of both
-        times = turns({"ours": ours[1], "theirs": theirs[1]})
+        answers = {}
+
+        def kept(key, run):
+            return lambda: answers.update({key: run()})
+
+        if not smoke:
+            agree(ours[1](), theirs[1]())  # the warm-up of both
+        times = turns({"ours": kept("ours", ours[1]), "theirs": kept("theirs", theirs[1])})
+        agree(answers["ours"], answers["theirs"])
         own, other = own_scale * np.array(times["ours"]), scale * np.array(times["theirs"])
         upper, lower = (other, own) if measure == "faster" else (own, other)
         every = upper / lower

@@ -170,7 +170,11 @@ def noise(points, squares, th2, tied):
         means = []
         for variance in (th2 + e, th2 + 2.0 * e):
             height = np.sqrt(th2**d / variance.prod())
-            part = squares / variance[0] if np.ptp(e) == 0 else squareform(pdist(points / np.sqrt(variance), "sqeuclidean"))
+            part = (
+                squares / variance[0]
+                if np.ptp(e) == 0
+                else squareform(pdist(points / np.sqrt(variance), "sqeuclidean"))
+            )
             gram = height * np.exp(-0.5 * part)
             means.append((gram.sum(axis=0) - height, gram.sum(), height))
         (cross, _, _), (rows, total, top) = means

@@ -12,8 +12,8 @@ from pathlib import Path
 #: Sections of the page, in order: the group of a row, its heading, and what the numbers in it are.
 GROUPS = {
     "targets": "Targets: what the package promises about its speed, one row a promise.",
-    "numpy": "Estimators against numpy: one core each, the loop one would write in numpy, refitted in every relabelling. "
-    "The loop runs over a few relabellings and its time is scaled to the same number.",
+    "numpy": "Estimators against numpy: one core each, the loop one would write in numpy, refitted in every split; "
+    "the loop runs over a few relabellings and its time is scaled to the same number.",
     "peers": "Other packages, warm: the second call and later ones, on the same data with as many relabellings.",
     "cold": "Other packages, cold: a whole process that starts, imports and tests once, compiled code cached on disk.",
     "floor": "The floor: the bare matrix product that the answer needs, in the same precision, on the same cores.",
@@ -58,7 +58,9 @@ class Row:
         if not self.target:
             return True
         sign, bound = self.target.split()
-        return {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}[sign]
+        return {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}[
+            sign
+        ]
 
 
 def environment() -> str:
@@ -92,8 +94,8 @@ def read(file: Path) -> list[Row]:
 
 def merged(old: list[Row], new: list[Row]) -> list[Row]:
     """The new rows in the places of those they measure again, the others behind; groups in their order."""
-    rows = {(row.group, row.name, row.theirs): row for row in old}
-    rows.update({(row.group, row.name, row.theirs): row for row in new})
+    rows = {(row.group, row.name): row for row in old}
+    rows.update({(row.group, row.name): row for row in new})
     order = list(GROUPS)
     return sorted(rows.values(), key=lambda row: order.index(row.group))
 
@@ -145,7 +147,9 @@ def cells(row: Row) -> list[str]:
     value = f"{row.value:.3g} {MEASURES[row.measure]}"
     if row.rounds > 1:
         value += f" [{row.low:.3g}, {row.high:.3g}]"
-    target = f"{row.target.replace('>=', 'at least').replace('<=', 'at most').replace('<', 'under')}" if row.target else ""
+    target = (
+        f"{row.target.replace('>=', 'at least').replace('<=', 'at most').replace('<', 'under')}" if row.target else ""
+    )
     if target:
         target += ": met" if row.met else ": **missed**"
     return [row.name, timed(row.ours, row.ours_seconds), timed(row.theirs, row.theirs_seconds), value, target]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import loops
 import numpy as np
 import pytest
-import refits
 import samples
 
+import refits
 from shrinktest import FKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
 
