@@ -63,14 +63,14 @@ def keep(request, smoke):
 
     def keep(row):
         here = {"date": datetime.date.today().isoformat(), "environment": environment()}
-        row = Row(**{**row.__dict__, **here})
+        row = Row(**{**row.__dict__, **here, **({"target": ""} if smoke else {})})  # tiny data cannot meet a target
         rows = request.config.stash.setdefault(ROWS, [])
         rows.append(row)
         folder = request.config.getoption("--write")
         if folder and not smoke:
             write(merged(read(Path(folder) / "data" / "benchmarks.csv"), rows), Path(folder))
         assert np.isfinite(row.value)
-        if not smoke and row.measure != "s":
+        if row.measure != "s":
             assert row.met, f"{row.name}: {row.value:.3g}, target {row.target}"
         return row
 
