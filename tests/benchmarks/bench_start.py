@@ -1,0 +1,103 @@
+"""Start-up: what an import, a first call and a whole process cost."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import children
+import numpy as np
+import pytest
+from rows import Row
+
+IMPORT = "from time import perf_counter\nt = perf_counter()\nimport {name}\nprint(perf_counter() - t)"
+CALL = """
+import numpy as np
+import shrinktest
+from time import perf_counter
+X, Y = np.random.default_rng(0).normal(size=(2, 100, 2))
+for _ in range({calls}):
+    t = perf_counter()
+    result = shrinktest.{test}(X, Y, estimator={estimator!r}, n_resamples=99, rng=0)
+    took = perf_counter() - t
+print(took, result.pvalue)
+"""
+WHOLE = """
+import numpy as np
+import shrinktest
+rows = np.loadtxt({file!r}, delimiter=",")
+print(shrinktest.two_sample_test(rows[:100], rows[100:], rng=0).pvalue)
+"""
+VERBS = ("two_sample_test", "independence_test")
+
+
+def inside(programs, rounds, **options):
+    """Seconds that each program prints first, (rounds,) each, taking turns after one unmeasured round."""
+    seconds = [[] for _ in programs]
+    for _ in range(rounds + 1):
+        for found, program in zip(seconds, programs, strict=True):
+            found.append(float(children.run(program, **options).split()[0]))
+    return [np.array(found[1:]) for found in seconds]
+
+
+def kept(name, labels, own, other, measure, target=""):
+    value = own if other is None else own / other if measure == "cost" else other / own
+    middle = np.median(own)
+    if other is not None:
+        middle = middle / np.median(other) if measure == "cost" else np.median(other) / middle
+    shown = {} if measure == "s" else {"ours_seconds": np.median(own), "theirs_seconds": np.median(other)}
+    return Row(
+        "start", name, *labels, middle, measure, value.min(), value.max(), target, rounds=len(own), **shown
+    )  # fmt: skip
+
+
+def test_import(keep, rounds):
+    ours, theirs = inside([IMPORT.format(name=name) for name in ("shrinktest", "numpy")], rounds)
+    keep(kept("import", ("import shrinktest", "import numpy"), ours, theirs, "cost", "< 3"))
+
+
+def test_whole_process(race, tmp_path):
+    file = tmp_path / "rows.csv"
+    np.savetxt(file, np.random.default_rng(0).normal(size=(200, 3)), delimiter=",")
+    race(
+        "start",
+        "a process that reads 200 rows and tests, B = 999, warm cache",
+        ("process", lambda: children.run(WHOLE.format(file=str(file)))),
+        ("a process that imports numpy", lambda: children.run("import numpy; print(1)")),
+        lambda ours, theirs: None if 0.0 < float(ours) <= 1.0 and theirs == "1" else pytest.fail(f"{ours}, {theirs}"),
+        measure="cost",
+        target="< 6",
+    )
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("estimator", ["kme", "fkmse", "landweber", "mmkme"])
+def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
+    if smoke and (estimator, verb) != ("kme", VERBS[0]):
+        pytest.skip("a smoke run compiles one route")
+    program = CALL.format(calls=1, test=verb, estimator=estimator)
+    first, pvalues, caches = [], set(), []
+    for _ in range(rounds):
+        caches.append(tmp_path_factory.mktemp("cache"))
+        seconds, pvalue = children.run(program, cache=caches[-1]).split()
+        first.append(float(seconds))
+        pvalues.add(pvalue)
+    first = np.array(first)
+    name = f"{estimator}, {verb}, n = 100, B = 99"
+    keep(kept(f"{name}: first call ever, compiling", ("seconds", "-"), first, None, "s", "< 10"))
+    programs = [CALL.format(calls=calls, test=verb, estimator=estimator) for calls in (1, 2)]
+    warm, second = inside(programs, rounds, cache=caches[-1])
+    pvalues.add(children.run(program, cache=caches[-1]).split()[1])
+    assert len(pvalues) == 1
+    labels = "first call in a new process, warm cache", "the call that compiles"
+    keep(kept(name, labels, warm, first, "cost"))
+    keep(kept(name, ("second call", "first call in a new process"), second, warm, "faster"))
+
+
+def test_import_compiles_nothing(keep, tmp_path):
+    start = perf_counter()
+    children.run("import shrinktest", cache=tmp_path)
+    files = len(list(tmp_path.rglob("*.nb?")))
+    assert files == 0
+    seconds = perf_counter() - start
+    name = "files that an import compiles"
+    keep(Row("start", name, "import shrinktest", "-", files, "difference", 0, 0, "<= 0", seconds))
