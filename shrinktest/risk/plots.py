@@ -54,7 +54,7 @@ def plot_path(path: LossPath, ax: Axes | None) -> Axes:
     ax = axes(ax)
     table = path.table
     style: Any = {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 4}
-    ax.plot(table["amount"], table["loss"], label=repr(path.estimator), **style)
+    ax.plot(table["amount"], table["loss"], label=f"{path.estimator!r} at this {path.parameter}", **style)
     ax.fill_between(table["amount"], table["low"], table["high"], color=COLOURS[0], alpha=0.15, linewidth=0)
     for i, (label, row) in enumerate(path.references.iterrows()):
         style = {"color": (GREY, COLOURS[1])[i], "linestyle": (":", "--")[i]}
@@ -63,6 +63,8 @@ def plot_path(path: LossPath, ax: Axes | None) -> Axes:
     ax.plot(best["amount"], best["loss"], "*", color=COLOURS[1], markersize=12, label=f"best: {best['amount']:.4g}")
     if table["amount"].min() > 0.0 and table["amount"].max() >= 30.0 * table["amount"].min():
         ax.set_xscale("log")
+    if table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
+        ax.set_yscale("log")
     ax.set_xlabel(path.parameter)
     ax.set_ylabel("mean loss")
     row = table.iloc[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from shrinktest.risk.truth import TrueEmbedding, true_embedding
 class OracleShrinkage:
     """Simple shrinkage by the amount with the smallest risk, which only who knows the distribution can tell."""
 
-    summary: str = "best simple shrinkage, knowing the distribution"
+    summary: ClassVar[str] = "best simple shrinkage, knowing the distribution"
 
     def embed(self, points: Array, truth: TrueEmbedding) -> MeanEmbedding:
         """(1 - alpha) mu_hat with the oracle's alpha."""
