@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from _study import markdown, options, store, write
+from scipy.optimize import minimize_scalar
+from scipy.stats import t
 
 from shrinktest import FKMSE, Gaussian, IteratedTikhonov, Landweber, Linear, NuMethod, Polynomial
 from shrinktest.risk import RandomMixture, kme_risk, loss_path, risk_study, shrinkage_risk, true_embedding
@@ -27,12 +29,32 @@ ESTIMATORS = {
     "iterated, paper": IteratedTikhonov(loo="paper"),
     "tsvd": "tsvd",
 }
-MARGINALIZED = {"mkme": "mkme", "mmkme": "mmkme"}  # Gaussian kernel only
+
+
+def refined(gram: np.ndarray) -> np.ndarray:
+    """F-KMSE by the paper's score ([M14] Theorem 4 in eigenvalues), lam refined beyond the grid that tests tune on."""
+    n = len(gram)
+    values, vectors = np.linalg.eigh(gram)
+    values, v = np.clip(values, 0.0, None), vectors.sum(axis=0) / n
+    share = n * v**2
+
+    def score(logarithm: float) -> float:
+        h = values / (values + np.exp(logarithm))
+        return float((values * (1.0 - share * h * (2.0 - h)) / (1.0 - h / n) ** 2).sum() / n)
+
+    grid = np.log(values.sum() / n) + np.log(10.0) * np.linspace(-8.0, 5.0, 120)
+    i = int(np.clip(np.argmin([score(x) for x in grid]), 1, len(grid) - 2))
+    best = minimize_scalar(score, bounds=(grid[i - 1], grid[i + 1]), method="bounded").x
+    return vectors @ (values / (values + np.exp(best)) * v)
+
+
+# Gaussian kernel only
+SPECIAL = {"fkmse, paper, refined": refined, "mkme": "mkme", "mmkme": "mmkme"}
 LAM_COV = np.logspace(-4, 1, 26)
 # Risk relative to kme from an independent program: Gaussian kernel, 200 data sets a line.
 OTHERS = {
     "skmse": (0.922, 0.947, 0.973, 0.989, 0.996),
-    "fkmse, paper": (0.981, 1.023, 1.080, 1.117, 1.126),
+    "fkmse, paper, refined": (0.981, 1.023, 1.080, 1.117, 1.126),
     "fkmse": (0.942, 0.963, 0.982, 0.992, 0.995),
     "fkmse, averaged": (0.949, 0.966, 0.983, 0.994, 0.998),
     "fkmse, best lam": (0.899, 0.939, 0.970, 0.986, 0.990),
@@ -46,8 +68,8 @@ def losses(args) -> pd.DataFrame:
     for n, d in CELLS:
         run = {"n_trials": args.trials, "store": store(args, f"risk-{n}-{d}"), "workers": args.workers}
         tables.append(risk_study("mixture", ESTIMATORS, KERNELS, n, d, **run).frame())
-        marginalized = risk_study("mixture", MARGINALIZED, Gaussian(), n, d, oracle=False, **run).frame()
-        tables.append(marginalized.query("estimator != 'kme'").assign(kernel="gaussian"))
+        special = risk_study("mixture", SPECIAL, {"gaussian": Gaussian()}, n, d, oracle=False, **run).frame()
+        tables.append(special.query("estimator != 'kme'"))
         best = loss_path("fkmse", LAM_COV, "lam_cov", kernel=Gaussian(), n=n, d=d, **run).hindsight()
         row = {"kernel": "gaussian", "n": n, "d": d, "estimator": "fkmse, best lam", **best}
         tables.append(pd.DataFrame([row]))
@@ -58,7 +80,7 @@ def relative(table: pd.DataFrame) -> pd.DataFrame:
     """With ``risk``, that of kme being 1, and its standard error."""
     out = table.assign(risk=1.0 - table["improvement"] / 100.0)
     half = (table["improvement_high"] - table["improvement_low"]) / 200.0
-    return out.assign(half=half, risk_error=half / 1.96)
+    return out.assign(half=half, risk_error=half / t.ppf(0.975, table["trials"] - 1.0))
 
 
 def replication(table: pd.DataFrame) -> tuple[pd.DataFrame, float, int]:
@@ -91,9 +113,9 @@ def never_worse(table: pd.DataFrame, label: str = "fkmse") -> str:
     part = table[table["estimator"] == label]
     worse = part[part["risk"] - part["half"] > 1.0]
     if worse.empty:
-        return f"`{label}`, tuned by deletion, is in none of the {len(part)} cells worse than `kme` by more than its interval."
-    where = "; ".join(f"{r.kernel}, n = {r.n}, d = {r.d}: {r.risk:.3f} ± {r.half:.3f}" for r in worse.itertuples())
-    return f"`{label}`, tuned by deletion, is worse than `kme` by more than its interval in {len(worse)} of {len(part)} cells: {where}."
+        return f"`{label}` is in none of the {len(part)} cells worse than `kme` by more than its interval."
+    where = "; ".join(f"{r.kernel}, n = {r.n}, d = {r.d}: {r.risk:.4f} ± {r.half:.4f}" for r in worse.itertuples())
+    return f"`{label}` is worse than `kme` by more than its interval in {len(worse)} of {len(part)} cells: {where}."
 
 
 def over_shrinkage(trials: int) -> pd.DataFrame:
@@ -114,8 +136,10 @@ def decay(beta: float, sizes: np.ndarray) -> np.ndarray:
     """Exact risk of lam = n^-beta relative to kme ([S14] Fig. 4): one mixture, Gaussian kernel."""
     mixture = RandomMixture(mixture_seed=0).draw(np.random.default_rng(0), 10)
     truth = true_embedding(mixture, Gaussian().resolve(mixture.sample(0, 1000)))
-    lam = sizes**-beta
-    return np.array([shrinkage_risk(truth, int(n), c / (1 + c)) / kme_risk(truth, int(n)) for n, c in zip(sizes, lam)])
+    alphas = 1.0 / (1.0 + sizes**beta)  # lam / (1 + lam)
+    return np.array(
+        [shrinkage_risk(truth, int(n), alpha) / kme_risk(truth, int(n)) for n, alpha in zip(sizes, alphas, strict=True)]
+    )
 
 
 def picture(args, table: pd.DataFrame):
@@ -142,7 +166,7 @@ def picture(args, table: pd.DataFrame):
     paths = (
         ("fkmse", np.logspace(-2, 2, 25)),
         ("landweber", [1, 2, 3, 5, 8, 12, 20, 35, 60, 100, 200]),
-        ("mkme", np.logspace(1, 4, 25)),
+        ("mkme", np.logspace(-1, 3, 25)),
     )
     for ax, (estimator, amounts) in zip(below, paths, strict=False):
         path = loss_path(estimator, amounts, store=store(args, f"risk-path-{estimator}"), **run)
@@ -167,15 +191,17 @@ def main() -> None:
     table = relative(losses(args))
     beside, largest, compared = replication(table)
     parts = [
-        f"{args.trials} data sets in every cell; the mixture is drawn anew for each. The losses are exact, so that only "
-        "the data sets are random. Risks are relative to that of `kme`, the plain average (ratios of paired mean losses "
+        f"{args.trials} data sets in every cell; the mixture is drawn anew for each. The losses are exact: only the "
+        "data sets are random. Risks are relative to that of `kme`, the plain average (ratios of paired mean losses "
         "with 95 % intervals). `fkmse` and the other filters are tuned by deletion, and where it says `paper` by the "
         "closed form of [M14] Theorem 4 or its analogue, which keeps the left-out point in the basis (erratum E1). "
         "`oracle` is simple shrinkage by the amount with the smallest risk, and `fkmse, best lam` is tuned in "
         "hindsight on every data set: both need the truth.",
         "## Gaussian kernel, median bandwidth",
         f"In brackets: an independent program, {OTHERS_TRIALS} data sets. The largest of the {compared} differences is "
-        f"{largest:.1f} of its standard errors.",
+        f"{largest:.1f} of its standard errors. That program refines lam after a search on a grid, which matters for "
+        "the paper's score only: there the best lam hardly varies between data sets, so that all fall on the same side "
+        "of the nearest grid point. `fkmse, paper` below is tuned on the grid, as in every test.",
         markdown(beside),
         never_worse(table),
         "The paper's score shrinks too much, the more so the larger n:",
