@@ -170,7 +170,8 @@ def picture(args, table: pd.DataFrame):
     )
     for ax, (estimator, amounts) in zip(below, paths, strict=False):
         path = loss_path(estimator, amounts, store=store(args, f"risk-path-{estimator}"), **run)
-        path.plot(ax)
+        path.plot(ax, relative=True)
+        ax.set_ylim(-12.0, 6.0)
     sizes = np.unique(np.logspace(0, 4, 41).round())
     for beta, colour in zip((0.5, 1.0, 1.5, 2.0), COLOURS, strict=False):
         below[3].plot(sizes, decay(beta, sizes), color=colour, label=f"lam = n^-{beta:g}")

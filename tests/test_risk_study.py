@@ -439,6 +439,9 @@ def test_the_picture_of_a_path():
     assert (ax.get_xscale(), ax.get_xlabel(), ax.get_ylabel()) == ("log", "lam", "mean loss")
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels[0] == "FKMSE() at this lam" and labels[1].startswith("kme: ") and labels[-1].startswith("best: ")
+    saved = path.plot(Figure().subplots(), relative=True)
+    np.testing.assert_array_equal(saved.get_lines()[0].get_ydata(), path.table["improvement"])
+    assert saved.get_yscale() == "linear" and saved.get_ylabel() == "risk saved, % of that of kme"
     steps = loss_path("landweber", [1, 2, 3], n=6, d=2, n_trials=4, workers=1, progress=False, oracle=False)
     assert steps.plot(Figure().subplots()).get_xscale() == "linear"
 

@@ -49,24 +49,26 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     return ax
 
 
-def plot_path(path: LossPath, ax: Axes | None) -> Axes:
-    """Mean loss against the amount, with its interval, and the plain average beside it."""
+def plot_path(path: LossPath, ax: Axes | None, relative: bool) -> Axes:
+    """Mean loss, or improvement over the plain average, against the amount, with its interval."""
     ax = axes(ax)
-    table = path.table
+    table, references = path.table, path.references
+    columns = ("improvement", "improvement_low", "improvement_high") if relative else ("loss", "low", "high")
+    value, low, high = columns
     style: Any = {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 4}
-    ax.plot(table["amount"], table["loss"], label=f"{path.estimator!r} at this {path.parameter}", **style)
-    ax.fill_between(table["amount"], table["low"], table["high"], color=COLOURS[0], alpha=0.15, linewidth=0)
-    for i, (label, row) in enumerate(path.references.iterrows()):
+    ax.plot(table["amount"], table[value], label=f"{path.estimator!r} at this {path.parameter}", **style)
+    ax.fill_between(table["amount"], table[low], table[high], color=COLOURS[0], alpha=0.15, linewidth=0)
+    for i, (label, row) in enumerate(references.iterrows()):
         style = {"color": (GREY, COLOURS[1])[i], "linestyle": (":", "--")[i]}
-        ax.axhline(row["loss"], label=f"{label}: {row['loss']:.4g}", **style)
+        ax.axhline(row[value], label=f"{label}: {row[value]:.4g}", **style)
     best = table.loc[table["loss"].idxmin()]
-    ax.plot(best["amount"], best["loss"], "*", color=COLOURS[1], markersize=12, label=f"best: {best['amount']:.4g}")
+    ax.plot(best["amount"], best[value], "*", color=COLOURS[1], markersize=12, label=f"best: {best['amount']:.4g}")
     if table["amount"].min() > 0.0 and table["amount"].max() >= 30.0 * table["amount"].min():
         ax.set_xscale("log")
-    if table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
+    if not relative and table["loss"].max() >= 10.0 * table["loss"].min() > 0.0:
         ax.set_yscale("log")
     ax.set_xlabel(path.parameter)
-    ax.set_ylabel("mean loss")
+    ax.set_ylabel("risk saved, % of that of kme" if relative else "mean loss")
     row = table.iloc[0]
     ax.set_title(f"n = {row['n']}, d = {row['d']}, {row['trials']} data sets; band: 95% interval", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
