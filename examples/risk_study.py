@@ -73,7 +73,7 @@ def losses(args) -> pd.DataFrame:
         best = loss_path("fkmse", LAM_COV, "lam_cov", kernel=Gaussian(), n=n, d=d, **run).hindsight()
         row = {"kernel": "gaussian", "n": n, "d": d, "estimator": "fkmse, best lam", **best}
         tables.append(pd.DataFrame([row]))
-    return pd.concat(tables, ignore_index=True)
+    return pd.concat(tables, ignore_index=True).astype({"trials": int})
 
 
 def relative(table: pd.DataFrame) -> pd.DataFrame:
