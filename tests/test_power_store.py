@@ -451,7 +451,7 @@ def test_shards_of_different_studies_are_not_merged(path, tmp_path):
 def test_shards_that_disagree_are_not_merged(path, tmp_path):
     one, two = shards(tmp_path, {}, {})
     query(two, "UPDATE trials SET pvalue = 0.123 WHERE trial = 2 AND is_null = 0")
-    with pytest.raises(ValueError, match=r"p-value 0.123 for kme, n=8, null=False, trial 2.*nothing was merged"):
+    with pytest.raises(ValueError, match=r"p-value 0.123 for kme, n=8, null=False, trial=2.*nothing was merged"):
         merge(path, one, two)
     assert not path.exists()
 

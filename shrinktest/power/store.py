@@ -1,4 +1,4 @@
-"""The file of a power study: every p-value, and the arguments it belongs to.  Knows no statistics."""
+"""The file of a study: every number, and the arguments it belongs to.  Knows no statistics."""
 
 from __future__ import annotations
 
@@ -10,23 +10,75 @@ import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from shrinktest._version import __version__
 
-#: n, null, trial, label of the estimator, p-value, seconds
-Row = tuple[int, bool, int, str, float, float]
+#: What the number belongs to (for a power study n, null, trial, label of the estimator), the number, seconds
+Row = tuple[Any, ...]
 
-_APPLICATION = 0x53686E6B  # in the header of the file, by which SQLite files tell what they are for
 _FORMAT = 1
-_SCHEMA = (
-    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE estimators (label TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE trials (n INTEGER, is_null INTEGER, trial INTEGER, estimator TEXT, pvalue REAL NOT NULL CHECK "
-    "(pvalue > 0 AND pvalue <= 1), seconds REAL NOT NULL, PRIMARY KEY (n, is_null, trial, estimator)) WITHOUT ROWID",
-    f"PRAGMA application_id = {_APPLICATION}",
-    f"PRAGMA user_version = {_FORMAT}",
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What studies of one kind keep.
+
+    Parameters
+    ----------
+    study, number : str
+        What it is and what it counts, in words.
+    application : int
+        Stands in the header of the file, by which SQLite files tell what they are for.
+    keys : tuple of str
+        Columns that name a row, as SQL declares them; those whose names start with "is_" are true or false.
+    value : str
+        The column of the number.
+    """
+
+    study: str
+    number: str
+    application: int
+    keys: tuple[str, ...]
+    value: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the key columns."""
+        return tuple(key.split()[0] for key in self.keys)
+
+    def schema(self) -> tuple[str, ...]:
+        """Statements that make an empty store."""
+        columns = ", ".join((*self.keys, self.value, "seconds REAL NOT NULL"))
+        return (
+            "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+            "CREATE TABLE estimators (label TEXT PRIMARY KEY, definition TEXT NOT NULL) WITHOUT ROWID",
+            f"CREATE TABLE trials ({columns}, PRIMARY KEY ({', '.join(self.names)})) WITHOUT ROWID",
+            f"PRAGMA application_id = {self.application}",
+            f"PRAGMA user_version = {_FORMAT}",
+        )
+
+    def row(self, values: Iterable[Any]) -> Row:
+        """A row as it was before SQLite made numbers of its truth values."""
+        keyed = zip((*self.names, "", ""), values, strict=True)
+        return tuple(bool(value) if name.startswith("is_") else value for name, value in keyed)
+
+
+POWER = Kind(
+    "power study",
+    "p-value",
+    0x53686E6B,
+    ("n INTEGER", "is_null INTEGER", "trial INTEGER", "estimator TEXT"),
+    "pvalue REAL NOT NULL CHECK (pvalue > 0 AND pvalue <= 1)",
+)
+RISK = Kind(
+    "risk study",
+    "loss",
+    0x53686E52,
+    ("kernel TEXT", "n INTEGER", "d INTEGER", "trial INTEGER", "estimator TEXT"),
+    "loss REAL NOT NULL CHECK (loss >= 0)",
 )
 _SECONDS = 1.0  # between commits: what a kill can lose
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
@@ -41,6 +93,8 @@ class Store:
     ----------
     path : str or path, optional
         The file; None keeps the rows in memory.
+    kind : Kind, default POWER
+        What the study keeps.
     read_only : bool, default False
         The file must exist and may be write-protected; otherwise it is made if it does not exist.
 
@@ -52,12 +106,15 @@ class Store:
         For a file that cannot be opened or written to.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str] | None = None, kind: Kind = POWER, *, read_only: bool = False
+    ) -> None:
         self.path = None if path is None else Path(path)
+        self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
         if self.path is not None:
-            _check_file(self.path, read_only)
+            _check_file(self.path, kind, read_only)
         self._connection = _connect(self.path)
 
     def __enter__(self) -> Self:
@@ -83,7 +140,7 @@ class Store:
         """All rows, in the order of their keys."""
         self.commit()
         with _explained(self.path):
-            return [(n, bool(null), *rest) for n, null, *rest in self._all("trials")]  # type: ignore[misc]
+            return [self.kind.row(values) for values in self._all("trials")]
 
     def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str]) -> None:
         """Make the store that of a study, or find that it is; more estimators extend it.
@@ -112,7 +169,7 @@ class Store:
             return
         with self._transaction() as execute:
             if not stored:
-                for statement in _SCHEMA:
+                for statement in self.kind.schema():
                     execute(statement)
                 for key, value in {**arguments, "version": __version__}.items():
                     execute("INSERT INTO meta VALUES (?, ?)", (key, json.dumps(value)))
@@ -128,8 +185,9 @@ class Store:
     def commit(self) -> None:
         """Write what is not on disk yet."""
         if self._pending:
+            marks = ", ".join("?" * (len(self.kind.keys) + 2))
             with self._transaction():
-                self._connection.executemany("INSERT OR IGNORE INTO trials VALUES (?, ?, ?, ?, ?, ?)", self._pending)
+                self._connection.executemany(f"INSERT OR IGNORE INTO trials VALUES ({marks})", self._pending)
             self._pending = []
         self._committed = time.monotonic()
 
@@ -155,7 +213,7 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
 
     Run the parts with the same arguments but for their trials, such as ``n_trials=range(100)`` on one machine and
     ``n_trials=range(100, 200)`` on the other, or for their estimators, sample sizes or ``with_null``.  The study that
-    asks for all, ``power_study(..., n_trials=200, store=target)``, then finds everything done.
+    asks for all, ``power_study(..., n_trials=200, store=target)``, then finds everything done.  Risk studies likewise.
 
     Parameters
     ----------
@@ -167,7 +225,7 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     Raises
     ------
     ValueError
-        If the stores are not of one study, or disagree about a p-value; the target is then left as it is.
+        If the stores are not of one study, or disagree about a number; the target is then left as it is.
     OSError
         If a file cannot be read or written.
 
@@ -192,8 +250,9 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     study: dict[str, Any] = {}
     estimators: dict[str, str] = {}
     rows: dict[tuple[Any, ...], Row] = {}
+    kind = _kind_of(paths[0])
     for path in paths:
-        with Store(path, read_only=True) as shard:
+        with Store(path, kind, read_only=True) as shard:
             arguments, labels, found = shard.arguments(), shard.estimators(), shard.rows()
         if not arguments:
             raise ValueError(f"{path} is empty; nothing was merged")
@@ -202,16 +261,19 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
         if differences:
             raise ValueError(f"these stores are of different studies: {'; '.join(differences)}; nothing was merged")
         for row in found:
-            known = rows.setdefault(row[:4], row)
-            if known[4] != row[4]:
-                n, null, trial, label, pvalue, _ = row
+            keys, number = row[:-2], row[-2]
+            known = rows.setdefault(keys, row)
+            if known[-2] != number:
+                where = dict(zip(kind.names, keys, strict=True))
+                label = where.pop("estimator")
+                at = ", ".join(f"{name.removeprefix('is_')}={value}" for name, value in where.items())
                 raise ValueError(
-                    f"{path} has p-value {pvalue:g} for {label}, n={n}, null={null}, trial {trial}, another store has "
-                    f"{known[4]:g}: different code made them; nothing was merged"
+                    f"{path} has {kind.number} {number:g} for {label}, {at}, another store has {known[-2]:g}: "
+                    "different code made them; nothing was merged"
                 )
         study = arguments
         estimators |= labels
-    with Store(target) as store:
+    with Store(target, kind) as store:
         store.claim(study, estimators)
         store.add(rows.values())
 
@@ -237,13 +299,13 @@ def _differences(
 def _warn_of_version(path: Path | None, version: str | None) -> None:
     if version != __version__:
         warnings.warn(
-            f"store {path} was written by shrinktest {version}, and this is {__version__}: their p-values may differ",
+            f"store {path} was written by shrinktest {version}, and this is {__version__}: their numbers may differ",
             UserWarning,
             stacklevel=4,
         )
 
 
-def _check_file(path: Path, read_only: bool) -> None:
+def _check_file(path: Path, kind: Kind, read_only: bool) -> None:
     """Raise unless the file is a store, or can become one; SQLite, which might change it, has not touched it yet."""
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a directory; a store is a file", str(path))
@@ -253,15 +315,25 @@ def _check_file(path: Path, read_only: bool) -> None:
         if not path.absolute().parent.is_dir():
             raise FileNotFoundError(errno.ENOENT, "there is no such directory", str(path.parent))
         return
-    with path.open("rb") as file:
-        header = file.read(100)  # https://www.sqlite.org/fileformat.html, section 1.3
-    if header and not (header.startswith(b"SQLite format 3\0") and _number(header, 68) == _APPLICATION):
-        raise ValueError(f"{path} is not the store of a power study; it is left as it is: name another file")
+    header = _header(path)
+    if header and not (header.startswith(b"SQLite format 3\0") and _number(header, 68) == kind.application):
+        raise ValueError(f"{path} is not the store of a {kind.study}; it is left as it is: name another file")
     if header and _number(header, 60) > _FORMAT:
         raise ValueError(f"store {path} was written by a newer version of shrinktest; update this one")
     # the bits as well, because the superuser may write to everything
     if not read_only and not (path.stat().st_mode & 0o222 and os.access(path, os.W_OK)):
         raise PermissionError(errno.EACCES, "is read-only; allow writing to the store, or name another one", str(path))
+
+
+def _kind_of(path: Path) -> Kind:
+    """The kind of a store; that of power studies for what is none, which is then refused."""
+    header = _header(path) if path.is_file() else b""
+    return RISK if len(header) == 100 and _number(header, 68) == RISK.application else POWER
+
+
+def _header(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(100)  # https://www.sqlite.org/fileformat.html, section 1.3
 
 
 def _number(header: bytes, offset: int) -> int:

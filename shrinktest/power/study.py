@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Generator, Iterable, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
-from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.estimators import MeanEstimator
 from shrinktest.permutation import Pairings, Splits
+from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
-from shrinktest.power.store import Row, Store
+from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
+from shrinktest.power.work import finish
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {
@@ -120,12 +121,10 @@ def power_study(
     1  shrunken  25   0.05  0.875      40
     """
     design = as_design(design)
-    named = _named(estimators)
+    named = named_estimators(estimators)
     sizes = _sizes(sample_sizes, design)
-    alphas = tuple(sorted({level(alpha, "alphas") for alpha in _several(alphas, Real, "alphas")}))
-    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1))
-    if not trials or trials[0] < 0 or trials[-1] < 0:
-        raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
+    alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
+    trials = trial_numbers(n_trials)
     _check_resamples(resamples(n_resamples), alphas[0])
     options = dict(kernels or {})
     for key in options:
@@ -136,7 +135,7 @@ def power_study(
     as_rng(rng)  # raises on what is no seed
     _rehearse(design, nulls, sizes, alphas, n_resamples, named, options)
     with Store(store) as kept:
-        seed = _seed(rng, kept.arguments().get("seed"))
+        seed = seed_of(rng, kept.arguments().get("seed"))
         shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options}.items()}
         about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
         kept.claim(about, {label: repr(estimator) for label, estimator in named.items()})
@@ -145,43 +144,12 @@ def power_study(
         cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
         left = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
         tasks = [(design, *cell, missing, seed, n_resamples, options) for cell, missing in left if missing]
-        with _bar(len(cells), len(tasks), progress) as bar, closing(_spread(tasks, jobs)) as finished:
-            for rows in finished:
-                kept.add(rows)
-                bar.update()
+        finish(kept, run_trial, tasks, len(cells), jobs, progress)
         wanted = set(cells)
         rows = [row for row in kept.rows() if row[:3] in wanted and row[3] in named]
     return PowerStudyResult.from_rows(
         rows, design=design, estimators=named, alphas=alphas, n_resamples=n_resamples, seed=seed, interval=interval
     )
-
-
-def _spread(tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:
-    """The rows of every task, in the order in which they are finished."""
-    from joblib import Parallel, delayed, parallel_config
-    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
-
-    backend, configured = get_active_backend()
-    if configured is None and isinstance(backend, BACKENDS[DEFAULT_BACKEND]):
-        # nobody configured joblib: a process for every core, with one thread in each
-        with parallel_config("loky", n_jobs=jobs or n_workers(None), inner_max_num_threads=1):
-            parallel = Parallel(return_as="generator_unordered")
-    else:
-        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    running = parallel(delayed(run_trial)(*task) for task in tasks)  # sent in batches of about a second
-    try:
-        for rows in running:  # noqa: UP028 - `yield from` would close `running` before we get to warnings
-            yield rows
-    finally:
-        with warnings.catch_warnings():  # who stops a study knows that work is cancelled
-            warnings.simplefilter("ignore")
-            running.close()
-
-
-def _bar(total: int, left: int, show: bool) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show)
 
 
 def _rehearse(
@@ -213,48 +181,12 @@ def _rehearse(
             )
 
 
-def _named(estimators: Any) -> dict[str, MeanEstimator]:
-    """Labels and estimators."""
-    if isinstance(estimators, Mapping):
-        pairs = [(label, as_estimator(estimator)) for label, estimator in estimators.items()]
-        wrong = [label for label, _ in pairs if not isinstance(label, str)]
-        if wrong:
-            raise TypeError(f"the labels of estimators must be text, got {wrong[0]!r}")
-    else:
-        lone = isinstance(estimators, str | MeanEstimator) or callable(estimators)
-        given = [estimators] if lone else _several(estimators, (), "estimators")
-        pairs = [(one if isinstance(one, str) else repr(as_estimator(one)), as_estimator(one)) for one in given]
-    labels = [label for label, _ in pairs]
-    for label in labels:
-        if labels.count(label) > 1:
-            raise ValueError(
-                f"estimators holds {label!r} more than once; give each a label of its own: estimators={{'a': ..., "
-                "'b': ...}"
-            )
-    if not pairs:
-        raise ValueError("estimators is empty; name at least one, such as 'kme'")
-    return dict(pairs)
-
-
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
-    given = {count(n, "sample_sizes", minimum=1) for n in _several(sample_sizes, Integral, "sample_sizes")}
+    given = {count(n, "sample_sizes", minimum=1) for n in several(sample_sizes, Integral, "sample_sizes")}
     sizes = tuple(sorted(given))
     if sizes[0] < design.smallest():
         raise ValueError(f"sample_sizes has n={sizes[0]}, and {design!r} needs n >= {design.smallest()}")
     return sizes
-
-
-def _several(values: Any, lone: Any, name: str) -> list[Any]:
-    """A list of what may be one value or several."""
-    if isinstance(values, lone):
-        return [values]
-    try:
-        listed = list(values)
-    except TypeError:
-        raise TypeError(f"{name} must be a sequence, got {values!r} ({type(values).__name__})") from None
-    if not listed:
-        raise ValueError(f"{name} is empty; give at least one")
-    return listed
 
 
 def _check_resamples(n_resamples: float, alpha: float) -> None:
@@ -264,10 +196,3 @@ def _check_resamples(n_resamples: float, alpha: float) -> None:
             f"{1.0 / (n_resamples + 1.0):.3g}, so that no test could reject; use n_resamples >= "
             f"{max(1, math.ceil(1.0 / alpha) - 1)}"
         )
-
-
-def _seed(rng: Any, stored: int | None) -> int:
-    """The seed of the study: that of the store for None, the number given, or 128 bits from another source."""
-    if rng is None and stored is not None:
-        return stored
-    return int(rng) if isinstance(rng, Integral) else int.from_bytes(as_rng(rng).bytes(16), "little")

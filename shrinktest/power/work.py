@@ -1,0 +1,64 @@
+"""The work of a study: trials run wherever joblib sends them, and their rows are kept as they come."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Generator
+from contextlib import closing
+from typing import Any
+
+from shrinktest._validate import n_workers
+from shrinktest.power.store import Row, Store
+
+
+def finish(
+    kept: Store, run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], total: int, jobs: int | None, show: bool
+) -> None:
+    """Run what is missing of a study, and keep it.
+
+    Parameters
+    ----------
+    kept : Store
+    run : callable
+        A function of a module, so that it can be sent to other processes; it takes a task and returns its rows.
+    tasks : list of tuple
+        The arguments of the trials that are left.
+    total : int
+        Trials of the whole study, those done included, for the progress bar.
+    jobs : int or None
+        Processes; None lets joblib decide, if it is configured, and else takes every core.
+    show : bool
+        Whether to show the progress bar.
+    """
+    with _bar(total, len(tasks), show) as bar, closing(_spread(run, tasks, jobs)) as finished:
+        for rows in finished:
+            kept.add(rows)
+            bar.update()
+
+
+def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:
+    """The rows of every task, in the order in which they are finished."""
+    from joblib import Parallel, delayed, parallel_config
+    from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
+
+    backend, configured = get_active_backend()
+    if configured is None and isinstance(backend, BACKENDS[DEFAULT_BACKEND]):
+        # nobody configured joblib: a process for every core, with one thread in each
+        with parallel_config("loky", n_jobs=jobs or n_workers(None), inner_max_num_threads=1):
+            parallel = Parallel(return_as="generator_unordered")
+    else:
+        parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
+    running = parallel(delayed(run)(*task) for task in tasks)  # sent in batches of about a second
+    try:
+        for rows in running:  # noqa: UP028 - `yield from` would close `running` before we get to warnings
+            yield rows
+    finally:
+        with warnings.catch_warnings():  # who stops a study knows that work is cancelled
+            warnings.simplefilter("ignore")
+            running.close()
+
+
+def _bar(total: int, left: int, show: bool) -> Any:
+    from tqdm.auto import tqdm
+
+    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show)

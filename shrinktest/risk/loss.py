@@ -1,0 +1,119 @@
+"""The loss of an estimate, and the risks that are known without simulation."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from shrinktest._validate import count, positive
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.risk.truth import TrueEmbedding
+
+
+class Oracle(NamedTuple):
+    """The best amount of simple shrinkage, alpha, and its risk."""
+
+    alpha: float
+    risk: float
+
+
+def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
+    """The exact squared RKHS distance |mu - mu_P|^2 of an estimate from the true kernel mean.
+
+    Parameters
+    ----------
+    embedding : MeanEmbedding
+        What an estimator's ``fit`` returns: w' K w - 2 w' (mu_P(x_i))_i + |mu_P|^2, and for the marginalised ones the
+        closed form for smoothed features (the loss printed in [X20] does not apply to them: erratum E28).
+    truth : TrueEmbedding
+        Made with the same resolved kernel.
+
+    Raises
+    ------
+    ValueError
+        If the two do not live in the same RKHS.
+
+    Examples
+    --------
+    >>> from shrinktest import KME, SKMSE, Gaussian
+    >>> from shrinktest.risk import true_embedding
+    >>> mixture = [1.0], [[0.0, 0.0]], [[[1.0, 0.5], [0.5, 1.0]]]
+    >>> truth = true_embedding(mixture, Gaussian(bandwidth=1.0))
+    >>> X = truth.mixture.sample(0, 10)
+    >>> [round(loss(estimator.fit(X, truth.kernel), truth), 4) for estimator in (KME(), SKMSE())]
+    [0.0617, 0.047]
+    """
+    squared = embedding.norm2() - 2.0 * truth.inner(embedding) + truth.squared_norm
+    return max(squared, 0.0)
+
+
+def kme_risk(truth: TrueEmbedding, n: int) -> float:
+    """The exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> kme_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10)  # variance over n
+    0.4
+    """
+    return max(truth.expected_diagonal - truth.squared_norm, 0.0) / count(n, "n", minimum=1)
+
+
+def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None) -> float:
+    """The exact risk of simple shrinkage (1 - alpha) mu_hat + alpha f* by a fixed amount.
+
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+        Number of points.
+    alpha : float
+        At least 0; more than 1 turns the estimate round.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
+    target : MeanEmbedding, optional
+        f*, fixed beforehand; by default 0.
+
+    Notes
+    -----
+    (1 - alpha)^2 Delta + alpha^2 |mu_P - f*|^2 with Delta the risk of the plain average ([M14] Theorem 1).
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> truth = true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear())
+    >>> round(shrinkage_risk(truth, n=10, alpha=0.5), 4)
+    2.35
+    """
+    alpha = positive(alpha, "alpha", allow_zero=True)
+    return (1.0 - alpha) ** 2 * kme_risk(truth, n) + alpha**2 * _bias(truth, target)
+
+
+def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None = None) -> Oracle:
+    """The amount of simple shrinkage with the smallest risk, and that risk: what no estimator can know.
+
+    Parameters
+    ----------
+    truth, n, target
+        As for :func:`shrinkage_risk`.
+
+    Returns
+    -------
+    Oracle
+        ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1; where Delta is
+        0 nothing can be gained, erratum E2, and alpha is 0).
+
+    Examples
+    --------
+    >>> from shrinktest import Linear
+    >>> from shrinktest.risk import true_embedding
+    >>> oracle = oracle_shrinkage(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10)
+    >>> round(oracle.alpha, 4), round(oracle.risk, 4)
+    (0.0426, 0.383)
+    """
+    variance, bias = kme_risk(truth, n), _bias(truth, target)
+    alpha = variance / (variance + bias) if variance > 0.0 else 0.0
+    return Oracle(alpha, alpha * bias)
+
+
+def _bias(truth: TrueEmbedding, target: MeanEmbedding | None) -> float:
+    return truth.squared_norm if target is None else loss(target, truth)

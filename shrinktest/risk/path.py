@@ -1,0 +1,182 @@
+"""LossPath: the loss of one estimator against its amount of shrinkage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+from shrinktest._validate import _plain, choice
+from shrinktest.estimators import (
+    FKMSE,
+    MKME,
+    SKMSE,
+    TSVD,
+    IteratedTikhonov,
+    Landweber,
+    MeanEstimator,
+    NuMethod,
+    as_estimator,
+)
+from shrinktest.power.arguments import several
+from shrinktest.risk.result import RiskStudyResult, improvement
+from shrinktest.risk.study import risk_study
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+#: Parameters that fix the amount of an estimator, the usual one first.
+PARAMETERS: dict[type[MeanEstimator], tuple[str, ...]] = {
+    SKMSE: ("alpha",),
+    FKMSE: ("lam", "lam_cov"),
+    IteratedTikhonov: ("lam", "lam_cov"),
+    Landweber: ("t",),
+    NuMethod: ("t",),
+    TSVD: ("m", "threshold"),
+    MKME: ("variance",),
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LossPath:
+    """The mean loss of an estimator at every amount of shrinkage; :func:`loss_path` makes it.
+
+    Attributes
+    ----------
+    study : RiskStudyResult
+        Every amount is an estimator of it.
+    estimator : MeanEstimator
+        The estimator, its amount aside.
+    parameter : str
+        The parameter that varies: "lam", "t", "variance", ...
+    amounts : tuple of float
+        Its values.
+    """
+
+    study: RiskStudyResult
+    estimator: MeanEstimator
+    parameter: str
+    amounts: tuple[Any, ...]
+
+    def __repr__(self) -> str:
+        ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
+        return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for every amount: ``amount``, and the columns of the table of a risk study."""
+        table = self.study.table.set_index("estimator")
+        rows = table.loc[[_label(self.parameter, amount) for amount in self.amounts]].reset_index(drop=True)
+        rows.insert(0, "amount", self.amounts)
+        return rows
+
+    @property
+    def references(self) -> pd.DataFrame:
+        """The rows of the plain average and of the oracle of simple shrinkage."""
+        table = self.study.table.set_index("estimator")
+        return table.loc[[label for label in ("kme", "oracle") if label in table.index]]
+
+    @property
+    def best(self) -> Any:
+        """The amount with the smallest mean loss."""
+        table = self.table
+        return table["amount"].iloc[int(table["loss"].argmin())]
+
+    def hindsight(self) -> pd.Series:
+        """Mean loss with the best of the amounts on every data set, which no rule can beat, and its improvement.
+
+        Returns
+        -------
+        Series
+            ``loss``, ``improvement`` over the plain average in percent, ``improvement_low``, ``improvement_high`` and
+            ``trials``.
+        """
+        import pandas as pd
+
+        paired = self.study.losses.pivot(index="trial", columns="estimator", values="loss")
+        least = paired[[_label(self.parameter, amount) for amount in self.amounts]].min(axis=1).to_numpy()
+        saved = improvement(least, paired[self.study.baseline].to_numpy())
+        names = ("loss", "improvement", "improvement_low", "improvement_high", "trials")
+        return pd.Series(dict(zip(names, (least.mean(), *saved, len(least)), strict=True)))
+
+    def plot(self, ax: Axes | None = None, *, relative: bool = False) -> Axes:
+        """Mean loss against the amount, beside the plain average and the oracle (matplotlib).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        relative : bool, default False
+            Show the risk saved, in percent of that of the plain average, with its paired interval: small gains are seen
+            there that the variation between data sets hides in the losses.
+        """
+        from shrinktest.risk.plots import plot_path
+
+        return plot_path(self, ax, relative)
+
+
+def loss_path(
+    estimator: Any,
+    amounts: Any,
+    parameter: str | None = None,
+    *,
+    design: Any = "mixture",
+    kernel: Any = "gaussian",
+    n: int = 20,
+    d: int = 30,
+    **study: Any,
+) -> LossPath:
+    """Follow the exact loss of an estimator along its amount of shrinkage, on the same data sets.
+
+    Parameters
+    ----------
+    estimator : str or MeanEstimator
+        Simple shrinkage, a Tikhonov filter, a gradient method, truncation or the marginalised mean (``mkme``).
+    amounts : sequence of float or of int
+        Values of the parameter.
+    parameter : str, optional
+        "alpha" (simple shrinkage), "lam" or "lam_cov" (Tikhonov), "t" (iterations), "m" or "threshold" (truncation),
+        "variance" (marginalised); by default the first that the estimator has.
+    design, kernel, n, d
+        As for :func:`~shrinktest.risk.risk_study`, one of each.
+    **study
+        Other arguments of :func:`~shrinktest.risk.risk_study`, such as ``n_trials`` and ``store``.
+
+    Returns
+    -------
+    LossPath
+        With ``table``, ``best``, ``hindsight()`` and ``plot()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an estimator or a parameter that has no path, for repeated amounts, and as ``risk_study``.
+
+    Notes
+    -----
+    The curves of [M14] Fig. 1 and [S14] Fig. 3(a) (lam, iterations) and of [X20] Fig. 1 (variance).
+
+    Examples
+    --------
+    >>> path = loss_path("landweber", [1, 3, 10], n=10, d=5, n_trials=20, workers=1, progress=False)
+    >>> path.table[["amount", "loss", "improvement"]].round(3)
+       amount   loss  improvement
+    0       1  0.097      -72.505
+    1       3  0.056       -0.380
+    2      10  0.057       -1.959
+    """
+    base: Any = as_estimator(estimator)
+    known = PARAMETERS.get(type(base))
+    if known is None:
+        names = ", ".join(kind.__name__ for kind in PARAMETERS)
+        raise ValueError(f"{base!r} has no single amount to follow; those with one: {names}")
+    parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
+    values = tuple(_plain(amount) for amount in several(amounts, Real, "amounts"))
+    if len(set(values)) < len(values):
+        raise ValueError("amounts has a value more than once; every amount makes one point of the path")
+    at = {_label(parameter, amount): base.at(**{parameter: amount}) for amount in values}
+    return LossPath(risk_study(design, at, kernel, n, d, **study), base, parameter, values)
+
+
+def _label(parameter: str, amount: Any) -> str:
+    return f"{parameter} = {amount!r}"

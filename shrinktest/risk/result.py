@@ -1,0 +1,255 @@
+"""RiskStudyResult: mean losses, how much of the plain average's risk each estimator saves, and with what certainty."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from shrinktest._validate import Array, choice
+from shrinktest.kernels import Kernel
+from shrinktest.power.store import RISK, Row
+from shrinktest.risk.design import MixtureDesign
+from shrinktest.risk.trial import Compared
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+CELL = ["kernel", "n", "d"]
+_ERROR = 0.05  # of every interval: they cover 95 %
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskStudyResult:
+    """Result of a risk study.
+
+    Attributes
+    ----------
+    losses : DataFrame
+        One row per estimate: kernel, n, d, trial, estimator, loss, seconds; in this order, whatever the order of the
+        work.
+    design : MixtureDesign
+    estimators : dict
+        Labels and estimators; the first is ``kme``, the plain average.
+    kernels : dict
+        Labels and kernels.
+    seed : int
+        Seed of the study; ``risk_study(..., rng=seed)`` repeats it.
+
+    Examples
+    --------
+    >>> from shrinktest.risk import risk_study
+    >>> result = risk_study("mixture", "skmse", n=[5, 20], d=3, n_trials=30, workers=1, progress=False)
+    >>> result.table[["estimator", "n", "loss", "improvement", "trials"]].round(3)
+      estimator   n   loss  improvement  trials
+    0       kme   5  0.082        0.000      30
+    1     skmse   5  0.068       17.203      30
+    2    oracle   5  0.063       23.049      30
+    3       kme  20  0.026        0.000      30
+    4     skmse  20  0.025        4.005      30
+    5    oracle  20  0.025        5.238      30
+    """
+
+    losses: pd.DataFrame
+    design: MixtureDesign
+    estimators: Mapping[str, Compared]
+    kernels: Mapping[str, Kernel]
+    seed: int
+
+    @classmethod
+    def from_rows(
+        cls, rows: Iterable[Row], *, estimators: Mapping[str, Compared], kernels: Mapping[str, Kernel], **study: Any
+    ) -> Self:
+        """The result of the rows of a store, in any order; their first entries are labels of kernels."""
+        import pandas as pd
+
+        place, kind = ({label: i for i, label in enumerate(labels)} for labels in (estimators, kernels))
+        ordered = sorted(rows, key=lambda row: (kind[row[0]], *row[1:4], place[row[4]]))
+        losses = pd.DataFrame(ordered, columns=[*RISK.names, "loss", "seconds"])
+        return cls(losses=losses, estimators=estimators, kernels=kernels, **study)
+
+    def __repr__(self) -> str:
+        sizes, dimensions, trials = (sorted(set(self.losses[name])) for name in ("n", "d", "trial"))
+        return (
+            f"RiskStudyResult({self.design!r}, estimators={list(self.estimators)}, kernels={list(self.kernels)}, "
+            f"n={sizes}, d={dimensions}, trials={len(trials)})"
+        )
+
+    @property
+    def baseline(self) -> str:
+        """Label of the plain average."""
+        return next(iter(self.estimators))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """Mean losses (pandas), a row for every kernel, n, d and estimator.
+
+        ``loss`` is the mean over data sets, with its standard error ``error`` and 95% interval ``low``, ``high``;
+        ``improvement`` is 100 (1 - loss / loss of kme), in percent, with its paired 95% interval ``improvement_low``,
+        ``improvement_high``; then ``trials`` and ``seconds`` (mean time of an estimate).  Intervals are nan when there
+        is one data set only.
+
+        Notes
+        -----
+        The improvement is that of [S14] Fig. 3(c).  Intervals are Student's, that of the improvement by linearisation
+        of the ratio of two paired means.
+        """
+        import pandas as pd
+
+        rows = []
+        for cell, paired, seconds in self._cells():
+            for label in self.estimators:
+                losses = paired[label].to_numpy()
+                mean, error, reach = _mean(losses)
+                saved = improvement(losses, paired[self.baseline].to_numpy())
+                rows.append(
+                    (*cell, label, mean, error, mean - reach, mean + reach, *saved, len(losses), seconds[label])
+                )
+        saved_names = ["improvement", "improvement_low", "improvement_high"]
+        columns = [*CELL, "estimator", "loss", "error", "low", "high", *saved_names, "trials", "seconds"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def _cells(self) -> Iterable[tuple[tuple[str, int, int], pd.DataFrame, pd.Series]]:
+        """Kernel, n and d; losses with a row for every trial and a column for every estimator; mean seconds."""
+        for cell, rows in self.losses.groupby(CELL, sort=False):
+            paired = rows.pivot(index="trial", columns="estimator", values="loss")
+            yield cell, paired, rows.groupby("estimator")["seconds"].mean()
+
+    def compare(self, a: str, b: str) -> pd.DataFrame:
+        """Is one estimator closer to the truth than another?  Paired over the data sets.
+
+        Parameters
+        ----------
+        a, b : str
+            Labels of two estimators.
+
+        Returns
+        -------
+        DataFrame
+            For every kernel, n and d: the mean losses ``loss_a`` and ``loss_b``, their ``difference`` a - b with its
+            95% interval ``low``, ``high`` (Student's); the ``improvement`` of a over b in percent with its interval;
+            ``better``, the share of data sets on which a has the smaller loss; the p-value of the paired t test that
+            the risks are equal; and ``p_holm``, adjusted for all rows of the table (Holm).
+
+        Raises
+        ------
+        ValueError
+            For an unknown label.
+
+        Examples
+        --------
+        >>> from shrinktest.risk import risk_study
+        >>> result = risk_study("mixture", "skmse", n=10, d=5, n_trials=40, workers=1, progress=False)
+        >>> result.compare("skmse", "kme")[["difference", "low", "high", "better"]].round(4)
+           difference     low    high  better
+        0      -0.004 -0.0061 -0.0018   0.725
+        """
+        import pandas as pd
+        from scipy.stats import t
+        from statsmodels.stats.multitest import multipletests
+
+        for name, label in (("a", a), ("b", b)):
+            choice(label, tuple(self.estimators), name)
+        rows = []
+        for cell, paired, _ in self._cells():
+            in_a, in_b = paired[a].to_numpy(), paired[b].to_numpy()
+            difference, error, reach = _mean(in_a - in_b)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                statistic = np.abs(np.divide(difference, error))
+            pvalue = 1.0 if difference == 0.0 else 2.0 * float(t.sf(statistic, len(in_a) - 1))
+            spread = difference, difference - reach, difference + reach
+            better = float((in_a < in_b).mean())
+            rows.append((*cell, in_a.mean(), in_b.mean(), *spread, *improvement(in_a, in_b), better, pvalue))
+        names = ["loss_a", "loss_b", "difference", "low", "high", "improvement", "improvement_low", "improvement_high"]
+        out = pd.DataFrame(rows, columns=[*CELL, *names, "better", "pvalue"])
+        known = out["pvalue"].notna()
+        out["p_holm"] = np.nan
+        if known.any():
+            out.loc[known, "p_holm"] = multipletests(out.loc[known, "pvalue"], method="holm")[1]
+        return out
+
+    def plot(self, ax: Axes | None = None, *, kernel: str | None = None, d: int | None = None) -> Axes:
+        """Improvement over the plain average against n, or against d where there is one n (matplotlib).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        kernel : str, optional
+            Label of the kernel to show; the first one by default.
+        d : int, optional
+            The dimension to show when there are several sizes; the smallest by default.
+        """
+        from shrinktest.risk.plots import plot_risk
+
+        return plot_risk(self, ax, kernel, d)
+
+    def frame(self) -> pd.DataFrame:
+        """The table without the time the study took: equal studies have equal frames."""
+        return self.table.drop(columns="seconds")
+
+    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
+        """``frame`` as CSV: the text, or None when it goes to a file."""
+        return self.frame().to_csv(path, index=False, lineterminator="\n")
+
+    def to_markdown(self) -> str:
+        """Losses and improvements as a Markdown table."""
+        header, *rows = self._text()
+        rule = ["---"] * 2 + ["---:"] * (len(header) - 2)
+        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (header, rule, *rows)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in escaped)
+
+    def summary(self) -> str:
+        """What was done, and the losses and improvements with their intervals."""
+        from statsmodels.iolib.table import SimpleTable
+
+        trials = sorted(set(self.table["trials"]))
+        head = (
+            "Risk of kernel mean estimators: exact losses",
+            f"Design:        {self.design!r}",
+            f"Data sets:     {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per n and d, paired; "
+            f"seed {self.seed}",
+            f"Improvement:   over {self.baseline}, in percent of its risk; 95% intervals",
+        )
+        header, *rows = self._text()
+        text = {"table_dec_above": "=", "table_dec_below": "=", "header_dec_below": "-", "colsep": "  "}
+        aligned = {"data_aligns": "l" + "r" * (len(header) - 2), "stub_align": "l", "header_align": "r"}
+        table = SimpleTable(
+            [row[1:] for row in rows], header[1:], [row[0] for row in rows], txt_fmt={**text, **aligned}
+        )
+        return "\n".join([*head, str(table.as_text())])
+
+    def _text(self) -> list[list[str]]:
+        """Header and rows of the table that people read."""
+        rows = [["kernel", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]]
+        for row in self.table.itertuples():
+            loss = [f"{row.loss:.4g}", f"[{row.low:.4g}, {row.high:.4g}]"]
+            saved = [f"{row.improvement:.2f}", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"]
+            if row.estimator == self.baseline:
+                saved = ["-", "-"]
+            rows.append([row.kernel, row.estimator, str(row.n), str(row.d), *loss, *saved, str(row.trials)])
+        return rows
+
+
+def improvement(losses: Array, baseline: Array) -> tuple[float, float, float]:
+    """100 (1 - ratio of the means) of paired losses, and its 95% interval."""
+    mean = float(baseline.mean())
+    if mean == 0.0:
+        return np.nan, np.nan, np.nan
+    ratio = float(losses.mean()) / mean
+    _, _, reach = _mean((losses - ratio * baseline) / mean)
+    saved = 100.0 * (1.0 - ratio)
+    return saved, saved - 100.0 * reach, saved + 100.0 * reach
+
+
+def _mean(values: Array) -> tuple[float, float, float]:
+    """Mean, its standard error, and half the width of its 95% interval."""
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return float(values.mean()), np.nan, np.nan
+    error = float(values.std(ddof=1)) / np.sqrt(len(values))
+    return float(values.mean()), error, float(t.ppf(1.0 - _ERROR / 2.0, len(values) - 1)) * error
