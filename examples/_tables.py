@@ -63,6 +63,22 @@ def paired(frame: pd.DataFrame, keys: list[str], value: str, baseline: str = "km
     return pd.DataFrame(rows)
 
 
+def dots(ax, frame: pd.DataFrame, by: str, value: str, estimators) -> None:
+    """Mean and 95 % t interval of `value` over the repetitions, for every estimator, side by side at each `by`."""
+    from scipy.stats import t
+
+    from shrinktest.power.plots import COLOURS, MARKERS
+
+    table = frame.groupby([by, "estimator"], sort=False)[value].agg(["mean", "sem", "count"])
+    for i, estimator in enumerate(estimators):
+        cell = table.xs(estimator, level="estimator")
+        half = t.ppf(0.975, cell["count"] - 1) * cell["sem"]
+        at = np.arange(len(cell)) + 0.13 * (i - (len(estimators) - 1) / 2)
+        ax.errorbar(at, cell["mean"], yerr=half, fmt=MARKERS[i], color=COLOURS[i], label=estimator)
+    ax.set_xticks(range(len(cell)), cell.index)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
 def cells(differences: pd.DataFrame, keys: list[str], places: int = 3) -> pd.DataFrame:
     """Differences with intervals, a column for each estimator; a star where the sign test has p < .05."""
 
@@ -73,4 +89,4 @@ def cells(differences: pd.DataFrame, keys: list[str], places: int = 3) -> pd.Dat
     order = list(differences["estimator"].unique())
     table = differences.assign(cell=differences.apply(text, axis=1))
     wide = table.pivot(index=keys, columns="estimator", values="cell")[order]
-    return wide.reindex(pd.MultiIndex.from_frame(table[keys].drop_duplicates()).drop_duplicates()).reset_index()
+    return table[keys].drop_duplicates().merge(wide.reset_index(), on=keys)  # in the order of the table

@@ -86,7 +86,7 @@ def picture(differences: pd.DataFrame, published: pd.DataFrame):
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_yticks(range(len(labels)), labels)
     panels[0].invert_yaxis()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     figure.supxlabel("negative log-likelihood per held-out row, minus that of the plain average (left of 0: better)")
     figure.suptitle("Gaussian mixtures fitted to shrunken kernel means: is the density better than with the average?")
     return figure

@@ -86,10 +86,10 @@ def picture(differences: pd.DataFrame, names):
             ax.axhline(0.0, color="#8C8C8C", linestyle=":")
             ax.set_title(f"{name}, {kind} error", fontsize="medium")
             ax.spines[["top", "right"]].set_visible(False)
-        row[0].set_ylabel("% against kernel PCA (below 0: better)")
+        row[0].set_ylabel("% more error (below 0: less)")
     figure.supxlabel("number of components")
     figure.suptitle(f"Reconstruction error on held-out rows, {TRAIN} rows to fit, against standard kernel PCA")
-    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     return figure
 
 
