@@ -192,6 +192,9 @@ def test_reconstruction_errors():
     mean = pca.mean_
     np.testing.assert_allclose(path[0], 1 - 2 * mean.embedding(NEW) + mean.norm2())
     np.testing.assert_allclose(pca.reconstruction_error(NEW, "uncentred", 0), 1.0)
+    many = np.random.default_rng(1).normal(size=(150, 3))
+    linear = ShrinkageKernelPCA(2, kernel="linear").fit(X)
+    np.testing.assert_allclose(linear.reconstruction_error(many, "uncentred", 0), np.sum(many**2, axis=1))
     # the two kinds differ, until so many components are used that they span the mean as well
     assert np.abs(path[3] - pca.reconstruction_error(NEW, "uncentred", 3)).max() > 1e-3
 

@@ -155,7 +155,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         if used > len(self.eigenvalues_):
             raise ValueError(f"n_components={used} is more than the {len(self.eigenvalues_)} components kept by fit")
         mean_at_rows = self.mean_.embedding(rows)
-        norms = np.array([self.kernel_(row[None, :])[0, 0] for row in rows])
+        norms = _diagonal(self.kernel_, rows)
         if kind == "centred":
             products = self._centred(self.kernel_(rows, self.points_), mean_at_rows)
             norms = norms - 2.0 * mean_at_rows + self._mean_norm2
@@ -174,6 +174,11 @@ def _of_operators(estimator: MeanEstimator) -> MeanEstimator:
             f"features (noise or a target); use another, such as 'fkmse', or keep {KME()!r}"
         )
     return estimator
+
+
+def _diagonal(kernel: Kernel, rows: Array, block: int = 64) -> Array:
+    """k(x, x) of every row, from Gram matrices of a few rows each."""
+    return np.concatenate([np.diag(kernel(rows[i : i + block])) for i in range(0, len(rows), block)])
 
 
 def _components(gram: Array, weights: Array, wanted: int | None, rounding: float) -> tuple[Array, Array]:
