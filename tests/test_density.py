@@ -184,6 +184,19 @@ def test_the_fit_moves_with_the_data():
     assert moved.score(1000.0 * X + 5.0) == pytest.approx(fit.score(X) - 2 * np.log(1000.0), abs=0.02)
 
 
+def test_the_default_tolerance_is_the_end_of_the_road():
+    """The objective is flat where the likelihood is not: stopping early would change the density."""
+    rng = np.random.default_rng(21)
+    X = rng.standard_t(4, size=(90, 6)) * [3.0, 1.0, 0.3, 1.0, 1.0, 0.1]
+    by_default, patient = (
+        KernelMeanMatching(4, random_state=1, **more).fit(X) for more in ({}, {"tol": 1e-14, "max_iter": 50_000})
+    )
+    assert by_default.objective_ == pytest.approx(patient.objective_, rel=1e-5)
+    assert by_default.score(X) == pytest.approx(patient.score(X), abs=0.02)
+    hasty = KernelMeanMatching(4, random_state=1, tol=1e-3).fit(X)
+    assert hasty.objective_ > 1.001 * patient.objective_
+
+
 # --- a density ----------------------------------------------------------------------------------------------
 
 

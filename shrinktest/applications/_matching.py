@@ -52,7 +52,8 @@ class Matching:
         from scipy.optimize import minimize
 
         k, d = start.means.shape
-        scale = self.norm2 if self.norm2 > 0.0 else 1.0
+        # J at the optimum is a small part of |mu|^2: progress is measured by the start, unless that is perfect already
+        scale = max(self.evaluate(start)[0], 1e-6 * self.norm2) or 1.0
         unit = float(np.sqrt(np.mean(start.variances) + start.means.var(axis=0).mean()))
         seen = self.closed.sees_variances
 
@@ -79,7 +80,7 @@ class Matching:
             method="L-BFGS-B",
             bounds=free + [(np.log(floor), np.log(floor * _WIDEST))] * (k if seen else 0),
             # where J is flat to rounding a line search may give up: that is an end like any other
-            options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tol, "gtol": 1e-9},
+            options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tol, "gtol": 1e-9, "maxcor": 30},
         )
         return unpacked(found.x), int(found.nit), found.status != 1
 

@@ -36,10 +36,11 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate bandwidths work.
     n_init : int, default 10
         Starts of k-means; the best of them is where the optimiser begins.
-    max_iter : int, default 2000
+    max_iter : int, default 5000
         Iterations of the optimiser (L-BFGS-B).
     tol : float, default 1e-9
-        It stops when an iteration improves the objective by less than this part of |mu|^2.
+        It stops when an iteration improves the objective by less than this part of the start's.  The likelihood of the
+        result depends on it: the objective is flat where the likelihood is not.
     min_variance : float, default 1e-3
         No variance falls below this part of the mean variance of the columns.  Where the best match of an empirical
         mean is points, this keeps the likelihood of other data finite.
@@ -103,7 +104,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         estimator: Any = "kme",
         kernel: Any = "gaussian",
         n_init: int = 10,
-        max_iter: int = 2000,
+        max_iter: int = 5000,
         tol: float = 1e-9,
         min_variance: float = 1e-3,
         random_state: Any = None,
