@@ -165,6 +165,18 @@ def test_the_linear_kernel_leaves_the_variances_of_the_start():
     np.testing.assert_allclose(np.sort(fit.variances_), np.sort(expected), rtol=1e-12)
 
 
+@pytest.mark.parametrize("estimator", ["kme", "skmse"])
+def test_a_start_that_is_perfect_stays(estimator):
+    """The clusters have the mean of the data; centred data are shrunken to zero, which is their mean as well."""
+    X = blobs(np.random.default_rng(7), 40)
+    X -= X.mean(axis=0)
+    fit = KernelMeanMatching(2, kernel="linear", estimator=estimator, random_state=0).fit(X)
+    clusters = KMeans(2, n_init=10, random_state=0).fit(X)
+    order, other = np.argsort(fit.means_[:, 0]), np.argsort(clusters.cluster_centers_[:, 0])
+    np.testing.assert_allclose(fit.means_[order], clusters.cluster_centers_[other], atol=1e-6)
+    np.testing.assert_allclose(fit.weights_[order], np.bincount(clusters.labels_)[other] / 40, atol=1e-6)
+
+
 def test_one_point_a_component():
     """Clusters of one point begin with the spread of the others; no variance falls below its floor."""
     X = np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.1], [2.0, 2.0]])

@@ -52,8 +52,10 @@ class Matching:
         from scipy.optimize import minimize
 
         k, d = start.means.shape
-        # J at the optimum is a small part of |mu|^2: progress is measured by the start, unless that is perfect already
-        scale = max(self.evaluate(start)[0], 1e-6 * self.norm2) or 1.0
+        # J at the optimum is a small part of |mu|^2: progress is measured by the start, unless that is perfect but
+        # for rounding (the linear kernel, whose mean is that of the clusters).
+        size = max(self.norm2, float(np.abs(self.closed.among(start).values).max()))
+        scale = max(self.evaluate(start)[0], 1e-9 * size) or 1.0
         unit = float(np.sqrt(np.mean(start.variances) + start.means.var(axis=0).mean()))
         seen = self.closed.sees_variances
 
