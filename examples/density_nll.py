@@ -67,7 +67,7 @@ def picture(differences: pd.DataFrame, published: pd.DataFrame, names):
     """For every data set, how much better or worse than the plain average each estimator is."""
     from matplotlib.figure import Figure
 
-    from shrinktest._plots import BLUE, GREY, ORANGE
+    from shrinktest.power.plots import COLOURS
 
     figure = Figure(figsize=(13.5, 4.2), layout="constrained")
     panels = figure.subplots(1, len(names), sharey=True)
@@ -76,12 +76,12 @@ def picture(differences: pd.DataFrame, published: pd.DataFrame, names):
         part = differences[differences["data"] == name].set_index("estimator").loc[labels]
         at = np.arange(len(labels))
         error = [part["difference"] - part["low"], part["high"] - part["difference"]]
-        ax.errorbar(part["difference"], at, xerr=error, fmt="o", color=BLUE, label="here, 95 % interval")
+        ax.errorbar(part["difference"], at, xerr=error, fmt="o", color=COLOURS[0], label="here, 95 % interval")
         if name in published.index:
             line = published.loc[name]
             there = [line[e] - line["kme"] if e in line else np.nan for e in labels]
-            ax.plot(there, at, "x", color=ORANGE, label="published")
-        ax.axvline(0.0, color=GREY, linestyle=":")
+            ax.plot(there, at, "x", color=COLOURS[1], label="published")
+        ax.axvline(0.0, color="#8C8C8C", linestyle=":")
         ax.set_title(name, fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
     panels[0].set_yticks(range(len(labels)), labels)

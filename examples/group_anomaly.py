@@ -82,14 +82,14 @@ def picture(results: pd.DataFrame):
     """A usual group and odd ones, and how well each estimator tells them apart."""
     from matplotlib.figure import Figure
 
-    from shrinktest._plots import BLUE, ORANGE
+    from shrinktest.power.plots import COLOURS
 
     figure = Figure(figsize=(12, 6.2), layout="constrained")
     top, bottom = figure.subfigures(2, 1)
     rng = np.random.default_rng(0)
     shown = {"a usual group": group(rng)} | {f"an odd group: {kind}": group(rng, **ODD[kind]) for kind in ODD}
     for ax, (title, points) in zip(top.subplots(1, 3, sharex=True, sharey=True), shown.items(), strict=True):
-        colours = [BLUE if above else ORANGE for above in points[:, 2] > 0]
+        colours = [COLOURS[0 if above else 1] for above in points[:, 2] > 0]
         ax.scatter(points[:, 0], points[:, 1], c=colours)
         ax.set_title(title, fontsize="medium")
         ax.set_xlabel("variable 1 (colour: sign of variable 3)")

@@ -83,7 +83,7 @@ def picture(results: pd.DataFrame, pairs):
     from matplotlib.figure import Figure
     from sklearn.datasets import load_digits
 
-    from shrinktest._plots import BLUE
+    from shrinktest.power.plots import COLOURS
 
     figure = Figure(figsize=(11, 4), layout="constrained")
     panels = figure.subplots(1, 3, width_ratios=(1, 1.6, 1.6))
@@ -92,7 +92,7 @@ def picture(results: pd.DataFrame, pairs):
     panels[0].imshow(digits.images[np.flatnonzero(digits.target == pairs[0][1])[0]], cmap="gray_r")
     for corner in (0, 2, 4):
         for other in (0, 2, 4):
-            box = {"fill": False, "edgecolor": BLUE, "linewidth": 1.2}
+            box = {"fill": False, "edgecolor": COLOURS[0], "linewidth": 1.2}
             panels[0].add_patch(_rectangle((corner - 0.5, other - 0.5), **box))
     panels[0].set_title("an image: nine patches", fontsize="medium")
     panels[0].set_axis_off()
