@@ -4,7 +4,7 @@ Nothing here comes from the package.
 
 References
 ----------
-[M14] Muandet et al., Kernel mean estimation and Stein effect, ICML 2014, section 4.3.
+[M14] Muandet et al., Kernel mean estimation and Stein effect, ICML 2014.
 """
 
 from __future__ import annotations

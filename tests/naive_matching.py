@@ -4,7 +4,7 @@ Nothing here comes from the package.
 
 References
 ----------
-[S14] Muandet, Sriperumbudur, Schoelkopf, Kernel mean estimation via spectral filtering, NIPS 2014, section 5.
+[S14] Muandet, Sriperumbudur, Schoelkopf, Kernel mean estimation via spectral filtering, NIPS 2014.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
 
     Notes
     -----
-    [M14] section 4.2 and [S14] section 5.  Weights stay on the simplex, as a softmax: the papers' constraint leaves
+    As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the papers' constraint leaves
     out that they are at least 0 (erratum E17).
 
     A kernel sees a distribution through the functions in its RKHS.  The linear kernel sees means only: its objective

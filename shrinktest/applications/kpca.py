@@ -34,7 +34,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees.
     centering : str, MeanEstimator or callable, default "kme"
         Estimator of the mean m: every one, the marginalised and those with a target included ("shrinkage centering",
-        [M14] section 4.3).
+        [M14]).
     covariance : str, MeanEstimator or callable, default "kme"
         Estimator of the covariance operator (COSE): one that gives weights to a Gram matrix, here the entrywise square
         of the centred one.
@@ -72,7 +72,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
 
     With w >= 0 or not: the eigenproblem is solved in the span of the centred features, where it is symmetric
-    ([M14] section 4.3).  Signs are such that the training score of largest size is positive, as in scikit-learn.
+    ([M14]).  Signs are such that the training score of largest size is positive, as in scikit-learn.
 
     Examples
     --------
@@ -137,7 +137,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         X : array_like, shape (m, d)
         kind : {"centred", "uncentred"}
             "centred": |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that the components span;
-            "uncentred": |(I - P) phi(x)|^2, as [M14] section 4.3 prints it, from their linear span.  The two differ.
+            "uncentred": |(I - P) phi(x)|^2, as [M14] prints it, from their linear span.  The two differ.
         n_components : int, optional
             Use only the first ones; by default all that were kept.
 
