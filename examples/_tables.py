@@ -1,0 +1,92 @@
+"""The tables that the applications are tried on, and repetitions that compare estimators on the same splits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+DATA = Path(__file__).resolve().parent / "data"
+NAMES = ("glass", "wine", "ionosphere", "wdbc", "sonar")
+
+
+def load(name: str) -> np.ndarray:
+    """The real-valued variables (n, d) of a data set; columns that never change are left out."""
+    if name in ("wine", "wdbc"):
+        from sklearn import datasets
+
+        values = (datasets.load_wine() if name == "wine" else datasets.load_breast_cancer()).data
+    else:
+        values = pd.read_csv(DATA / f"{name}.csv", header=None).iloc[:, :-1].to_numpy(np.float64)
+    return values[:, np.ptp(values, axis=0) > 0]
+
+
+def split(values: np.ndarray, train: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """A random part of so many rows and the others, in standard units of the first part."""
+    order = rng.permutation(len(values))
+    first, second = values[order[:train]], values[order[train:]]
+    varying = np.ptp(first, axis=0) > 0
+    first, second = first[:, varying], second[:, varying]
+    return (first - first.mean(axis=0)) / first.std(axis=0), (second - first.mean(axis=0)) / first.std(axis=0)
+
+
+def repeat(args, trial, *fixed) -> pd.DataFrame:
+    """All rows that trial(*fixed, r) gives for r = 0, 1, ...: in processes, and kept in --store if there is one."""
+    from joblib import Memory, Parallel, delayed
+
+    trial = Memory(args.store, verbose=0).cache(trial)
+    parts = Parallel(n_jobs=args.workers or -1)(delayed(trial)(*fixed, r) for r in range(args.trials))
+    return pd.DataFrame([row for part in parts for row in part])
+
+
+def paired(frame: pd.DataFrame, keys: list[str], value: str, baseline: str = "kme") -> pd.DataFrame:
+    """Mean difference from the baseline over the same repetitions, 95 % t interval, and the sign test.
+
+    `frame` has the columns keys, "estimator", "repetition" and `value`.
+    """
+    from scipy.stats import t
+    from statsmodels.stats.descriptivestats import sign_test
+
+    rows = []
+    for group, cells in frame.groupby(keys, sort=False):
+        wide = cells.pivot(index="repetition", columns="estimator", values=value)
+        for label in [e for e in cells["estimator"].unique() if e != baseline]:
+            difference = (wide[label] - wide[baseline]).to_numpy().copy()
+            difference[np.abs(difference) < 1e-9 * np.abs(wide[baseline])] = 0.0  # rounding has no sign
+            n, mean = len(difference), float(difference.mean())
+            half = t.ppf(0.975, n - 1) * difference.std(ddof=1) / np.sqrt(n) if n > 1 else np.nan
+            counts = {"lower": int((difference < 0).sum()), "higher": int((difference > 0).sum())}
+            sign = sign_test(difference)[1] if difference.any() else 1.0
+            rows.append({**dict(zip(keys, group, strict=True)), "estimator": label, "difference": mean})
+            rows[-1] |= {"low": mean - half, "high": mean + half, **counts, "pvalue": float(sign), "repetitions": n}
+    return pd.DataFrame(rows)
+
+
+def dots(ax, frame: pd.DataFrame, by: str, value: str, estimators) -> None:
+    """Mean and 95 % t interval of `value` over the repetitions, for every estimator, side by side at each `by`."""
+    from scipy.stats import t
+
+    from shrinktest.power.plots import COLOURS, MARKERS
+
+    table = frame.groupby([by, "estimator"], sort=False)[value].agg(["mean", "sem", "count"])
+    for i, estimator in enumerate(estimators):
+        cell = table.xs(estimator, level="estimator")
+        half = t.ppf(0.975, cell["count"] - 1) * cell["sem"]
+        at = np.arange(len(cell)) + 0.13 * (i - (len(estimators) - 1) / 2)
+        ax.errorbar(at, cell["mean"], yerr=half, fmt=MARKERS[i], color=COLOURS[i], label=estimator)
+    ax.set_xticks(range(len(cell)), cell.index)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def cells(differences: pd.DataFrame, keys: list[str], places: int = 3) -> pd.DataFrame:
+    """Differences with intervals, a column for each estimator; a star where the sign test has p < .05."""
+
+    def text(r) -> str:
+        shown = (f"{v:+.{places}f}" for v in (r.difference, r.low, r.high))
+        return "{} [{}, {}]{}".format(*shown, " *" if r.pvalue < 0.05 else "")
+
+    order = list(differences["estimator"].unique())
+    table = differences.assign(cell=differences.apply(text, axis=1))
+    wide = table.pivot(index=keys, columns="estimator", values="cell")[order]
+    return table[keys].drop_duplicates().merge(wide.reset_index(), on=keys)  # in the order of the table

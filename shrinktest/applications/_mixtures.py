@@ -1,0 +1,162 @@
+"""Kernel means of isotropic Gaussian mixtures in closed form, with their derivatives.
+
+A mixture is weights pi (k,), means m (k, d) and variances s (k,): sum_j pi_j N(m_j, s_j I).  Matching its kernel mean
+to an embedding sum_i b_i k(x_i, .) needs, for Y_j ~ N(m_j, s_j I),
+
+    f_j = sum_i b_i E k(x_i, Y_j)    and    A_jl = E k(Y_j, Y_l),  Y_j and Y_l independent,
+
+their derivatives in m_j and s_j, and for A the derivatives in the first argument only, also where l = j.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from shrinktest._validate import Array
+from shrinktest.kernels import Gaussian, Kernel, Linear, Polynomial
+
+
+class Mixture(NamedTuple):
+    """Weights (k,), means (k, d) and variances (k,) of isotropic Gaussians."""
+
+    weights: Array
+    means: Array
+    variances: Array
+
+
+class Against(NamedTuple):
+    """Inner products of the components with the target: values (k,), derivatives in means (k, d), variances (k,)."""
+
+    values: Array
+    means: Array
+    variances: Array
+
+
+class Among(NamedTuple):
+    """Inner products of the components A (k, k), and A pi differentiated in the first argument: (k, d), (k,)."""
+
+    values: Array
+    means: Array
+    variances: Array
+
+
+class MixtureMeans(ABC):
+    """The kernel means of Gaussian components under one kernel."""
+
+    #: Whether the embedding depends on the variances.
+    sees_variances: bool = True
+
+    @abstractmethod
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+        """F for the target sum_i b_i k(x_i, .)."""
+
+    @abstractmethod
+    def among(self, mixture: Mixture) -> Among:
+        """A."""
+
+
+@dataclass(frozen=True)
+class OfInnerProduct(MixtureMeans):
+    """Of the kernel (c + x'y)^degree, degree 1 to 3; the kernel x'y is degree 1 with c = 0.
+
+    In powers of t = c + x'm the expectations are t, t^2 + s |x|^2 and t^3 + 3 t s |x|^2.
+    """
+
+    degree: int
+    c: float
+
+    @property
+    def sees_variances(self) -> bool:  # type: ignore[override]
+        return self.degree > 1
+
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+        _, m, s = mixture
+        t, r2 = self.c + points @ m.T, np.square(points).sum(axis=1)
+        if self.degree == 1:
+            return Against(b @ t, np.broadcast_to(b @ points, m.shape), np.zeros_like(s))
+        if self.degree == 2:
+            return Against(b @ t**2 + s * (b @ r2), 2.0 * (b[:, None] * t).T @ points, np.full_like(s, b @ r2))
+        slope = 3.0 * t**2 + 3.0 * s * r2[:, None]
+        return Against(b @ (t**3 + 3.0 * t * s * r2[:, None]), (b[:, None] * slope).T @ points, 3.0 * (b * r2) @ t)
+
+    def among(self, mixture: Mixture) -> Among:
+        pi, m, s = mixture
+        c, d = self.c, m.shape[1]
+        g, norms = m @ m.T, np.square(m).sum(axis=1)
+        n1, n2, s1, s2 = norms[:, None], norms[None, :], s[:, None], s[None, :]
+        if self.degree == 1:
+            return Among(c + g, np.broadcast_to(pi @ m, m.shape), np.zeros_like(s))
+        # T2 = E (X'Y)^2; by_m1, by_m2: the factors of m1 and of m2 in its derivative in m1
+        t2 = d * s1 * s2 + s1 * n2 + s2 * n1 + g**2
+        by_m1, by_m2, by_s1 = 2.0 * s2 + 0.0 * g, 2.0 * g, d * s2 + n2 + 0.0 * g
+        if self.degree == 2:
+            values = c**2 + 2.0 * c * g + t2
+            by_m2 = by_m2 + 2.0 * c
+        else:
+            t3 = g**3 + 3.0 * g * (s2 * n1 + s1 * n2) + 3.0 * (d + 2) * s1 * s2 * g
+            values = c**3 + 3.0 * c**2 * g + 3.0 * c * t2 + t3
+            by_m1 = 3.0 * c * by_m1 + 6.0 * g * s2
+            by_m2 = 3.0 * c * by_m2 + 3.0 * c**2
+            by_m2 = by_m2 + 3.0 * g**2 + 3.0 * (s2 * n1 + s1 * n2) + 3.0 * (d + 2) * s1 * s2
+            by_s1 = 3.0 * c * by_s1 + 3.0 * g * n2 + 3.0 * (d + 2) * s2 * g
+        return Among(values, (by_m1 @ pi)[:, None] * m + by_m2 @ (pi[:, None] * m), by_s1 @ pi)
+
+
+@dataclass(frozen=True)
+class OfGaussian(MixtureMeans):
+    """Of the kernel exp(-sum_j (x_j - y_j)^2 / (2 th2_j)), the target's points smoothed by N(0, diag(noise)).
+
+    With a = th2 + s (+ noise, + the other variance) all are prod_j (th2_j / a_j)^(1/2) exp(-delta_j^2 / (2 a_j)).
+    """
+
+    th2: tuple[float, ...]
+    noise: tuple[float, ...]
+
+    def _value(self, delta: Array, a: Array) -> tuple[Array, Array, Array]:
+        """Values (...), and their derivatives in the second point (..., d) and in its variance (...)."""
+        ratio = delta / a
+        with np.errstate(under="ignore"):
+            value = np.exp(0.5 * (np.log(np.array(self.th2) / a) - delta * ratio).sum(axis=-1))
+            by_variance = 0.5 * value * (np.square(ratio) - 1.0 / a).sum(axis=-1)
+            return value, value[..., None] * ratio, by_variance
+
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+        _, means, variances = mixture
+        found = Against(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
+        for j, (m, s) in enumerate(zip(means, variances, strict=True)):
+            terms = self._value(points - m, np.array(self.th2) + np.array(self.noise) + s)
+            for whole, term in zip(found, terms, strict=True):
+                whole[j] = b @ term
+        return found
+
+    def among(self, mixture: Mixture) -> Among:
+        pi, m, s = mixture
+        a = np.array(self.th2) + s[:, None, None] + s[None, :, None]
+        # _value differentiates in the point that is subtracted: here in the first one, of the rows
+        value, by_mean, by_variance = self._value(m[None, :, :] - m[:, None, :], a)
+        return Among(value, np.einsum("jld,l->jd", by_mean, pi), by_variance @ pi)
+
+
+def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None = None) -> MixtureMeans:
+    """The closed forms of a kernel with its bandwidth resolved; ``noise`` as in ``MeanEmbedding.smoothing``.
+
+    Raises
+    ------
+    ValueError
+        For a kernel that has none here; the message lists those that have.
+    """
+    if isinstance(kernel, Gaussian):
+        th2 = np.broadcast_to(np.square(kernel.bandwidth), (dimension,))
+        return OfGaussian(tuple(th2.tolist()), noise or (0.0,) * dimension)
+    if isinstance(kernel, Linear):
+        return OfInnerProduct(1, 0.0)
+    if isinstance(kernel, Polynomial) and kernel.degree in (1, 2, 3):
+        return OfInnerProduct(kernel.degree, kernel.offset)
+    raise ValueError(
+        f"kernel {kernel!r} has no closed form for Gaussian mixtures; those that have: "
+        "Linear() ('linear'), Polynomial(2) ('poly2'), Polynomial(3) ('poly3') and Gaussian() ('gaussian')"
+    )

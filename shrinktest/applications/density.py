@@ -1,0 +1,188 @@
+"""Density estimation by kernel mean matching: the Gaussian mixture whose kernel mean is nearest to an estimate."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._validate import Array, choice, count, positive
+from shrinktest.applications._matching import Matching, kmeans_start
+from shrinktest.applications._mixtures import mixture_means
+from shrinktest.applications._sklearn import DensityMixin, OnPoints, check_is_fitted, generator
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import as_estimator
+from shrinktest.kernels import Gaussian, Kernel, Linear, Polynomial, as_kernel
+
+#: The kernels of the papers, all with a closed form, by name.
+_NAMED = {"gaussian": Gaussian(), "linear": Linear(), "poly2": Polynomial(2), "poly3": Polynomial(3)}
+
+
+class KernelMeanMatching(DensityMixin, OnPoints):
+    """A mixture of isotropic Gaussians, fitted to any estimate of the kernel mean.
+
+    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic gradients, from a k-means
+    start.
+
+    Parameters
+    ----------
+    n_components : int, default 1
+        Number of Gaussians, at most the number of distinct rows.
+    estimator : str, MeanEstimator or callable, default "kme"
+        Estimator of the kernel mean mu: every one, the marginalised included.
+    kernel : {"gaussian", "linear", "poly2", "poly3"} or Kernel, default "gaussian"
+        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate bandwidths work.
+    n_init : int, default 10
+        Starts of k-means; the best of them is where the optimiser begins.
+    max_iter : int, default 5000
+        Iterations of the optimiser (L-BFGS-B).
+    tol : float, default 1e-9
+        It stops when an iteration improves the objective by less than this part of the start's.  The likelihood of the
+        result depends on it: the objective is flat where the likelihood is not.
+    min_variance : float, default 1e-3
+        No variance falls below this part of the mean variance of the columns.  Where the best match of an empirical
+        mean is points, this keeps the likelihood of other data finite.
+    random_state : None, int, RandomState or Generator
+        For k-means.
+
+    Attributes
+    ----------
+    weights_, means_, variances_ : ndarray, shapes (k,), (k, d), (k,)
+        The mixture.
+    objective_ : float
+        Squared RKHS distance of the mixture from the estimate.
+    embedding_ : MeanEmbedding
+        The estimate that was matched.
+    kernel_ : Kernel
+        The kernel with its bandwidth resolved.
+    variances_identified_ : bool
+        False for the linear kernel.
+    n_iter_ : int
+        Iterations of the optimiser.
+    converged_ : bool
+        Whether it stopped by itself.
+
+    Raises
+    ------
+    ValueError
+        From ``fit``: more components than distinct rows, a kernel without a closed form.
+
+    Warns
+    -----
+    sklearn.exceptions.ConvergenceWarning
+        When ``max_iter`` was reached.
+
+    Notes
+    -----
+    As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the papers' constraint leaves
+    out that they are at least 0 (erratum E17).
+
+    A kernel sees a distribution through the functions in its RKHS.  The linear kernel sees means only: its objective
+    does not depend on the variances at all, which keep the values of the k-means start, and identifies nothing but
+    the mean of the mixture.  Polynomial kernels see moments up to their degree.  What is not identified stays near
+    the start.  The Gaussian kernel sees everything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-4.0, 1.0, size=(60, 1)), rng.normal(4.0, 1.0, size=(60, 1))])
+    >>> mixture = KernelMeanMatching(2, estimator="skmse", random_state=0).fit(X)
+    >>> np.sort(mixture.means_.ravel()).round(0)
+    array([-4.,  4.])
+    >>> draws, component = mixture.sample(5, random_state=1)
+    >>> draws.shape, mixture.pdf(draws).shape
+    ((5, 1), (5,))
+    """
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        estimator: Any = "kme",
+        kernel: Any = "gaussian",
+        n_init: int = 10,
+        max_iter: int = 5000,
+        tol: float = 1e-9,
+        min_variance: float = 1e-3,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.estimator = estimator
+        self.kernel = kernel
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.min_variance = min_variance
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> KernelMeanMatching:
+        """Match the kernel mean of the rows of ``X`` (n, d); ``y`` is not used."""
+        k = count(self.n_components, "n_components", minimum=1)
+        starts = count(self.n_init, "n_init", minimum=1)
+        steps, tol = count(self.max_iter, "max_iter", minimum=1), positive(self.tol, "tol", allow_zero=True)
+        part = positive(self.min_variance, "min_variance")
+        estimator, kernel = as_estimator(self.estimator), _kernel(self.kernel)
+        points = self._read_fit(X)
+        distinct = len(np.unique(points, axis=0))
+        if k > distinct:
+            found = f"{len(points)} rows" + (f", {distinct} of them different" if distinct < len(points) else "")
+            raise ValueError(f"n_components={k} is more than the data can carry: X has {found}")
+        if distinct == 1:
+            raise ValueError("X: all rows are equal, so there is no density to estimate")
+        self.kernel_: Kernel = kernel.resolve(points, rng=0)  # of many rows a random part: always the same one
+        mixture_means(self.kernel_, points.shape[1])  # is there a closed form?
+        self.embedding_: MeanEmbedding = estimator.embed(points, self.kernel_)
+        floor = part * float(points.var(axis=0).mean())
+        start = kmeans_start(points, k, floor, starts, generator(self.random_state))
+        matching = Matching(self.embedding_)
+        self.variances_identified_ = matching.closed.sees_variances
+        mixture, self.n_iter_, self.converged_ = matching.minimise(start, floor, steps, tol)
+        self.weights_, self.means_, self.variances_ = mixture
+        self.objective_ = max(matching.evaluate(mixture)[0], 0.0)
+        if not self.converged_:
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(f"stopped after max_iter={steps} iterations; raise it", ConvergenceWarning, stacklevel=2)
+        return self
+
+    def score_samples(self, X: Any) -> Array:
+        """Logarithms of the density at the rows of ``X`` (m, d), shape (m,)."""
+        from scipy.spatial.distance import cdist
+        from scipy.special import logsumexp
+
+        rows = self._read(X)
+        squares = cdist(rows, self.means_, "sqeuclidean")
+        with np.errstate(divide="ignore"):  # a weight may be 0
+            heights = np.log(self.weights_) - 0.5 * rows.shape[1] * np.log(2.0 * np.pi * self.variances_)
+        return np.asarray(logsumexp(heights - 0.5 * squares / self.variances_, axis=1))
+
+    def pdf(self, X: Any) -> Array:
+        """The density at the rows of ``X`` (m, d), shape (m,)."""
+        with np.errstate(under="ignore"):
+            return np.exp(self.score_samples(X))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean log-likelihood of the rows of ``X`` (m, d), larger for a better fit; ``y`` is not used."""
+        return float(np.mean(self.score_samples(X)))
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, NDArray[np.intp]]:
+        """Draw from the mixture.
+
+        Returns
+        -------
+        X : ndarray, shape (n_samples, d)
+        component : ndarray of int, shape (n_samples,)
+            The Gaussian that each row came from.
+        """
+        check_is_fitted(self)
+        n, rng = count(n_samples, "n_samples", minimum=1), generator(random_state)
+        component = rng.choice(len(self.weights_), size=n, p=self.weights_)
+        noise = rng.standard_normal((n, self.means_.shape[1]))
+        return self.means_[component] + np.sqrt(self.variances_[component])[:, None] * noise, component
+
+
+def _kernel(kernel: Any) -> Kernel:
+    return _NAMED[choice(kernel, _NAMED, "kernel")] if isinstance(kernel, str) else as_kernel(kernel)

@@ -1,0 +1,246 @@
+"""Kernels on distributions: how alike two samples are, by the estimates of their kernel means."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, Columns, choice, complete_points, positive
+from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import as_estimator
+from shrinktest.kernels import Kernel, as_kernel
+
+#: Kernels of two embeddings: their inner product, or a Gaussian kernel of their distance.
+LEVEL2 = ("linear", "gaussian")
+
+
+class DistributionKernel(TransformerMixin, BaseEstimator):
+    """Kernel matrix between samples, for classifiers and detectors of whole samples.
+
+    Each sample becomes an estimate of its kernel mean; two samples are compared by the inner product of these,
+    <mu_i, mu_j>, or by exp(-|mu_i - mu_j|^2 / (2 bandwidth^2)).  The result goes to scikit-learn's ``SVC`` (a support
+    measure machine) or ``OneClassSVM`` (its one-class form) with ``kernel="precomputed"``.
+
+    Parameters
+    ----------
+    estimator : str, MeanEstimator or callable, default "kme"
+        Estimator of the kernel means; tuned on every sample by itself.
+    kernel : str, Kernel or callable, default "gaussian"
+        Kernel of the points.  A bandwidth of ``"median"`` is resolved on the points of all training samples.
+    level2 : {"gaussian", "linear"}
+        Kernel of the embeddings.
+    level2_bandwidth : float or "median"
+        Of ``level2="gaussian"``; "median": its square is the median squared distance between the embeddings of two
+        training samples.
+    random_state : None, int, RandomState or Generator
+        Draws the points for the median heuristic when there are more than 2000.
+
+    Attributes
+    ----------
+    embeddings_ : list of MeanEmbedding
+        Those of the training samples.
+    kernel_ : Kernel
+        The kernel of the points with its bandwidth resolved.
+    level2_bandwidth_ : float or None
+        The bandwidth in use; None for ``level2="linear"``.
+    n_features_in_ : int
+        Number of columns of every sample.
+
+    Raises
+    ------
+    TypeError, ValueError
+        From ``fit`` and ``transform``: something else than a list of samples, no samples, an empty sample, samples
+        with different columns, embeddings that all are equal where a bandwidth is to be found.
+
+    Notes
+    -----
+    [M14] section 4.2.  The Gaussian kernel printed there has a plus sign in its exponent, which gives no kernel
+    (erratum E15).  The matrices are positive semi-definite for every estimator, the marginalised ones too: all
+    embeddings are elements of one RKHS, whatever noise each was given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.svm import SVC
+    >>> rng = np.random.default_rng(0)
+    >>> narrow = [rng.normal(size=(20, 2)) for _ in range(15)]
+    >>> wide = [2.0 * rng.normal(size=(20, 2)) for _ in range(15)]
+    >>> machine = make_pipeline(DistributionKernel(estimator="skmse"), SVC(kernel="precomputed"))
+    >>> machine = machine.fit(narrow + wide, [0] * 15 + [1] * 15)
+    >>> machine.predict([rng.normal(size=(20, 2)), 2.0 * rng.normal(size=(20, 2))])
+    array([0, 1])
+    """
+
+    def __init__(
+        self,
+        *,
+        estimator: Any = "kme",
+        kernel: Any = "gaussian",
+        level2: str = "gaussian",
+        level2_bandwidth: Any = "median",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.kernel = kernel
+        self.level2 = level2
+        self.level2_bandwidth = level2_bandwidth
+        self.random_state = random_state
+
+    def fit(self, samples: Any, y: Any = None) -> DistributionKernel:
+        """Embed the training ``samples``, a list of arrays (n_i, d); ``y`` is not used."""
+        self._fit(samples)
+        return self
+
+    def fit_transform(self, samples: Any, y: Any = None) -> Array:
+        """The kernel matrix of the training samples, shape (N, N), exactly symmetric."""
+        return self._kernel(self._fit(samples), self._norms, self._norms)
+
+    def _fit(self, samples: Any) -> Array:
+        """Inner products of the training embeddings."""
+        choice(self.level2, LEVEL2, "level2")
+        median = isinstance(self.level2_bandwidth, str)
+        if median:
+            choice(self.level2_bandwidth, ("median",), "level2_bandwidth")
+        else:
+            positive(self.level2_bandwidth, "level2_bandwidth")
+        estimator, kernel = as_estimator(self.estimator), as_kernel(self.kernel)
+        points, self._columns = _read(samples)
+        self.n_features_in_ = points[0].shape[1]
+        self.kernel_: Kernel = kernel.resolve(np.vstack(points), generator(self.random_state))
+        self.embeddings_ = [estimator.embed(rows, self.kernel_) for rows in points]
+        inner = inner_products(self.embeddings_)
+        self._norms = np.diag(inner).copy()
+        self.level2_bandwidth_: float | None = None
+        if self.level2 == "gaussian":
+            squares = _squares(inner, self._norms, self._norms)
+            self.level2_bandwidth_ = _median(squares) if median else float(self.level2_bandwidth)
+        return inner
+
+    def transform(self, samples: Any) -> Array:
+        """The kernel matrix of ``samples``, a list of arrays (m_i, d), against the training samples, shape (M, N)."""
+        check_is_fitted(self)
+        points = _read(samples, self._columns)[0]
+        if points[0].shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"the samples have {points[0].shape[1]} columns, those that {type(self).__name__} was fitted on "
+                f"{self.n_features_in_}; pass the same variables"
+            )
+        estimator = as_estimator(self.estimator)
+        embeddings = [estimator.embed(rows, self.kernel_) for rows in points]
+        norms = np.array([embedding.norm2() for embedding in embeddings])
+        return self._kernel(inner_products(embeddings, self.embeddings_), norms, self._norms)
+
+    def _kernel(self, inner: Array, norms: Array, others: Array) -> Array:
+        if self.level2_bandwidth_ is None:
+            return inner
+        return np.exp(-_squares(inner, norms, others) / (2.0 * self.level2_bandwidth_**2))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False  # a list of them
+        return tags
+
+
+def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmbedding] | None = None) -> Array:
+    """RKHS inner products of embeddings with others of the same kernel.
+
+    Parameters
+    ----------
+    embeddings : sequence of MeanEmbedding
+    others : sequence of MeanEmbedding, optional
+        Default: ``embeddings`` themselves; the matrix is then exactly symmetric.
+
+    Returns
+    -------
+    ndarray, shape (N, M)
+        G_ij = b_i' K b_j; in closed form where one or both are smoothed (marginalised estimators).
+
+    Raises
+    ------
+    ValueError
+        If two embeddings do not live in the same RKHS.
+
+    Examples
+    --------
+    >>> from shrinktest import KME
+    >>> means = [KME().fit(sample, "linear") for sample in ([1.0, 3.0], [-1.0], [0.0, 2.0, 4.0])]
+    >>> inner_products(means)
+    array([[ 4., -2.,  4.],
+           [-2.,  1., -2.],
+           [ 4., -2.,  4.]])
+    """
+    columns = embeddings if others is None else others
+    for other in (*embeddings, *columns):
+        if other.kernel != embeddings[0].kernel:
+            raise ValueError(
+                f"embeddings: inner products need one RKHS, but the kernels differ ({embeddings[0].kernel!r} and "
+                f"{other.kernel!r}); fit all with the same resolved kernel"
+            )
+    # One kernel matrix per row serves all columns that are smoothed alike, most often all of them.
+    alike: dict[tuple[float, ...] | None, list[int]] = {}
+    for j, other in enumerate(columns):
+        alike.setdefault(other.smoothing, []).append(j)
+    found = np.empty((len(embeddings), len(columns)))
+    for smoothing, indices in alike.items():
+        points = np.vstack([columns[j].points for j in indices])
+        weights = np.concatenate([columns[j].weights for j in indices])
+        starts = np.cumsum([0, *(len(columns[j].points) for j in indices[:-1])])
+        for i, row in enumerate(embeddings):
+            noise = [np.asarray(v) for v in (smoothing, row.smoothing) if v is not None]
+            kernel = row.kernel.smoothed(sum(noise), points.shape[1]) if noise else row.kernel
+            found[i, indices] = np.add.reduceat(row.weights @ kernel(row.points, points) * weights, starts)
+    return found if others is not None else (found + found.T) / 2.0
+
+
+def _squares(inner: Array, norms: Array, others: Array) -> Array:
+    """Squared distances from inner products, not below 0."""
+    return np.asarray(np.maximum(norms[:, None] + others[None, :] - 2.0 * inner, 0.0))
+
+
+def _median(squares: Array) -> float:
+    """The square root of the median squared distance over pairs i < j."""
+    pairs = squares[np.triu_indices(len(squares), 1)]
+    if len(pairs) == 0:
+        raise ValueError("level2_bandwidth='median' needs at least 2 training samples; give a number")
+    middle = float(np.median(pairs))
+    if middle <= 0.0:
+        raise ValueError(
+            "level2_bandwidth='median': at least half of the embeddings of the training samples coincide, so their "
+            "median distance is 0; give a number"
+        )
+    return float(np.sqrt(middle))
+
+
+def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
+    """The samples as arrays with the same columns, and the names of these; columns of DataFrames go by name."""
+    if not isinstance(samples, Sequence | np.ndarray) or isinstance(samples, str):
+        raise TypeError(f"samples must be a list of samples, one array (n, d) each; got {type(samples).__name__}")
+    if isinstance(samples, np.ndarray) and samples.dtype != object and samples.ndim != 3:
+        raise TypeError(
+            f"samples must be a list of samples, one array (n, d) each; got one array of shape {samples.shape}: "
+            "a single sample goes in as [sample]"
+        )
+    if len(samples) == 0:
+        raise ValueError("samples is empty: there is no sample in the list")
+    points: list[Array] = []
+    for i, sample in enumerate(samples):
+        values, names = complete_points(sample, f"samples[{i}]")
+        columns = names if columns is None else columns
+        if points and values.shape[1] != points[0].shape[1]:
+            raise ValueError(
+                f"samples[{i}] has {values.shape[1]} columns, samples[0] has {points[0].shape[1]}; "
+                "all samples must hold the same variables, one per column"
+            )
+        if names is not None and columns is not None and names != columns:
+            if sorted(names) != sorted(columns):
+                raise ValueError(
+                    f"samples[{i}] has the columns {', '.join(names)}, others have {', '.join(columns)}; "
+                    "select the same in all"
+                )
+            values = np.ascontiguousarray(values[:, [names.index(name) for name in columns]])
+        points.append(values)
+    return points, columns

@@ -1,0 +1,206 @@
+"""Kernel principal components around any estimate of the mean, of any estimate of the covariance operator."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, choice, count
+from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import KME, SKMSE, MeanEstimator, as_estimator
+from shrinktest.kernels import Kernel, as_kernel
+
+#: What a reconstruction error measures; see :meth:`ShrinkageKernelPCA.reconstruction_error`.
+KINDS = ("centred", "uncentred")
+
+# Eigenvalues below this part of the largest one are rounding.
+_ROUNDING = 1e-10
+
+
+class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPoints):
+    """Kernel principal component analysis with estimates of mean and covariance operator that may be shrunken.
+
+    The components are the eigenfunctions of sum_i w_i (phi_i - m) (x) (phi_i - m), where m is the kernel mean by the
+    estimator ``centering`` and w are the weights that the estimator ``covariance`` gives to the n features
+    (phi_i - m) (x) (phi_i - m).  With the standard mean for both, w_i = 1/n, it is kernel PCA.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of components kept; by default all with a positive eigenvalue.
+    kernel : str, Kernel or callable, default "gaussian"
+        A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees.
+    centering : str, MeanEstimator or callable, default "kme"
+        Estimator of the mean m: every one, the marginalised and those with a target included ("shrinkage centering",
+        [M14]).
+    covariance : str, MeanEstimator or callable, default "kme"
+        Estimator of the covariance operator (COSE): one that gives weights to a Gram matrix, here the entrywise square
+        of the centred one.
+
+    Attributes
+    ----------
+    eigenvalues_ : ndarray, shape (c,)
+        Positive eigenvalues of the operator, in descending order; for the standard estimators those of
+        :class:`sklearn.decomposition.KernelPCA`, which are of the centred Gram matrix, over n.
+    coefficients_ : ndarray, shape (n, c)
+        A of the orthonormal eigenfunctions f_k = sum_i A_ik (phi_i - m).
+    covariance_weights_ : ndarray, shape (n,)
+        The weights w.
+    mean_ : MeanEmbedding
+        The mean m.
+    kernel_ : Kernel
+        The kernel with its bandwidth resolved.
+    points_ : ndarray, shape (n, d)
+        The rows fitted on.
+    n_features_in_ : int
+        Number of columns; ``feature_names_in_`` holds their names if a DataFrame was fitted.
+
+    Raises
+    ------
+    ValueError
+        From ``fit``: more components than positive eigenvalues, observations that all are equal, a ``covariance``
+        estimator that changes the features (marginalised, with a target).
+
+    Notes
+    -----
+    ``covariance="skmse"`` (S-COSE) changes nothing: it multiplies the operator by one number, which leaves its
+    eigenfunctions, and so every projection and every reconstruction error, as they were; only ``eigenvalues_`` are
+    smaller.  [M14] Fig. 3 reports an advantage that cannot be (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the
+    other spectral filters weight the points unequally and do change the components.  Simple shrinkage of the mean,
+    ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
+
+    With w >= 0 or not: the eigenproblem is solved in the span of the centred features, where it is symmetric
+    ([M14]).  Signs are such that the training score of largest size is positive, as in scikit-learn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(30, 4))
+    >>> pca = ShrinkageKernelPCA(n_components=3, centering="fkmse").fit(X)
+    >>> pca.transform(X[:5]).shape
+    (5, 3)
+    >>> errors = pca.reconstruction_error(X)
+    >>> errors.shape, bool((errors >= 0).all())
+    ((30,), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: Any = "gaussian",
+        centering: Any = "kme",
+        covariance: Any = "kme",
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.centering = centering
+        self.covariance = covariance
+
+    def fit(self, X: Any, y: Any = None) -> ShrinkageKernelPCA:
+        """Find the components of the rows of ``X`` (n, d); ``y`` is not used."""
+        wanted = None if self.n_components is None else count(self.n_components, "n_components", minimum=1)
+        kernel, centering = as_kernel(self.kernel), as_estimator(self.centering)
+        covariance = _of_operators(as_estimator(self.covariance))
+        self.points_ = self._read_fit(X)
+        self.kernel_: Kernel = kernel.resolve(self.points_, rng=0)  # of many rows a random part: always the same one
+        self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
+        self._mean_at_points, self._mean_norm2 = self.mean_.embedding(self.points_), self.mean_.norm2()
+        uncentred = self.kernel_(self.points_)
+        gram = self._centred(uncentred, self._mean_at_points)
+        self.covariance_weights_ = covariance.weights(gram * gram)
+        self.eigenvalues_, self.coefficients_ = _components(
+            gram, self.covariance_weights_, wanted, rounding=len(gram) * np.finfo(np.float64).eps * np.trace(uncentred)
+        )
+        return self
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.eigenvalues_)
+
+    def _centred(self, gram: Array, mean_at_rows: Array) -> Array:
+        """Inner products of phi(z) - m, for the rows z of a Gram matrix against the points, with the phi_i - m."""
+        return gram - mean_at_rows[:, None] - self._mean_at_points[None, :] + self._mean_norm2
+
+    def transform(self, X: Any) -> Array:
+        """Scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
+        rows = self._read(X)
+        return self._centred(self.kernel_(rows, self.points_), self.mean_.embedding(rows)) @ self.coefficients_
+
+    def reconstruction_error(self, X: Any, kind: str = "centred", n_components: int | None = None) -> Array:
+        """Squared distance in the RKHS of every row of ``X`` (m, d) from its projection, shape (m,).
+
+        Parameters
+        ----------
+        X : array_like, shape (m, d)
+        kind : {"centred", "uncentred"}
+            "centred": |(I - P)(phi(x) - m)|^2, the distance from the affine space through m that the components span;
+            "uncentred": |(I - P) phi(x)|^2, as [M14] prints it, from their linear span.  The two differ.
+        n_components : int, optional
+            Use only the first ones; by default all that were kept.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X = np.random.default_rng(0).normal(size=(20, 2))
+        >>> pca = ShrinkageKernelPCA(kernel="linear").fit(X)
+        >>> bool(np.allclose(pca.reconstruction_error(X), 0.0))  # two components span the plane
+        True
+        """
+        choice(kind, KINDS, "kind")
+        rows = self._read(X)
+        used = len(self.eigenvalues_) if n_components is None else count(n_components, "n_components", minimum=0)
+        if used > len(self.eigenvalues_):
+            raise ValueError(f"n_components={used} is more than the {len(self.eigenvalues_)} components kept by fit")
+        mean_at_rows = self.mean_.embedding(rows)
+        norms = _diagonal(self.kernel_, rows)
+        if kind == "centred":
+            products = self._centred(self.kernel_(rows, self.points_), mean_at_rows)
+            norms = norms - 2.0 * mean_at_rows + self._mean_norm2
+        else:  # <phi(x), phi_i - m>
+            products = self.kernel_(rows, self.points_) - mean_at_rows[:, None]
+        explained = np.square(products @ self.coefficients_[:, :used]).sum(axis=1)
+        return np.asarray(np.maximum(norms - explained, 0.0))  # below 0 is rounding
+
+
+def _of_operators(estimator: MeanEstimator) -> MeanEstimator:
+    """The estimator, if all it does is to give weights to the Gram matrix of the operators."""
+    changes = type(estimator).features not in (MeanEstimator.features, SKMSE.features)
+    if changes or getattr(estimator, "target", None) is not None:
+        raise ValueError(
+            f"covariance must be an estimator that only gives weights to a Gram matrix, and {estimator!r} changes the "
+            f"features (noise or a target); use another, such as 'fkmse', or keep {KME()!r}"
+        )
+    return estimator
+
+
+def _diagonal(kernel: Kernel, rows: Array, block: int = 64) -> Array:
+    """k(x, x) of every row, from Gram matrices of a few rows each."""
+    return np.concatenate([np.diag(kernel(rows[i : i + block])) for i in range(0, len(rows), block)])
+
+
+def _components(gram: Array, weights: Array, wanted: int | None, rounding: float) -> tuple[Array, Array]:
+    """Eigenvalues (c,) of sum_i w_i phit_i (x) phit_i and coefficients (n, c) of its orthonormal eigenfunctions.
+
+    K^c = U D U', R = D^(1/2) U': the eigenpairs of the symmetric R diag(w) R' are (gamma, Y), and A = U D^(-1/2) Y.
+    """
+    values, vectors = np.linalg.eigh(gram)
+    # The centred Gram matrix of equal features is rounding error all over, and that has eigenvalues too.
+    kept = values > max(_ROUNDING * values[-1], rounding)
+    if not kept.any():
+        raise ValueError("X: all observations have the same features, so there is no component")
+    root, vectors = np.sqrt(values[kept]), vectors[:, kept]
+    factor = root[:, None] * vectors.T
+    gammas, directions = np.linalg.eigh((factor * weights) @ factor.T)
+    gammas, directions = gammas[::-1], directions[:, ::-1]
+    positive = int(np.sum(gammas > _ROUNDING * max(gammas[0], 0.0)))
+    if positive == 0:
+        raise ValueError("covariance: the estimate has no positive eigenvalue (everything was shrunken to zero)")
+    if wanted is not None and wanted > positive:
+        raise ValueError(f"n_components={wanted}, but only {positive} components have a positive eigenvalue")
+    gammas, directions = gammas[: wanted or positive], directions[:, : wanted or positive]
+    scores = factor.T @ directions
+    signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(gammas))])
+    return gammas, vectors @ (directions / root[:, None]) * signs

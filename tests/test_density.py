@@ -1,0 +1,299 @@
+"""KernelMeanMatching: closed forms against quadrature, gradients against differences, and scikit-learn's habits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.mixture import GaussianMixture
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import naive_matching
+from shrinktest import FKMSE, KME, MKME, MMKME, SKMSE, Gaussian, Laplacian, Linear, MeanEmbedding, Polynomial
+from shrinktest.applications import KernelMeanMatching
+from shrinktest.applications._matching import Matching
+from shrinktest.applications._mixtures import Mixture
+
+RNG = np.random.default_rng(13)
+POINTS, B = RNG.normal(size=(5, 2)), np.array([0.3, 0.25, -0.1, 0.35, 0.1])
+MIXTURE = Mixture(np.array([0.5, 0.2, 0.3]), RNG.normal(size=(3, 2)), np.array([0.3, 0.8, 0.5]))
+WIDE, NARROW = 1.7, 1.1
+ROWS = {
+    Linear(): lambda x, y: np.sum(x * y, axis=1),
+    Polynomial(1, 0.5): lambda x, y: np.sum(x * y, axis=1) + 0.5,
+    Polynomial(2): lambda x, y: (np.sum(x * y, axis=1) + 1.0) ** 2,
+    Polynomial(2, 0.3): lambda x, y: (np.sum(x * y, axis=1) + 0.3) ** 2,
+    Polynomial(3): lambda x, y: (np.sum(x * y, axis=1) + 1.0) ** 3,
+    Polynomial(3, 0.0): lambda x, y: np.sum(x * y, axis=1) ** 3,
+    Gaussian(WIDE): lambda x, y: np.exp(-np.sum((x - y) ** 2, axis=1) / (2 * WIDE**2)),
+    Gaussian((WIDE, NARROW)): lambda x, y: np.exp(-np.sum(((x - y) / [WIDE, NARROW]) ** 2, axis=1) / 2),
+}
+EMBEDDINGS = {repr(kernel): (MeanEmbedding(POINTS, B, kernel), kernel) for kernel in ROWS}
+for smoothed in (Gaussian(WIDE), Gaussian((WIDE, NARROW))):
+    EMBEDDINGS[f"{smoothed!r}, noise"] = (MeanEmbedding(POINTS, B, smoothed, smoothing=(0.3, 0.1)), smoothed)
+
+
+@pytest.fixture(params=EMBEDDINGS)
+def embedding(request):
+    return EMBEDDINGS[request.param][0]
+
+
+def blobs(rng, n):
+    """Two groups in the plane, the first with 0.3 of the points."""
+    first = rng.random(n) < 0.3
+    centres = np.where(first[:, None], [-3.0, 0.0], [3.0, 1.0])
+    return centres + np.where(first, 0.6, 1.2)[:, None] * rng.normal(size=(n, 2))
+
+
+# --- the objective ------------------------------------------------------------------------------------------
+
+
+def test_the_distance_is_that_of_quadrature(embedding):
+    noise = embedding.smoothing or (0.0, 0.0)
+    expected = naive_matching.distance2(ROWS[embedding.kernel], (POINTS, B, np.array(noise)), MIXTURE)
+    assert Matching(embedding).evaluate(MIXTURE)[0] == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize("dimension", [1, 3])
+@pytest.mark.parametrize("kernel", [k for k in ROWS if not isinstance(k, Gaussian)] + [Gaussian(WIDE)], ids=repr)
+def test_other_dimensions(kernel, dimension):
+    rng = np.random.default_rng(1)
+    mixture = MIXTURE._replace(means=rng.normal(size=(3, dimension)))
+    points, order = rng.normal(size=(5, dimension)), 14 if dimension == 1 else 4  # exact for polynomials
+    expected = naive_matching.distance2(ROWS[kernel], (points, B, np.zeros(dimension)), mixture, order)
+    found = Matching(MeanEmbedding(points, B, kernel)).evaluate(mixture)[0]
+    assert found == pytest.approx(expected, rel=1e-6 if order == 14 or kernel != Gaussian(WIDE) else 0.05)
+
+
+@pytest.mark.parametrize("part", ["weights", "means", "variances"])
+def test_the_gradient_is_that_of_differences(embedding, part):
+    matching = Matching(embedding)
+    found = getattr(matching.evaluate(MIXTURE)[1], part)
+    moved, step = getattr(MIXTURE, part), 1e-5
+    expected = np.empty_like(moved)
+    for where in np.ndindex(moved.shape):
+        values = []
+        for sign in (1, -1):
+            other = moved.copy()
+            other[where] += sign * step
+            values.append(matching.evaluate(MIXTURE._replace(**{part: other}))[0])
+        expected[where] = (values[0] - values[1]) / (2 * step)
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, atol=1e-6 * scale)
+    if embedding.kernel not in (Linear(), Polynomial(1, 0.5)) or part != "variances":
+        assert np.abs(found).max() > 1e-4
+    else:
+        assert not found.any()
+
+
+def test_the_minimum_is_stationary(embedding):
+    """In the parameters that the optimiser moves, and no worse than the start or than other mixtures nearby."""
+    matching = Matching(embedding)
+    found, _, converged = matching.minimise(MIXTURE, 1e-4, 2000, 1e-14)
+    assert converged
+    value, by = matching.evaluate(found)
+    assert value <= matching.evaluate(MIXTURE)[0]
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert (found.weights >= 0).all()
+    assert (found.variances >= 1e-4 * (1 - 1e-9)).all()
+    free = found.variances > 1.01e-4
+    tolerance = 2e-4 * matching.norm2
+    assert np.abs(found.weights * (by.weights - found.weights @ by.weights)).max() < tolerance
+    assert np.abs(by.means).max() < tolerance
+    assert np.abs((found.variances * by.variances)[free]).max(initial=0.0) < tolerance
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        means = found.means + 0.1 * rng.normal(size=(3, 2))
+        near = Mixture(found.weights, means, found.variances * np.exp(0.1 * rng.normal(size=3)))
+        assert matching.evaluate(near)[0] >= value - 1e-9 * matching.norm2
+
+
+# --- the estimator ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam_cov=0.01), "mkme", MMKME()], ids=str)
+def test_two_groups_are_found(estimator):
+    X, new = blobs(np.random.default_rng(3), 200), blobs(np.random.default_rng(4), 1000)
+    mixture = KernelMeanMatching(2, estimator=estimator, random_state=0).fit(X)
+    order = np.argsort(mixture.means_[:, 0])
+    np.testing.assert_allclose(mixture.means_[order], [[-3.0, 0.0], [3.0, 1.0]], atol=0.5)
+    np.testing.assert_allclose(mixture.weights_[order], [0.3, 0.7], atol=0.12)
+    best = GaussianMixture(2, covariance_type="spherical", random_state=0).fit(X).score(new)
+    assert best - 0.5 < mixture.score(new) < best + 0.2
+    assert mixture.converged_
+    assert 1 <= mixture.n_iter_ <= mixture.max_iter
+    assert mixture.objective_ == pytest.approx(
+        Matching(mixture.embedding_).evaluate(Mixture(mixture.weights_, mixture.means_, mixture.variances_))[0],
+        abs=1e-15,
+    )
+
+
+def test_the_estimate_is_matched_not_the_average():
+    X = blobs(np.random.default_rng(5), 25)
+    fits = [KernelMeanMatching(2, estimator=e, random_state=0).fit(X) for e in ("kme", "fkmse", MKME(variance=1.0))]
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        assert np.abs(np.sort(fits[one].variances_) - np.sort(fits[other].variances_)).max() > 1e-3
+    for fit, estimator in zip(fits, (KME(), FKMSE(), MKME(variance=1.0)), strict=True):
+        assert fit.embedding_.distance2(estimator.fit(X)) < 1e-12
+
+
+def test_moments_that_the_polynomial_kernel_sees():
+    """In one dimension a Gaussian has any mean and variance, and the kernel of degree 2 sees nothing else."""
+    x = np.random.default_rng(6).gamma(2.0, size=60)
+    for kernel in ("poly2", Polynomial(2)):
+        one = KernelMeanMatching(1, kernel=kernel, tol=1e-15).fit(x)
+        assert one.means_[0, 0] == pytest.approx(x.mean(), rel=1e-4)
+        assert one.variances_[0] == pytest.approx(x.var(), rel=1e-3)
+        assert one.objective_ < 1e-6 * one.embedding_.norm2()
+    third = KernelMeanMatching(3, kernel="poly3", random_state=0, tol=1e-15, max_iter=5000).fit(x)
+    pi, m, s = third.weights_, third.means_[:, 0], third.variances_
+    assert pi @ (m**3 + 3 * m * s) == pytest.approx(np.mean(x**3), rel=1e-2)
+
+
+def test_the_linear_kernel_leaves_the_variances_of_the_start():
+    X = blobs(np.random.default_rng(7), 40) + np.array([0.0, 2.0])
+    fit = KernelMeanMatching(2, kernel="linear", estimator=SKMSE(alpha=0.5), random_state=0).fit(X)
+    assert not fit.variances_identified_
+    assert KernelMeanMatching(2, kernel="poly2", random_state=0).fit(X).variances_identified_
+    np.testing.assert_allclose(fit.weights_ @ fit.means_, 0.5 * X.mean(axis=0), atol=1e-3)
+    clusters = KMeans(2, n_init=10, random_state=0).fit(X)
+    expected = [np.mean((X[clusters.labels_ == j] - clusters.cluster_centers_[j]) ** 2) for j in range(2)]
+    np.testing.assert_allclose(np.sort(fit.variances_), np.sort(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse"])
+def test_a_start_that_is_perfect_stays(estimator):
+    """The clusters have the mean of the data; centred data are shrunken to zero, which is their mean as well."""
+    X = blobs(np.random.default_rng(7), 40)
+    X -= X.mean(axis=0)
+    fit = KernelMeanMatching(2, kernel="linear", estimator=estimator, random_state=0).fit(X)
+    clusters = KMeans(2, n_init=10, random_state=0).fit(X)
+    order, other = np.argsort(fit.means_[:, 0]), np.argsort(clusters.cluster_centers_[:, 0])
+    np.testing.assert_allclose(fit.means_[order], clusters.cluster_centers_[other], atol=1e-6)
+    np.testing.assert_allclose(fit.weights_[order], np.bincount(clusters.labels_)[other] / 40, atol=1e-6)
+
+
+def test_one_point_a_component():
+    """Clusters of one point begin with the spread of the others; no variance falls below its floor."""
+    X = np.array([[0.0, 0.0], [0.2, 0.0], [0.0, 0.1], [2.0, 2.0]])
+    fit = KernelMeanMatching(2, kernel="linear", random_state=0).fit(X)
+    within = np.mean((X[:3] - X[:3].mean(axis=0)) ** 2)
+    np.testing.assert_allclose(np.sort(fit.variances_), [0.75 * within, within])
+    tight = KernelMeanMatching(4, kernel=Gaussian(1.0), min_variance=1e-2, random_state=0).fit(X)
+    assert tight.variances_.min() >= 1e-2 * X.var(axis=0).mean() * (1 - 1e-9)
+    assert np.isfinite(tight.score(X + 3.0))
+
+
+def test_the_fit_moves_with_the_data():
+    X = blobs(np.random.default_rng(8), 60)
+    fit = KernelMeanMatching(2, random_state=0).fit(X)
+    moved = KernelMeanMatching(2, random_state=0).fit(1000.0 * X + 5.0)
+    np.testing.assert_allclose(moved.means_, 1000.0 * fit.means_ + 5.0, rtol=2e-2, atol=20.0)
+    assert moved.score(1000.0 * X + 5.0) == pytest.approx(fit.score(X) - 2 * np.log(1000.0), abs=0.02)
+
+
+def test_the_default_tolerance_is_the_end_of_the_road():
+    """The objective is flat where the likelihood is not: stopping early would change the density."""
+    rng = np.random.default_rng(21)
+    X = rng.standard_t(4, size=(90, 6)) * [3.0, 1.0, 0.3, 1.0, 1.0, 0.1]
+    by_default, patient = (
+        KernelMeanMatching(4, random_state=1, **more).fit(X) for more in ({}, {"tol": 1e-14, "max_iter": 50_000})
+    )
+    assert by_default.objective_ == pytest.approx(patient.objective_, rel=1e-5)
+    assert by_default.score(X) == pytest.approx(patient.score(X), abs=0.02)
+    hasty = KernelMeanMatching(4, random_state=1, tol=1e-3).fit(X)
+    assert hasty.objective_ > 1.001 * patient.objective_
+
+
+# --- a density ----------------------------------------------------------------------------------------------
+
+
+def test_the_density_is_that_of_the_mixture():
+    X = blobs(np.random.default_rng(9), 80)
+    fit = KernelMeanMatching(2, random_state=0).fit(X)
+    twin = GaussianMixture(2, covariance_type="spherical")
+    twin.weights_, twin.means_, twin.covariances_ = fit.weights_, fit.means_, fit.variances_
+    twin.precisions_cholesky_ = 1 / np.sqrt(fit.variances_)
+    np.testing.assert_allclose(fit.score_samples(X), twin.score_samples(X), rtol=1e-9)
+    np.testing.assert_allclose(fit.pdf(X), np.exp(twin.score_samples(X)), rtol=1e-9)
+    assert fit.score(X) == pytest.approx(twin.score(X))
+    line = np.linspace(-30, 30, 4001)
+    flat = KernelMeanMatching(2, random_state=0).fit(X[:, 0])
+    assert np.trapezoid(flat.pdf(line), line) == pytest.approx(1.0, abs=1e-6)
+    assert fit.pdf([[1e200, 0.0]])[0] == 0.0
+
+
+def test_sample():
+    fit = KernelMeanMatching(2, random_state=0).fit(blobs(np.random.default_rng(10), 80))
+    X, component = fit.sample(20_000, random_state=1)
+    assert X.shape == (20_000, 2)
+    for j in range(2):
+        mine = X[component == j]
+        share = len(mine) / len(X)
+        assert abs(share - fit.weights_[j]) < 5 * np.sqrt(0.25 / len(X))
+        assert np.abs(mine.mean(axis=0) - fit.means_[j]).max() < 5 * np.sqrt(fit.variances_[j] / len(mine))
+        spread = np.mean((mine - fit.means_[j]) ** 2)
+        assert abs(spread / fit.variances_[j] - 1) < 5 / np.sqrt(len(mine))
+    np.testing.assert_array_equal(X, fit.sample(20_000, random_state=1)[0])
+    assert not np.array_equal(X, fit.sample(20_000, random_state=2)[0])
+
+
+# --- scikit-learn -------------------------------------------------------------------------------------------
+
+
+def test_habits():
+    model = KernelMeanMatching(3, estimator="fkmse", kernel=Gaussian(2.0), random_state=4)
+    assert clone(model).get_params() == model.get_params()
+    assert model.set_params(n_components=2).n_components == 2
+    X = blobs(np.random.default_rng(11), 40)
+    np.testing.assert_array_equal(model.fit(X).means_, clone(model).fit(X).means_)
+    assert model.n_features_in_ == 2
+    pipeline = make_pipeline(StandardScaler(), KernelMeanMatching(2, random_state=0))
+    assert np.isfinite(cross_val_score(pipeline, X, cv=4)).all()
+    grid = {"kernelmeanmatching__n_components": [1, 2], "kernelmeanmatching__estimator": ["kme", "skmse"]}
+    search = GridSearchCV(pipeline, grid, cv=2).fit(blobs(np.random.default_rng(11), 150))
+    assert search.best_params_["kernelmeanmatching__n_components"] == 2
+
+
+def test_stopping_early_warns():
+    X = blobs(np.random.default_rng(12), 40)
+    with pytest.warns(ConvergenceWarning, match="stopped after max_iter=2 iterations"):
+        model = KernelMeanMatching(2, max_iter=2, random_state=0).fit(X)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rows", "message"),
+    [
+        ({"n_components": 6}, POINTS, "n_components=6 is more than the data can carry: X has 5 rows"),
+        ({"n_components": 3}, [[0.0], [1.0], [1.0]], "X has 3 rows, 2 of them different"),
+        ({"n_components": 0}, POINTS, "n_components must be an integer >= 1"),
+        ({"kernel": "linear"}, [[1.0], [1.0]], "all rows are equal, so there is no density"),
+        ({"kernel": "poly4"}, POINTS, "kernel must be one of 'gaussian', 'linear', 'poly2', 'poly3'; got 'poly4'"),
+        ({"kernel": Laplacian(1.0)}, POINTS, "has no closed form for Gaussian mixtures; those that have: Linear"),
+        ({"kernel": Polynomial(4)}, POINTS, "has no closed form"),
+        ({"kernel": Gaussian(1.0) + Linear()}, POINTS, "has no closed form"),
+        ({"kernel": "poly2", "estimator": "mkme"}, POINTS, "in closed form for Gaussian kernels only"),
+        ({"min_variance": 0.0}, POINTS, "min_variance must be a finite number > 0"),
+        ({"max_iter": 0}, POINTS, "max_iter must be an integer >= 1"),
+        ({"n_init": 0}, POINTS, "n_init must be an integer >= 1"),
+        ({}, [[0.0, np.nan], [1.0, 2.0]], "X has 1 missing value"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_what_cannot_be_fitted(parameters, rows, message):
+    with pytest.raises(ValueError, match=message):
+        KernelMeanMatching(**parameters).fit(rows)
+
+
+def test_what_cannot_be_scored():
+    with pytest.raises(NotFittedError):
+        KernelMeanMatching().score(POINTS)
+    with pytest.raises(NotFittedError):
+        KernelMeanMatching().sample()
+    with pytest.raises(ValueError, match="X has 1 columns, but KernelMeanMatching was fitted on 2"):
+        KernelMeanMatching().fit(POINTS).pdf([1.0])

@@ -1,0 +1,69 @@
+"""What the studies of the applications share: data, splits, and paired comparisons."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+import _tables
+
+SHAPES = {"glass": (214, 9), "wine": (178, 13), "ionosphere": (351, 33), "wdbc": (569, 30), "sonar": (208, 60)}
+
+
+@pytest.mark.parametrize("name", _tables.NAMES)
+def test_the_data_are_those_of_the_papers(name):
+    assert _tables.load(name).shape == SHAPES[name]
+
+
+def test_splits_are_in_units_of_the_first_part():
+    values = np.column_stack([np.arange(10.0), np.r_[np.zeros(9), 1.0]])
+    rng = np.random.default_rng(3)
+    first, second = _tables.split(values, 6, rng)
+    assert len(first) == 6 and len(second) == 4
+    np.testing.assert_allclose(first.mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(first.std(axis=0), 1.0)
+    # all rows are there, on one line
+    both = np.concatenate([first[:, 0], second[:, 0]])
+    np.testing.assert_allclose(np.diff(np.sort(both)), np.ptp(both) / 9)
+
+
+def test_paired_differences():
+    rng = np.random.default_rng(0)
+    base, other = rng.normal(size=12), rng.normal(size=12) + 0.8
+    frame = pd.DataFrame(
+        {"data": "a", "estimator": label, "repetition": r, "value": values[r]}
+        for label, values in {"kme": base, "other": other, "same": base * (1 + 1e-14)}.items()
+        for r in range(12)
+    )
+    table = _tables.paired(frame, ["data"], "value").set_index("estimator")
+    test = stats.ttest_1samp(other - base, 0.0)
+    interval = test.confidence_interval(0.95)
+    row = table.loc["other"]
+    assert row["difference"] == pytest.approx(np.mean(other - base))
+    assert (row["low"], row["high"]) == pytest.approx((interval.low, interval.high))
+    assert row["pvalue"] == pytest.approx(stats.binomtest(int(np.sum(other > base)), 12).pvalue)
+    assert (row["lower"], row["higher"]) == (np.sum(other < base), np.sum(other > base))
+    assert tuple(table.loc["same", ["difference", "lower", "higher", "pvalue"]]) == (0.0, 0, 0, 1.0)
+    both = pd.concat([table.reset_index().assign(data=name) for name in ("z", "a")])
+    assert _tables.cells(both, ["data"])["data"].tolist() == ["z", "a"]  # in the order given
+    cell = _tables.cells(table.reset_index(), ["data"], places=2)["other"][0]
+    assert cell.startswith(f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]")
+    assert cell.endswith("*") == (row["pvalue"] < 0.05)
+
+
+def _trial(factor, repetition):
+    return [{"repetition": repetition, "value": factor * repetition}]
+
+
+def test_repetitions_are_kept(tmp_path):
+    args = Namespace(trials=3, workers=1, store=tmp_path / "store")
+    for _ in range(2):
+        assert _tables.repeat(args, _trial, 2.0)["value"].tolist() == [0.0, 2.0, 4.0]
+    assert len(list(args.store.rglob("output.pkl"))) == 3
