@@ -36,7 +36,9 @@ LAYERS = [
 ]
 #: The one module that looks up, when it is called: it runs the tests themselves on a user's estimator.
 LOOKS_UP = "shrinktest.estimators.check"
-HEAVY = ("numba", "scipy", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
+#: The one module that imports another package on top: base classes cannot come later.
+BASE_CLASSES = "shrinktest.applications._sklearn"
+HEAVY = ("numba", "scipy", "sklearn", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
 
 
 class Import(NamedTuple):
@@ -126,14 +128,17 @@ def test_only_compiled_modules_import_numba():
 
 def test_other_packages_are_declared_and_imported_late():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    required = [*project["dependencies"], *project["optional-dependencies"]["plot"]]
+    extras = project["optional-dependencies"]
+    required = [*project["dependencies"], *extras["plot"], *extras["apps"]]
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
     for module, imported, late in OTHERS:
-        name = imported.split(".")[0]
+        name = imported.split(".")[0].replace("sklearn", "scikit-learn")
         if name in sys.stdlib_module_names or name == "numpy" or module.startswith("shrinktest._compiled."):
             continue
         assert name in declared, f"{module} imports {imported}, which pyproject.toml does not declare"
-        assert late, f"{module} imports {imported} on top; import it in the function that needs it"
+        assert late or module == BASE_CLASSES, (
+            f"{module} imports {imported} on top; import it in the function that needs it"
+        )
 
 
 def test_import_brings_in_nothing_heavy():
@@ -167,9 +172,10 @@ def test_modules_are_small_and_say_what_they_are(module):
     assert ast.get_docstring(ast.parse(text))
 
 
+APPLICATIONS = "shrinktest.applications"
 PUBLIC = {
     f"{module}.{name}": getattr(importlib.import_module(module), name)
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", "shrinktest.datasets")
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", "shrinktest.datasets", APPLICATIONS)
     for name in importlib.import_module(module).__all__
     if name != "__version__"
 }
@@ -201,7 +207,7 @@ def test_parameters_of_the_main_names_are_documented(name):
 
 
 def test_all_lists_every_public_name():
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators"):
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", APPLICATIONS):
         listed = importlib.import_module(module).__all__
         assert len(set(listed)) == len(listed)
         assert all(hasattr(importlib.import_module(module), name) for name in listed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from numba import njit, types
 from numba.types import FunctionType
 
@@ -10,12 +12,42 @@ from numba.types import FunctionType
 _RELAXED = {"reassoc", "contract", "arcp", "nsz"}
 
 
+def _stamp() -> tuple[float, int]:
+    """Changes with any compiled file: machine code holds that of the functions it calls, wherever they are written."""
+    found = [path.stat() for path in Path(__file__).parent.glob("*.py")]
+    return max(status.st_mtime for status in found), sum(status.st_size for status in found)
+
+
+_STAMP = _stamp()
+
+
 def compiled(*signature):
     """Compile lazily (or for ``signature``), without the interpreter lock, cached on disk.
 
-    No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.
+    No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where neither
+    the folder of the package nor that of the user can be written, every process compiles for itself.
     """
-    return njit(*signature, nogil=True, cache=True, error_model="numpy", fastmath=_RELAXED)
+
+    def decorate(function):
+        loop = njit(nogil=True, error_model="numpy", fastmath=_RELAXED)(function)
+        if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
+            return loop
+        try:
+            loop.enable_caching()
+        except RuntimeError:
+            pass
+        else:
+            # numba's own stamp is of the one file that a function is in; without this attribute it stays that
+            file = getattr(loop._cache, "_cache_file", None)
+            if file is not None and hasattr(file, "_source_stamp"):
+                file._source_stamp = _STAMP
+        for one in signature:
+            loop.compile(one)
+        if signature:
+            loop.disable_compile()
+        return loop
+
+    return decorate
 
 
 VECTOR = types.float64[::1]
