@@ -111,6 +111,11 @@ def _test_options() -> argparse.ArgumentParser:
     add("--header", metavar="WHETHER", choices=HEADERS, default="auto", help=what)
     what = "with missing cells (empty, NA, nan): raise (default), omit their rows, or propagate"
     add("--nan-policy", metavar="POLICY", default="raise", help=what)
+    what = "how the kernel is evaluated: auto (default), dense, factor, nystrom or rff; the last two approximate it"
+    add("--gram", metavar="ROUTE", default="auto", help=what)
+    add("--rank", metavar="N", type=int, help="coordinates of an approximated kernel")
+    what = "bytes that the kernel's values may take (default: a quarter of what is free)"
+    add("--max-memory", metavar="BYTES", type=float, help=what)
     add("--workers", metavar="N", type=int, help="threads (default: all cores); never changes the result")
     add("--progress", action="store_true", help="show a progress bar")
     add("--json", action="store_true", help="print JSON; its keys are the result's attributes in Python")

@@ -65,6 +65,7 @@ def summary(result: TestResult) -> Any:
         (f"Critical ({result.alpha:g}):", f"{result.critical_value():.6g}"),
         ("Decision:", "none" if np.isnan(result.pvalue) else decision),
         ("Relabellings:", f"{result.n_resamples} ({'all' if result.exact else 'random'})"),
+        ("Kernel values:", result.route),
     ]
     blank = ("", "")
     length = max(len(left), len(right))

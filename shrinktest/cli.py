@@ -129,6 +129,9 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
         rng=args.seed,
         workers=args.workers,
         progress=args.progress,
+        gram=args.gram,
+        rank=args.rank,
+        max_memory=args.max_memory,
         **kernels,
     )
     print(result.to_json() if args.json else result.summary())

@@ -143,7 +143,13 @@ def _routes(
 ) -> tuple[Route, Route]:
     """One route for both margins, each with features of its own; a margin knows nothing of the pairing."""
     margins = [estimator.features(kernel, z) for kernel, z in zip(kernels, points, strict=True)]
-    common = {"memory": memory / 4.0, "sums_only": isinstance(estimator, ScaledMean), "default_rank": 100, **options}
+    common = {
+        "memory": memory,
+        "kernels": 2,
+        "sums_only": isinstance(estimator, ScaledMean),
+        "default_rank": 100,
+        **options,
+    }
 
     def both(gram: str) -> tuple[Route, Route]:
         left, right = (

@@ -58,6 +58,7 @@ def choose_route(
     memory: float,
     rng: np.random.Generator,
     sums_only: bool,
+    kernels: int = 1,
     large: int = 1500,
     default_rank: int = 1000,
 ) -> Route:
@@ -78,6 +79,8 @@ def choose_route(
         Draws landmarks and frequencies; not touched for the other routes.
     sums_only : bool
         Whether the estimator can do without the Gram matrix.
+    kernels : int
+        How many kernels share the memory, with a working copy each when there are several.
     large : int
         Number of observations from which few coordinates pay for being found.
     default_rank : int
@@ -96,30 +99,41 @@ def choose_route(
         if gram in ("auto", "dense"):
             raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
     size, columns = points.shape
-    fits = 10.0 * size**2 <= memory
+    needed = (10.0 if kernels == 1 else 20.0 * kernels) * size**2  # bytes of Gram matrices while they are made
+    affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
+    fits = needed <= memory
     if gram == "auto":
         gram = "dense"
         small = size < large or columns > _COLUMNS
         if sums_only and (_few(kernel, points) or not small or not fits):
-            found = _factor(kernel, points, min(_MOST, size // 4, _affordable(size, memory)))
+            found = _factor(kernel, points, min(_MOST, size // 4, affordable))
             if found is not None:
                 return found
     if gram == "dense" or not sums_only:
         if not fits:
-            raise MemoryError(_too_large(size, memory, default_rank if sums_only else None))
+            advice = (
+                f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
+                if sums_only
+                else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+            )
+            matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+            raise MemoryError(
+                f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
+                f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
+            )
         if gram == "dense":
             return Route("dense", kernel)
     most = rank or (min(_MOST, size) if gram == "factor" else min(default_rank, size))
-    if most > max(1, _affordable(size, memory)):
+    if most > max(1, affordable):
         raise MemoryError(
-            f"gram={gram!r}: {most} coordinates of {size} observations take {_gigabytes(24.0 * size * most)}, more "
-            f"than max_memory={_gigabytes(memory)}; give rank={max(1, _affordable(size, memory))} or less"
+            f"gram={gram!r}: {most} coordinates of {size} observations take {_bytes(24.0 * kernels * size * most)}, "
+            f"more than max_memory={_bytes(memory)}; give rank={max(1, affordable)} or less"
         )
     if gram == "factor":
         if rank is not None and not isinstance(kernel, FiniteRank):
             low = factorized(kernel, points, rank, truncate=True)
             assert low is not None  # as it may be truncated
-            return Route(gram, low[0], _note(f"pivoted Cholesky factor of rank {rank}"), low[1])
+            return Route(gram, low[0], _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
         found = _factor(kernel, points, most)
         if found is None:
             raise ValueError(
@@ -128,9 +142,9 @@ def choose_route(
             )
         return found
     if gram == "nystrom":
-        return Route(gram, nystrom(kernel, points, most, rng), _note(f"Nystrom approximation with {most} landmarks"))
+        return Route(gram, nystrom(kernel, points, most, rng), _note(f"a Nystrom approximation with {most} landmarks"))
     return Route(
-        gram, random_fourier(kernel, columns, most, rng), _note(f"approximation by {most} random Fourier features")
+        gram, random_fourier(kernel, columns, most, rng), _note(f"an approximation by {most} random Fourier features")
     )
 
 
@@ -147,25 +161,14 @@ def _few(kernel: Kernel, points: np.ndarray) -> bool:
 
 
 def _note(what: str) -> str:
-    return f"The statistic is that of a {what}; its permutation test has exact level."
+    return f"The statistic is that of {what}; its permutation test has exact level."
 
 
-def _affordable(size: int, memory: float) -> int:
-    """Coordinates that fit: the factor, and two of its size while it is made."""
-    return int(memory / (24.0 * size))
-
-
-def _too_large(size: int, memory: float, rank: int | None) -> str:
-    needed = f"a Gram matrix of {size} observations takes {_gigabytes(10.0 * size**2)} while it is made"
-    if rank:
-        advice = f"use gram='nystrom' (or 'rff') with rank={min(rank, max(1, _affordable(size, memory)))}"
-    else:
-        advice = "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
-    return f"{needed}, more than max_memory={_gigabytes(memory)}; {advice}, or raise max_memory"
-
-
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.3g} GB"
+def _bytes(size: float) -> str:
+    unit, name = next(
+        (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
+    )
+    return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"
 
 
 def memory_limit(max_memory: Any) -> float:

@@ -75,9 +75,10 @@ def test_options_reach_the_two_sample_test(run, samples):
         n_resamples=49,
         alpha=0.1,
         rng=3,
+        gram="dense",
     )
     options = "--columns u --estimator fkmse --set loo=paper --tuning joint --kernel laplacian --bandwidth 0.7"
-    more = "--statistic biased --resamples 49 --alpha 0.1 --seed 3 --workers 1 --json"
+    more = "--statistic biased --resamples 49 --alpha 0.1 --seed 3 --workers 1 --gram dense --json"
     code, out, _ = run("two-sample", "a.csv", "b.csv", *options.split(), *more.split())
     assert code == 0
     assert json.loads(out) == json.loads(expected.to_json())
@@ -119,8 +120,10 @@ def test_options_reach_the_independence_test(run):
         bandwidth_y=[0.5, 2.0],
         rng=0,
         n_resamples=99,
+        gram="nystrom",
+        rank=5,
     )
-    options = "--x b --y d,a --kernel-x laplacian --bandwidth-x 2 --bandwidth-y 0.5,2 --json"
+    options = "--x b --y d,a --kernel-x laplacian --bandwidth-x 2 --bandwidth-y 0.5,2 --gram nystrom --rank 5 --json"
     code, out, _ = run("independence", "data.csv", *options.split(), *FAST)
     assert code == 0
     assert json.loads(out) == json.loads(expected.to_json())
@@ -193,6 +196,8 @@ def test_wrong_usage_exits_with_2(run, argv):
         ("--alpha 2", "alpha must lie strictly between 0 and 1"),
         ("--resamples -1", "n_resamples must be"),
         ("--workers 0", "workers must be"),
+        ("--gram full", "gram must be one of"),
+        ("--max-memory 1000", "while being made, more than max_memory=1000 bytes"),
         ("--seed -1", "seed"),
         ("--plot null.xyz", "must end in one of"),
         ("--plot nowhere/null.png", "no directory nowhere"),

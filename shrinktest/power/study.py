@@ -23,8 +23,8 @@ from shrinktest.power.work import finish
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {
-    "two-sample": ("kernel", "bandwidth", "statistic"),
-    "independence": ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic"),
+    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank"),
+    "independence": ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
 }
 
 
@@ -67,7 +67,7 @@ def power_study(
         Run the design's null twin as well, which shows the level of the tests.
     kernels : dict, optional
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``.
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
