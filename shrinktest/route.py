@@ -109,7 +109,12 @@ def choose_route(
             found = _factor(kernel, points, min(_MOST, size // 4, affordable))
             if found is not None:
                 return found
-    if gram == "dense" or not sums_only:
+    if gram != "dense" and not sums_only:
+        raise ValueError(
+            f"gram={gram!r} is for estimators that need sums only ('kme', 'skmse', and the marginalised ones with pooled "
+            "noise); others are fitted to the Gram matrix of every relabelled sample: use gram='dense'"
+        )
+    if gram == "dense":
         if not fits:
             advice = (
                 f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
@@ -121,8 +126,7 @@ def choose_route(
                 f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
                 f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
             )
-        if gram == "dense":
-            return Route("dense", kernel)
+        return Route("dense", kernel)
     most = rank or (min(_MOST, size) if gram == "factor" else min(default_rank, size))
     if most > max(1, affordable):
         raise MemoryError(

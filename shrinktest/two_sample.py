@@ -147,7 +147,7 @@ def two_sample_test(
         rank=rank,
         memory=memory_limit(max_memory),
         rng=generator,
-        sums_only=isinstance(used, ScaledMean),
+        sums_only=_needs_sums_only(used),
     )
     split = Splits(n_resamples=n_resamples, rng=generator, m=len(x), n=len(y))
     null = null_distribution(
@@ -163,9 +163,14 @@ def two_sample_test(
     return conclude(null, kernel=resolved, estimates=estimates, notes=notes, route=route.name, **common)
 
 
+def _needs_sums_only(estimator: MeanEstimator) -> bool:
+    retuned = isinstance(estimator, Marginalized) and not estimator.fixed  # on the points of every relabelled sample
+    return isinstance(estimator, ScaledMean) and not retuned
+
+
 def _cost(estimator: MeanEstimator, route: Route, pooled: np.ndarray) -> Shared | None:
     """Sums of many splits share their tables: an addition for every four observations and column, half by symmetry."""
-    if not isinstance(estimator, ScaledMean) or (isinstance(estimator, Marginalized) and not estimator.fixed):
+    if not _needs_sums_only(estimator):
         return None
     z = route.coordinates(pooled[:1])
     columns = len(pooled) / 2.0 if z is None else z.shape[1]

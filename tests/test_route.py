@@ -242,6 +242,9 @@ X, Y = normal(40, 2), normal(30, 2, seed=1)
         ({"rank": 5}, ValueError, "gram='auto' has none"),
         ({"gram": "rff", "rank": 0}, ValueError, "rank must be"),
         ({"gram": "rff", "kernel": "linear"}, ValueError, "use gram='nystrom'"),
+        ({"gram": "factor", "estimator": "fkmse"}, ValueError, "estimators that need sums only"),
+        ({"gram": "nystrom", "estimator": lambda gram: gram[0]}, ValueError, "use gram='dense'"),
+        ({"gram": "rff", "estimator": MKME(tuning="joint")}, ValueError, "with pooled noise"),
         ({"max_memory": -1}, ValueError, "max_memory must be a positive number of bytes"),
         ({"max_memory": "2GB"}, ValueError, "max_memory must be a positive number of bytes"),
         (

@@ -244,7 +244,6 @@ ROUTES = [
     ("kme", 10, "dense"),
     ("kme", 2, "factor"),
     *((name, 10, "dense") for name in ESTIMATORS if name not in ("kme", "mkme", "mmkme")),
-    ("fkmse", 2, "factor"),
     ("fkmse, averaged", 10, "dense"),
     ("mkme", 2, "dense"),
     ("mmkme", 2, "dense"),
