@@ -111,8 +111,8 @@ def choose_route(
                 return found
     if gram != "dense" and not sums_only:
         raise ValueError(
-            f"gram={gram!r} is for estimators that need sums only ('kme', 'skmse', and the marginalised ones with pooled "
-            "noise); others are fitted to the Gram matrix of every relabelled sample: use gram='dense'"
+            f"gram={gram!r} is for estimators that need sums only ('kme', 'skmse', and the marginalised ones with "
+            "pooled noise); others are fitted to the Gram matrix of every relabelled sample: use gram='dense'"
         )
     if gram == "dense":
         if not fits:
