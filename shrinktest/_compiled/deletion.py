@@ -4,7 +4,7 @@ Point i is really left out; every (point, lam) costs O(t n), with no eigenvector
 problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with R = lam (K + lam I)^-1, because the deleted smoother is
 R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i and e_i'R^k e up to k = 2t.
 
-The loops run over 32 points in step, so that every inner loop is a few vector instructions and the vectors of a hundred
+The loops run over 28 points in step, so that every inner loop is a few vector instructions and the vectors of a hundred
 points stay in the first-level cache.  They share one flat buffer with constant offsets and unsigned indices, from which
 the compiler sees that nothing overlaps, and take two rows at a time: shorter loops would be unrolled into scalars.
 """
@@ -17,14 +17,14 @@ from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, smoothed_mean
 from shrinktest._compiled.tridiagonal import basis
 
-_LANES = 32
+_LANES = 28
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(3 * _LANES)
 # A row of the buffer holds one coordinate of the points, and of two vectors that take turns.
 _BASIS, _FIRST, _SECOND = np.uint64(0), np.uint64(_LANES), np.uint64(2 * _LANES)
 
 
 def solver(source, target):
-    """R x for 32 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
+    """R x for 28 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
 
     @compiled()
     def solve(buffer, n, multipliers, pivots):
