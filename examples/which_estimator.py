@@ -159,7 +159,8 @@ def main() -> None:
         "## Two samples",
         "25 + 25 points, or 15 + 60 where one sample is larger. `lam_cov` is F-KMSE with a fixed amount on the "
         "covariance scale; `fkmse` is tuned in every permutation, one amount for both samples when the sizes "
-        "differ; `fkmse by sample` tunes each alone, which is one-sided then.",
+        "differ; `fkmse by sample` tunes each alone. Unequal sizes take the unbiased form, as by default: in the "
+        "biased one every estimator favours the smaller sample being wider.",
         show(rates[two], differences[two_d], ["cell", "d", "n"], TWO_SAMPLES),
         "Shrinkage sharpens the test against changes of dispersion, by far the most with fixed, heavy amounts "
         "(`lam_cov` about 1, one Landweber step), and blunts it against shifts and correlations. The amount that "

@@ -12,7 +12,7 @@ from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.permutation import Shared, Splits, Statistic, null_distribution
@@ -54,9 +54,9 @@ def two_sample_test(
     bandwidth : float, sequence of float or "median"
         For kernels given by name; "median": its square is the median squared distance of the pooled sample.
     statistic : {"auto", "biased", "unbiased"}
-        "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): for the standard and the
-        marginalised means.  "auto": unbiased for these when the sizes differ, where V forms favour one direction;
-        biased otherwise.
+        "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
+        the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
+        change of scale; biased otherwise.
     n_resamples : int or inf, default 999
         Number of random relabellings.  All splits are enumerated instead when they are no more than this.
     alpha : float, default 0.05
@@ -102,6 +102,10 @@ def two_sample_test(
     The level is exact for every estimator: what is computed once does not depend on the labels, everything else is
     recomputed for every relabelling, ties count as exceedances, and the observed labelling is one of the rows.
     Statistic: [M14] section 2 with the weights of the estimator; for the marginalised means [X20] (30).
+
+    The U form replaces the squared norm w'Kw of an estimate with weights w by w'Kw - sum_i w_i^2 (K_ii - A), with A the
+    mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
+    independent points raise it.  For equal weights this is the unbiased statistic of Gretton et al. (2012).
 
     Examples
     --------
@@ -193,13 +197,13 @@ def resolve(kernel: Kernel, points: np.ndarray, generator: np.random.Generator, 
 
 def form_of(estimator: MeanEstimator, statistic: str, sizes: tuple[int, ...]) -> str:
     """The form, "biased" or "unbiased"; raises ValueError where the unbiased form does not exist."""
-    has_unbiased = isinstance(estimator, ScaledMean) and estimator.unbiased
     if statistic == "auto":
-        return "unbiased" if has_unbiased and len(set(sizes)) > 1 else "biased"
-    if statistic == "unbiased" and not has_unbiased:
+        return "unbiased" if len(set(sizes)) > 1 else "biased"
+    average = isinstance(estimator, ScaledMean) and estimator.unbiased
+    if statistic == "unbiased" and len(sizes) == 1 and not average:
         raise ValueError(
-            f"statistic='unbiased' exists for the standard and the marginalised means only: a shrunken mean is not an "
-            f"average of its points; use statistic='biased' with {estimator!r}"
+            f"statistic='unbiased' of an independence test exists for the standard and the marginalised means only; "
+            f"use statistic='biased' with {estimator!r}"
         )
     return statistic
 
@@ -220,8 +224,8 @@ def split_statistic(
         return _scaled(estimator, route, pooled, m, n, tuning, form)
     gram = np.ascontiguousarray(route.kernel(pooled))
     if isinstance(estimator, SpectralEstimator):
-        return _spectral(estimator, gram, m, n, tuning)
-    return _by_function(estimator, gram)
+        return _spectral(estimator, gram, m, n, tuning, form)
+    return _by_function(estimator, gram, form)
 
 
 def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]:
@@ -263,21 +267,18 @@ def _scaled(
         xx, along, trace_x = sums_of(masks).T
         xy = along - xx
         yy, trace_y = everything - xx - 2.0 * xy, whole_trace - trace_x
+        x, y = (xx, trace_x, m), (yy, trace_y, n)
+        scale_x, scale_y = (estimator.scale(x, y),) * 2 if tuning == "joint" else map(estimator.scale, (x, y))
+        within = size = scale_x**2 * xx / m**2 + scale_y**2 * yy / n**2
+        cross = 2.0 * scale_x * scale_y * xy / (m * n)
         if form == "unbiased":
-            within = (xx - trace_x) / (m * (m - 1)) + (yy - trace_y) / (n * (n - 1))
-            cross = 2.0 * xy / (m * n)
-            size = xx / m**2 + yy / n**2
-        else:
-            x, y = (xx, trace_x, m), (yy, trace_y, n)
-            scale_x, scale_y = (estimator.scale(x, y),) * 2 if tuning == "joint" else map(estimator.scale, (x, y))
-            within = size = scale_x**2 * xx / m**2 + scale_y**2 * yy / n**2
-            cross = 2.0 * scale_x * scale_y * xy / (m * n)
+            within = scale_x**2 * (xx - trace_x) / (m * (m - 1)) + scale_y**2 * (yy - trace_y) / (n * (n - 1))
         return np.stack([within - cross, size + np.abs(cross)], axis=1)
 
     return statistic
 
 
-def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str) -> Statistic:
+def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
     from shrinktest._compiled.engine import splits
 
     for size in (m, n):
@@ -288,7 +289,7 @@ def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tu
 
     def statistic(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 2))
-        splits(gram, masks, theta, amounts_x, amounts_y, joint, *loops, out)
+        splits(gram, masks, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
         return out
 
     return statistic
@@ -311,13 +312,18 @@ def _smoothed(estimator: Marginalized, kernel: Kernel, pooled: np.ndarray, tunin
     return statistic
 
 
-def _by_function(estimator: MeanEstimator, gram: np.ndarray) -> Statistic:
+def _by_function(estimator: MeanEstimator, gram: np.ndarray, form: str) -> Statistic:
+    def excess(w: np.ndarray, own: np.ndarray) -> float:
+        n, diagonal = len(w), np.diag(own)
+        between = (own.sum() - diagonal.sum()) / (n * (n - 1))
+        return float(np.square(w) @ (diagonal - between)) if form == "unbiased" else 0.0
+
     def one(mask: np.ndarray) -> tuple[float, float]:
         x, y = np.flatnonzero(mask), np.flatnonzero(~mask)
         xx, yy, xy = gram[np.ix_(x, x)], gram[np.ix_(y, y)], gram[np.ix_(x, y)]
         w, v = estimator.weights(xx), estimator.weights(yy)
         within, cross = w @ xx @ w + v @ yy @ v, 2.0 * (w @ xy @ v)
-        return within - cross, within + abs(cross)
+        return within - cross - excess(w, xx) - excess(v, yy), within + abs(cross)
 
     return lambda masks: np.array([one(mask) for mask in masks])
 
@@ -339,7 +345,7 @@ def _notes(
     if isinstance(used, SKMSE) and used.fixed and (used.decay is None or equal):
         notes.append(
             "One shrinkage amount that relabelling does not change multiplies the statistic by a constant: the p-value "
-            f"is that of estimator='kme'{'' if equal else ' with statistic=' + repr('biased')}."
+            f"is that of estimator='kme'{' with statistic=' + repr(form) if form == 'biased' and not equal else ''}."
         )
     if isinstance(used, Marginalized) and used.fixed:
         notes.append(
@@ -351,10 +357,15 @@ def _notes(
             "Samples that are tuned apart carry unequal noise, which makes the statistic non-zero under equal "
             "distributions; the p-value stays exact, but prefer tuning='pooled' or 'joint'."
         )
-    one_sided = isinstance(used, KME) and form == "biased"
-    if not equal and (tuning == "sample" or one_sided) and not isinstance(used, Marginalized):
-        notes.append(
-            "With unequal sizes this form favours one direction of a change of scale; "
-            + ("statistic='unbiased' does not." if one_sided else "tuning='joint' or a fixed lam_cov does so less.")
-        )
+    if not equal and not isinstance(used, Marginalized):
+        if form == "biased":
+            notes.append(
+                "With unequal sizes this form favours one direction of a change of scale; "
+                "statistic='unbiased' does not."
+            )
+        if tuning == "sample":
+            notes.append(
+                "Of samples of unequal sizes that are tuned apart, the smaller one is shrunk more, which favours one "
+                "direction of a change of scale; tuning='joint' has one amount for both."
+            )
     return tuple(notes)

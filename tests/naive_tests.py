@@ -40,6 +40,16 @@ def mmd2_unbiased(K_xx, K_yy, K_xy):
     return within - 2 * np.mean(K_xy)
 
 
+def mmd2_weighted_unbiased(w_x, K_xx, w_y, K_yy, K_xy):
+    """The weighted MMD^2 less what independent points add to it: sum of w_i^2 (K_ii - mean of K off its diagonal)."""
+    value = mmd2_weighted(w_x, K_xx, w_y, K_yy, K_xy)
+    for w, K in ((w_x, K_xx), (w_y, K_yy)):
+        n = len(w)
+        between = sum(K[i, j] for i in range(n) for j in range(n) if i != j) / (n * (n - 1))
+        value -= sum(w[i] ** 2 * (K[i, i] - between) for i in range(n))
+    return value
+
+
 def mmd2_of_split(G, S, T, weights):
     """Weighted MMD^2 between the points S and T of a pooled Gram matrix, both fitted anew by `weights`."""
     K_xx, K_yy = G[np.ix_(S, S)], G[np.ix_(T, T)]

@@ -68,7 +68,7 @@ def weights(estimator, K, fixed=None):
     return functions[type(estimator).__name__](K, **{**parameters(estimator), **fixed})
 
 
-def mmd2(estimator, tuning, G):
+def mmd2(estimator, tuning, G, form=naive_tests.mmd2_weighted):
     """(G, S, T) -> weighted MMD^2 of a split, refitted on K_SS and K_TT.
 
     tuning: "sample" (also when nothing is tuned), "joint", or "pooled" (once, on G).
@@ -79,7 +79,7 @@ def mmd2(estimator, tuning, G):
         K, L = G[np.ix_(S, S)], G[np.ix_(T, T)]
         common = amount(estimator, K, L) if tuning == "joint" else pooled
         w, v = weights(estimator, K, common), weights(estimator, L, common)
-        return naive_tests.mmd2_weighted(w, K, v, L, G[np.ix_(S, T)])
+        return form(w, K, v, L, G[np.ix_(S, T)])
 
     return statistic
 

@@ -20,15 +20,15 @@ def test_forms_and_tunings_by_default():
         ("kme", (5, 5), "biased", "fixed"),
         ("kme", (6, 4), "unbiased", "fixed"),
         ("skmse", (5, 5), "biased", "sample"),
-        ("skmse", (6, 4), "biased", "joint"),
-        (FKMSE(lam=1.0), (6, 4), "biased", "fixed"),
-        (FKMSE(tuning="sample"), (6, 4), "biased", "sample"),
-        ("landweber", (6, 4), "biased", "joint"),
+        ("skmse", (6, 4), "unbiased", "joint"),
+        (FKMSE(lam=1.0), (6, 4), "unbiased", "fixed"),
+        (FKMSE(tuning="sample"), (6, 4), "unbiased", "sample"),
+        ("landweber", (6, 4), "unbiased", "joint"),
         ("mkme", (5, 5), "biased", "pooled"),
         ("mmkme", (6, 4), "unbiased", "pooled"),
         (MKME(tuning="joint"), (6, 4), "unbiased", "joint"),
         (MKME(variance=0.1), (6, 4), "unbiased", "fixed"),
-        (lambda G: np.full(len(G), 1 / len(G)), (6, 4), "biased", "fixed"),
+        (lambda G: np.full(len(G), 1 / len(G)), (6, 4), "unbiased", "fixed"),
     ]
     for estimator, sizes, form, tuning in cases:
         result = split_test(*samples(*sizes), estimator, n_resamples=0)
@@ -52,14 +52,16 @@ def proportional(a, b):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("estimator", [SKMSE(tuning="pooled"), SKMSE(alpha=0.4)], ids=repr)
-def test_one_amount_of_simple_shrinkage_changes_nothing(estimator, sizes, seed):
-    result = split_test(*samples(*sizes), estimator, n_resamples=99, rng=seed)
-    standard = split_test(*samples(*sizes), statistic="biased", n_resamples=99, rng=seed)
+@pytest.mark.parametrize("form", FORMS)
+def test_one_amount_of_simple_shrinkage_changes_nothing(estimator, sizes, seed, form):
+    result, standard = (
+        split_test(*samples(*sizes), each, statistic=form, n_resamples=99, rng=seed) for each in (estimator, "kme")
+    )
     s = 1 - (0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"])
     np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-9)
     assert result.pvalue == standard.pvalue
     assert "the p-value is that of estimator='kme'" in notes(result)
-    assert ("statistic='biased'" in notes(result)) == (sizes[0] != sizes[1])
+    assert ("with statistic='biased'" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
 
 
 def test_shrinkage_that_depends_on_the_size_only_is_one_amount_for_equal_sizes():
@@ -67,7 +69,7 @@ def test_shrinkage_that_depends_on_the_size_only_is_one_amount_for_equal_sizes()
     equal, unequal = (split_test(*samples(*sizes), estimator, n_resamples=30) for sizes in SIZES)
     assert proportional(equal, split_test(*samples(5, 5), n_resamples=30))
     assert "the p-value is that of estimator='kme'" in notes(equal)
-    assert not proportional(unequal, split_test(*samples(6, 4), statistic="biased", n_resamples=30))
+    assert not proportional(unequal, split_test(*samples(6, 4), n_resamples=30))
     assert "the p-value is that of" not in notes(unequal)
 
 
@@ -123,6 +125,7 @@ def test_one_sided_forms_are_pointed_out():
         assert said not in notes(split_test(*samples(5, 5), estimator, n_resamples=0))
     assert said in notes(split_test(*samples(6, 4), statistic="biased", n_resamples=0))
     assert said not in notes(split_test(*samples(6, 4), n_resamples=0))
+    assert said in notes(split_test(*samples(6, 4), "fkmse", statistic="biased", n_resamples=0))
     assert said not in notes(split_test(*samples(6, 4), "fkmse", n_resamples=0))
 
 

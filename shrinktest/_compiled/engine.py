@@ -89,6 +89,22 @@ def quadratic(gram, weights):
 
 
 @compiled()
+def excess(gram, weights):
+    """What chance adds to w'Kw: sum of w_i^2 (K_ii - A), A the mean of the off-diagonal entries."""
+    n = weights.size
+    total = trace = 0.0
+    for i in range(n):
+        for j in range(n):
+            total += gram[i, j]
+        trace += gram[i, i]
+    between = (total - trace) / (n * (n - 1.0))
+    out = 0.0
+    for i in range(n):
+        out += weights[i] * weights[i] * (gram[i, i] - between)
+    return out
+
+
+@compiled()
 def absolute_quadratic(gram, weights):
     total = 0.0
     for i in range(weights.size):
@@ -98,9 +114,9 @@ def absolute_quadratic(gram, weights):
 
 
 @compiled(
-    types.void(MATRIX, _MASKS, VECTOR, VECTOR, VECTOR, types.boolean, SCORE, WEIGH, MATRIX),
+    types.void(MATRIX, _MASKS, VECTOR, VECTOR, VECTOR, types.boolean, types.boolean, SCORE, WEIGH, MATRIX),
 )
-def splits(pooled, masks, theta, amounts_x, amounts_y, joint, score, weigh, out):
+def splits(pooled, masks, theta, amounts_x, amounts_y, joint, unbiased, score, weigh, out):
     """Squared distance of the two estimates for every split: ``out`` (B, 2) = statistic, size of what cancels in it."""
     total = masks.shape[1]
     first = 0
@@ -141,6 +157,8 @@ def splits(pooled, masks, theta, amounts_x, amounts_y, joint, score, weigh, out)
         within = quadratic(gram_x, x) + quadratic(gram_y, y)
         out[r, 0] = within - 2.0 * cross
         out[r, 1] = within + 2.0 * abs(cross)
+        if unbiased:
+            out[r, 0] -= excess(gram_x, x) + excess(gram_y, y)
 
 
 @compiled(types.void(MATRIX, MATRIX, _INDICES, VECTOR, VECTOR, SCORE, WEIGH, MATRIX))

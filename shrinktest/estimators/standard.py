@@ -22,7 +22,7 @@ Sums = tuple[Any, Any, int]
 class ScaledMean(MeanEstimator):
     """An estimator s * (1/n) sum_i phi_i: a test needs only sums and traces of blocks of the Gram matrix."""
 
-    #: Whether the statistics have an unbiased form: only without shrinkage.
+    #: Whether an independence test has an unbiased form: only without shrinkage.
     unbiased: ClassVar[bool] = False
 
     @abstractmethod
