@@ -447,7 +447,8 @@ REFUSED = {
     "interval": ({"interval": "wald"}, ValueError, "interval must be one of 'beta', 'wilson'"),
     "workers": ({"workers": 0}, ValueError, "workers"),
     "rng": ({"rng": "seed"}, TypeError, "rng must be"),
-    "form": ({"estimators": "fkmse", "kernels": {"statistic": "unbiased"}}, ValueError, "statistic='unbiased'"),
+    "form": ({"kernels": {"statistic": "u"}}, ValueError, "statistic must be one of"),
+    "route": ({"estimators": "fkmse", "kernels": {"gram": "factor"}}, ValueError, "gram='factor' is for estimators"),
 }
 
 

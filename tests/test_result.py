@@ -90,7 +90,7 @@ def test_it_says_what_was_done(result, shrunken, paired):
     assert result.null_distribution.shape == (199,)
     assert (result.n_observations, paired.n_observations) == ((10, 8), (10,))
     assert (result.form, result.tuning) == ("unbiased", "fixed")
-    assert (shrunken.form, shrunken.tuning) == ("biased", "joint")
+    assert (shrunken.form, shrunken.tuning) == ("unbiased", "joint")
     assert result.kernel == Gaussian(result.bandwidth)
     assert paired.kernel == tuple(map(Gaussian, paired.bandwidth))
     assert len(result.estimates) == 2
