@@ -17,6 +17,7 @@ from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
 _COLUMNS = 2  # of data whose Gram matrix has a low rank; with more it is full
+_LOW = 1000  # coordinates at most where nobody asked for a factor
 _MOST = 3000  # coordinates beyond which a factor is no longer one
 
 
@@ -106,7 +107,7 @@ def choose_route(
         gram = "dense"
         small = size < large or columns > _COLUMNS
         if sums_only and (_few(kernel, points) or not small or not fits):
-            found = _factor(kernel, points, min(_MOST, size // 4, affordable))
+            found = _factor(kernel, points, min(_LOW, size // 4, affordable))
             if found is not None:
                 return found
     if gram != "dense" and not sums_only:
@@ -141,7 +142,8 @@ def choose_route(
         found = _factor(kernel, points, most)
         if found is None:
             raise ValueError(
-                f"gram='factor': the Gram matrix has more than {most} dimensions, so that its factor saves nothing; "
+                f"gram='factor': the Gram matrix has more than {most} dimensions, or nearly as many as observations, "
+                "so that its factor saves nothing; "
                 f"use gram='dense', or approximate it by gram='nystrom', rank={default_rank}"
             )
         return found

@@ -206,9 +206,10 @@ def test_what_a_factor_leaves_out(columns):
 def test_factors_are_found_a_pool_at_a_time(monkeypatch):
     points = normal(300, 2)
     kernel = Gaussian(1.0)
-    monkeypatch.setattr("shrinktest.kernels.finite_rank._POOL", 20)
+    monkeypatch.setattr("shrinktest.kernels.finite_rank._POOL", 100)
     landmarks, z = factorized(kernel, points, 300)
-    assert len(landmarks.points) > 20
+    assert np.ptp([np.abs(z[:, k]).max() for k in (0, -1)]) > 0
+    assert len(landmarks.points) > 60
     np.testing.assert_allclose(z @ z.T, kernel(points), atol=300 * TOLERANCE)
 
 
@@ -263,7 +264,7 @@ def test_refusals(options, error, message):
 
 def test_a_full_rank_is_refused():
     wide = normal(3100, 40)
-    with pytest.raises(ValueError, match=r"more than 3000 dimensions.* approximate it by gram='nystrom'"):
+    with pytest.raises(ValueError, match=r"has more than 3000 dimensions.* approximate it by gram='nystrom'"):
         two_sample_test(wide[:1500], wide[1500:], kernel=Gaussian(0.5), gram="factor")
 
 

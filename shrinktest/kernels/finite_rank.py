@@ -14,6 +14,7 @@ from shrinktest.kernels.distance import Gaussian, Laplacian
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
 _BLOCK = 2**20  # kernel values computed at a time
 _ROOM = 256  # coordinates for which there is room at first
+_FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, which is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
 
 
@@ -117,7 +118,8 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
 
     Returns
     -------
-    (Landmarks, coordinates of the points), or None where ``limit`` landmarks do not do
+    (Landmarks, coordinates of the points), or None where ``limit`` landmarks do not do, or nearly every point of a
+    pool became one
     """
     order = np.lexsort(points.T[::-1])
     residual = kernel.diagonal(points)
@@ -129,6 +131,8 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
         known = len(found.points)
         found = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
         rank = len(found.points)
+        if rank - known >= _FULL * len(pool) and not truncate and len(pool) < len(points):
+            return None
         if rank > len(z):
             z = np.vstack([z[:known], np.empty((min(limit, 2 * rank) - known, len(points)))])
         found.extend(points, z, known)
