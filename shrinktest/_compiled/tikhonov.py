@@ -1,8 +1,8 @@
 """Tikhonov filters (F-KMSE, and iterated): leave-one-out scores and weights from the tridiagonal form.
 
 An amount is lam on the covariance scale relative to the mean of K_ii, lam = n * amount * mean(K_ii), unless
-``theta[2]`` says that it is lam itself.  ``theta = (iterations t, score, absolute)``, score 0 = deletion, 1 = paper,
-2 = averaged.  Throughout R = lam (K + lam I)^-1 is the residual smoother, so that b = u - R^t u.
+``theta[1]`` says that it is lam itself: ``theta = (iterations t, absolute)``.  Throughout
+R = lam (K + lam I)^-1 is the residual smoother, so that b = u - R^t u.
 """
 
 from __future__ import annotations
@@ -142,11 +142,9 @@ def row_sums(gram):
 
 
 @compiled()
-def tikhonov_score(gram, theta, amounts, work, scores):
-    n = gram.shape[0]
+def prepared(gram, theta, amounts, work, scores):
+    """Factorise, and score the plain mean and the zero estimate; row sums, position of the first lam, and all lams."""
     tridiagonalize(gram, work)
-    if amounts.size == 1:
-        return
     rows = row_sums(gram)
     plain, zero = endpoint_scores(gram, rows)
     first, last = 0, amounts.size
@@ -158,14 +156,35 @@ def tikhonov_score(gram, theta, amounts, work, scores):
         scores[last] = zero
     lams = np.empty(last - first)
     for g in range(lams.size):
-        lams[g] = penalty(gram, amounts[first + g], theta[2])
-    t, kind = int(theta[0]), int(theta[1])
-    if kind == 0:
-        deletion_scores(gram, rows, work, t, lams, scores[first:last])
-    elif kind == 1:
-        paper_scores(work, n, t, np.trace(gram), lams, scores[first:last])
-    else:
-        averaged_scores(work, n, np.trace(gram), lams, scores[first:last])
+        lams[g] = penalty(gram, amounts[first + g], theta[1])
+    return rows, first, lams
+
+
+# One function a score, so that only the one in use is compiled.
+
+
+@compiled()
+def score_by_deletion(gram, theta, amounts, work, scores):
+    rows, first, lams = prepared(gram, theta, amounts, work, scores)
+    deletion_scores(gram, rows, work, int(theta[0]), lams, scores[first : first + lams.size])
+
+
+@compiled()
+def score_by_paper(gram, theta, amounts, work, scores):
+    _, first, lams = prepared(gram, theta, amounts, work, scores)
+    paper_scores(work, gram.shape[0], int(theta[0]), np.trace(gram), lams, scores[first : first + lams.size])
+
+
+@compiled()
+def score_by_average(gram, theta, amounts, work, scores):
+    _, first, lams = prepared(gram, theta, amounts, work, scores)
+    averaged_scores(work, gram.shape[0], np.trace(gram), lams, scores[first : first + lams.size])
+
+
+@compiled()
+def factorize_only(gram, theta, amounts, work, scores):
+    """For a fixed amount there is nothing to score."""
+    tridiagonalize(gram, work)
 
 
 @compiled()
@@ -177,7 +196,7 @@ def tikhonov_weigh(gram, theta, amount, work, out):
     if np.isinf(amount):
         out[:] = 0.0
         return
-    lam = penalty(gram, amount, theta[2])
+    lam = penalty(gram, amount, theta[1])
     if lam == 0.0:  # a relative amount of a zero Gram matrix
         out[:] = 1.0 / n
         return

@@ -44,13 +44,14 @@ class _Tikhonov(SpectralEstimator):
         return self.lam is not None or self.lam_cov is not None
 
     def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        from shrinktest._compiled.tikhonov import tikhonov_score, tikhonov_weigh
+        from shrinktest._compiled import tikhonov as compiled
 
-        return tikhonov_score, tikhonov_weigh
+        by = {"deletion": "score_by_deletion", "paper": "score_by_paper", "averaged": "score_by_average"}
+        score = "factorize_only" if self.fixed else by[self.loo]
+        return getattr(compiled, score), compiled.tikhonov_weigh
 
     def theta(self) -> np.ndarray:
-        score = ("deletion", "paper", "averaged").index(self.loo)
-        return np.array([self._iterations, score, self.lam is not None], dtype=np.float64)
+        return np.array([self._iterations, self.lam is not None], dtype=np.float64)
 
     def amounts(self, n: int) -> np.ndarray:
         if self.fixed:
