@@ -28,6 +28,8 @@ LAYERS = [
     ("kernels",),
     ("embedding", "estimators"),
     ("permutation", "route", "result", "_summary", "_plots"),
+    ("configuration",),
+    ("mmd", "hsic"),
     ("two_sample", "independence"),
     ("datasets",),
     ("power", "risk", "applications"),

@@ -1,0 +1,219 @@
+"""Squared MMD of two samples for every estimator, as a function of splits of the pooled sample."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest.configuration import Configuration, runs_compiled
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.base import Tuned
+from shrinktest.estimators.marginalized import Marginalized
+from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.standard import SKMSE, ScaledMean
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.permutation import Shared, Statistic
+from shrinktest.route import Route, choose_route
+
+
+def configure(
+    estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray, m: int, *, form: str, tuning: str, **route: Any
+) -> Configuration:
+    """The statistic of an estimator and a kernel on pooled observations (N, d), of which the first m are X.
+
+    ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
+    """
+    used = estimator.tuned(kernel, pooled) if isinstance(estimator, Tuned) and tuning == "pooled" else estimator
+    chosen = choose_route(_features(used, kernel, pooled), pooled, sums_only=_needs_sums_only(used), **route)
+    notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
+    low = chosen.kernel if isinstance(chosen.kernel, FiniteRank) and not isinstance(used, Marginalized) else kernel
+    return Configuration(
+        statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form),
+        estimates=lambda: _estimates(used, low, pooled[:m], pooled[m:], tuning),
+        kernel=kernel,
+        route=chosen.name,
+        notes=notes,
+        threads=runs_compiled(used),
+        shared=_cost(used, chosen, pooled),
+    )
+
+
+def _needs_sums_only(estimator: MeanEstimator) -> bool:
+    retuned = isinstance(estimator, Marginalized) and not estimator.fixed  # on the points of every relabelled sample
+    return isinstance(estimator, ScaledMean) and not retuned
+
+
+def _cost(estimator: MeanEstimator, route: Route, pooled: np.ndarray) -> Shared | None:
+    """Sums of many splits share their tables: an addition for every four observations and column, half by symmetry."""
+    if not _needs_sums_only(estimator):
+        return None
+    z = route.coordinates(pooled[:1])
+    columns = len(pooled) / 2.0 if z is None else z.shape[1]
+    return Shared(seconds=1e-7 + len(pooled) / 4.0 * columns * 6e-11)
+
+
+def _features(estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray) -> Kernel:
+    """The kernel of the features, which does not depend on labels unless noise is tuned in every relabelling."""
+    tuned = isinstance(estimator, Marginalized) and not estimator.fixed
+    return kernel if tuned else estimator.features(kernel, pooled)
+
+
+def split_statistic(
+    estimator: MeanEstimator, kernel: Kernel, route: Route, pooled: np.ndarray, m: int, tuning: str, form: str
+) -> Statistic:
+    """The statistic as a function of splits, (B, N) masks to (B, 2); what it closes over does not depend on labels."""
+    n = len(pooled) - m
+    if isinstance(estimator, Marginalized) and not estimator.fixed:
+        return _smoothed(estimator, kernel, pooled, tuning, form)
+    if isinstance(estimator, ScaledMean):
+        return _scaled(estimator, route, pooled, m, n, tuning, form)
+    gram = np.ascontiguousarray(route.kernel(pooled))
+    if isinstance(estimator, SpectralEstimator):
+        return _spectral(estimator, gram, m, n, tuning, form)
+    return _by_function(estimator, gram, form)
+
+
+def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]:
+    """A function from masks S to (B, 3), K summed over S x S, over S x everything, and its trace; K's sum and trace."""
+    from shrinktest._compiled.sums import feature_sums, octets_of, split_sums
+
+    z = route.coordinates(pooled)
+    if z is not None:
+        features, rank, whole = z, z.shape[1], z.sum(axis=0)
+        diagonal = route.kernel.diagonal(pooled)
+        constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
+        if constant is None:
+            features = np.hstack([z, diagonal[:, None]])
+
+        def by_coordinates(masks: np.ndarray) -> np.ndarray:
+            sums = np.empty((len(masks), features.shape[1]))
+            feature_sums(features, octets_of(masks), sums)
+            inside = sums[:, :rank]
+            trace = sums[:, -1] if constant is None else constant * np.count_nonzero(masks, axis=1)
+            return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
+
+        return by_coordinates, float(whole @ whole), float(diagonal.sum())
+    gram = np.ascontiguousarray(route.kernel(pooled))
+
+    def by_blocks(masks: np.ndarray) -> np.ndarray:
+        out = np.empty((len(masks), 3))
+        split_sums(gram, octets_of(masks), out)
+        return out
+
+    return by_blocks, float(gram.sum()), float(np.trace(gram))
+
+
+def _scaled(
+    estimator: ScaledMean, route: Route, pooled: np.ndarray, m: int, n: int, tuning: str, form: str
+) -> Statistic:
+    sums_of, everything, whole_trace = _sums_of(route, pooled)
+
+    def statistic(masks: np.ndarray) -> np.ndarray:
+        xx, along, trace_x = sums_of(masks).T
+        xy = along - xx
+        yy, trace_y = everything - xx - 2.0 * xy, whole_trace - trace_x
+        x, y = (xx, trace_x, m), (yy, trace_y, n)
+        scale_x, scale_y = (estimator.scale(x, y),) * 2 if tuning == "joint" else map(estimator.scale, (x, y))
+        within = size = scale_x**2 * xx / m**2 + scale_y**2 * yy / n**2
+        cross = 2.0 * scale_x * scale_y * xy / (m * n)
+        if form == "unbiased":
+            within = scale_x**2 * (xx - trace_x) / (m * (m - 1)) + scale_y**2 * (yy - trace_y) / (n * (n - 1))
+        return np.stack([within - cross, size + np.abs(cross)], axis=1)
+
+    return statistic
+
+
+def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
+    from shrinktest._compiled.engine import splits
+
+    for size in (m, n):
+        estimator.check_size(size)
+    theta, joint = estimator.theta(), tuning == "joint"
+    amounts_x, amounts_y = (estimator.amounts(max(m, n) if joint else size) for size in (m, n))
+    loops = estimator.loops()
+
+    def statistic(masks: np.ndarray) -> np.ndarray:
+        out = np.empty((len(masks), 2))
+        splits(gram, masks, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
+        return out
+
+    return statistic
+
+
+def _smoothed(estimator: Marginalized, kernel: Kernel, pooled: np.ndarray, tuning: str, form: str) -> Statistic:
+    from shrinktest._compiled.smoothing import smoothed_splits
+
+    columns = pooled.shape[1]
+    th2 = estimator.th2(kernel, columns)
+    # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
+    slack = 1.0 if estimator.tied or columns == 1 else 1e3
+
+    def statistic(masks: np.ndarray) -> np.ndarray:
+        out = np.empty((len(masks), 2))
+        smoothed_splits(pooled, masks, th2, estimator.tied, tuning == "joint", form == "unbiased", out)
+        out[:, 1] *= slack
+        return out
+
+    return statistic
+
+
+def _by_function(estimator: MeanEstimator, gram: np.ndarray, form: str) -> Statistic:
+    def excess(w: np.ndarray, own: np.ndarray) -> float:
+        n, diagonal = len(w), np.diag(own)
+        between = (own.sum() - diagonal.sum()) / (n * (n - 1))
+        return float(np.square(w) @ (diagonal - between)) if form == "unbiased" else 0.0
+
+    def one(mask: np.ndarray) -> tuple[float, float]:
+        x, y = np.flatnonzero(mask), np.flatnonzero(~mask)
+        xx, yy, xy = gram[np.ix_(x, x)], gram[np.ix_(y, y)], gram[np.ix_(x, y)]
+        w, v = estimator.weights(xx), estimator.weights(yy)
+        within, cross = w @ xx @ w + v @ yy @ v, 2.0 * (w @ xy @ v)
+        return within - cross - excess(w, xx) - excess(v, yy), within + abs(cross)
+
+    return lambda masks: np.array([one(mask) for mask in masks])
+
+
+def _estimates(
+    estimator: MeanEstimator, kernel: Kernel, x: np.ndarray, y: np.ndarray, tuning: str
+) -> tuple[MeanEmbedding, MeanEmbedding]:
+    if isinstance(estimator, Tuned) and tuning == "joint":
+        estimator = estimator.tuned(kernel, x, y)
+    return estimator.embed(x, kernel), estimator.embed(y, kernel)
+
+
+def _notes(
+    given: MeanEstimator, used: MeanEstimator, tuning: str, form: str, sizes: tuple[int, int]
+) -> tuple[str, ...]:
+    """What is provably the same as another test, or easily misread."""
+    notes = []
+    equal = sizes[0] == sizes[1]
+    if isinstance(used, SKMSE) and used.fixed and (used.decay is None or equal):
+        notes.append(
+            "One shrinkage amount that relabelling does not change multiplies the statistic by a constant: the p-value "
+            f"is that of estimator='kme'{' with statistic=' + repr(form) if form == 'biased' and not equal else ''}."
+        )
+    if isinstance(used, Marginalized) and used.fixed:
+        notes.append(
+            "With one noise variance for both samples this is the test of estimator='kme' with a wider kernel, "
+            "bandwidth^2 + 2 variance."
+        )
+    if isinstance(given, Marginalized) and tuning == "sample":
+        notes.append(
+            "Samples that are tuned apart carry unequal noise, which makes the statistic non-zero under equal "
+            "distributions; the p-value stays exact, but prefer tuning='pooled' or 'joint'."
+        )
+    if not equal and not isinstance(used, Marginalized):
+        if form == "biased":
+            notes.append(
+                "With unequal sizes this form favours one direction of a change of scale; "
+                "statistic='unbiased' does not."
+            )
+        if tuning == "sample":
+            notes.append(
+                "Of samples of unequal sizes that are tuned apart, the smaller one is shrunk more, which favours one "
+                "direction of a change of scale; tuning='joint' has one amount for both."
+            )
+    return tuple(notes)
