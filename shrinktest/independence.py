@@ -12,6 +12,7 @@ from shrinktest.kernels import as_kernel
 from shrinktest.relabellings import Pairings
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 
 
 def independence_test(
@@ -26,6 +27,7 @@ def independence_test(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    stopping: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -49,7 +51,7 @@ def independence_test(
         One bandwidth per variable, so that the test does not depend on units.
     statistic : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
-    n_resamples, alpha, nan_policy, rng, workers, progress
+    n_resamples, alpha, stopping, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all n! pairings are enumerated when they are no more than ``n_resamples``.
     gram, rank, max_memory
         As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
@@ -90,6 +92,7 @@ def independence_test(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
+    rule = as_stopping(stopping, alpha)
     x, y, missing = paired_samples(X, Y, nan_policy)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -122,5 +125,5 @@ def independence_test(
         rng=generator,
     )
     pairing = Pairings(n_resamples=n_resamples, rng=generator, n=n)
-    null = configuration.null(pairing, workers=threads, progress=progress)
+    null = configuration.null(pairing, stopping=rule, workers=threads, progress=progress)
     return conclude(null, **configuration.about(), **common)

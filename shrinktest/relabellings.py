@@ -54,6 +54,10 @@ class Relabellings(ABC):
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
 
+    def skip(self, rows: int) -> None:
+        """Leave the generator as drawing so many rows would."""
+        self._seeds(rows)
+
     @property
     def exact(self) -> bool:
         """Whether all relabellings are used."""

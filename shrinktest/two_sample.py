@@ -15,6 +15,7 @@ from shrinktest.mmd import configure
 from shrinktest.relabellings import Splits
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 
 
 def two_sample_test(
@@ -27,6 +28,7 @@ def two_sample_test(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    stopping: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -56,6 +58,11 @@ def two_sample_test(
         Number of random relabellings.  All splits are enumerated instead when they are no more than this.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
+    stopping : {None, "besag-clifford", "decision"} or Stopping
+        When to draw fewer than ``n_resamples``.  "besag-clifford": after 20 exceedances, with a p-value that is exact
+        all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "decision": as
+        soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value a
+        valid one on the same side of ``alpha`` (:class:`Decision`).  No effect where all splits are enumerated.
     nan_policy : {"raise", "omit", "propagate"}
         What to do with missing values: an error, drop their rows, or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
@@ -118,6 +125,7 @@ def two_sample_test(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
+    rule = as_stopping(stopping, alpha)
     x, y, _, missing = two_samples(X, Y, nan_policy)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -150,5 +158,5 @@ def two_sample_test(
         rng=generator,
     )
     split = Splits(n_resamples=n_resamples, rng=generator, m=len(x), n=len(y))
-    null = configuration.null(split, workers=threads, progress=progress)
+    null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
     return conclude(null, **configuration.about(), **common)
