@@ -28,6 +28,9 @@ class Relabellings(ABC):
     n_resamples: float
     rng: np.random.Generator
 
+    #: In words, where the design of the data allows some relabellings only.
+    restriction = ""
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -150,7 +153,7 @@ class Pairings(Relabellings):
         from shrinktest._compiled.draws import permutations
 
         out = np.empty((rows, self.n), dtype=np.int64)
-        permutations(self._seeds(rows), out)
+        permutations(self._seeds(rows), np.array([0, self.n]), out)
         return out
 
     def _enumerate(self) -> Iterator[np.ndarray]:

@@ -27,7 +27,7 @@ LAYERS = [
     ("_version", "_validate", "_compiled"),
     ("kernels",),
     ("embedding", "estimators"),
-    ("relabellings", "stopping"),
+    ("relabellings", "restricted", "restriction", "stopping"),
     ("permutation", "route", "result", "_summary", "_plots"),
     ("configuration",),
     ("mmd", "hsic"),
