@@ -64,8 +64,8 @@ def two_sample_test(
     stopping : {None, "besag-clifford", "decision"} or Stopping
         When to draw fewer than ``n_resamples``.  "besag-clifford": after 20 exceedances, with a p-value that is exact
         all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "decision": as
-        soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value a
-        valid one on the same side of ``alpha`` (:class:`Decision`).  No effect where all splits are enumerated.
+        soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value,
+        of the draws until then, a valid one (:class:`Decision`).  No effect where all splits are enumerated.
     blocks : array_like, optional
         A label for every observation, as one vector for X and then Y or as a pair ``(those of X, those of Y)``.
         Observations are relabelled within their block only, so that differences between blocks do no harm.
