@@ -485,7 +485,7 @@ def test_results_say_what_was_allowed():
         (two_sample_test(X, Y, paired=True, rng=0), "within 12 pairs"),
         (two_sample_test(X, Y, blocks=np.arange(24) % 3, rng=0), "within 3 blocks"),
         (two_sample_test(X, Y, groups=np.arange(24) // 2, rng=0), "12 whole groups"),
-        (two_sample_test(X, Y, groups=np.arange(24) // 2, blocks=[0] * 24, rng=0), "12 whole groups within 1 blocks"),
+        (two_sample_test(X, Y, groups=np.arange(24) // 2, blocks=[0] * 24, rng=0), "12 whole groups within 1 block"),
         (independence_test(X, Y, shift="circular", alpha=0.1, rng=0), "circular shifts"),
         (independence_test(X, Y, shift="circular", blocks=np.arange(12) % 2, rng=0), "circular shifts of 2 series"),
         (two_sample_test(X, Y, rng=0), ""),
