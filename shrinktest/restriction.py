@@ -118,9 +118,10 @@ class Restriction:
                 if several
                 else ""
             )
+        left, smallest = _several(found.distinct, "different relabelling"), 1.0 / found.distinct
         raise ValueError(
-            f"relabelling {found.restriction} leaves {_several(found.distinct, 'different relabelling')}, so that no p-value is below {1.0 / found.distinct:.3g} and the test can "
-            f"never reject at alpha={alpha:g}; {advice}"
+            f"relabelling {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
+            f"can never reject at alpha={alpha:g}; {advice}"
         )
 
 
