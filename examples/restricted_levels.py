@@ -245,13 +245,14 @@ def main() -> None:
         "## Exact by theory",
         shown(frames["exact"]),
         "Every restricted test has its level. The unrestricted test of the same data rejects far too often, except "
-        "for pairs that are alike, where it hardly ever rejects.",
+        "for pairs that are alike, where it rejects far too seldom.",
         "## Approximate",
         "The end of an autoregressive series (correlation .7 from one observation to the next) does not join its "
-        "start, so that a circular shift is not quite what the null hypothesis allows.",
+        "start, so that a circular shift is not quite what the null hypothesis allows; the longer the series, the less "
+        "it matters.",
         shown(frames["approximate"]),
         "## Not covered",
-        "A random walk is not stationary: its shifts are unlike it however long it is. Differences of it would be.",
+        "A random walk is not stationary: its shifts are unlike it however long it is. Its differences are stationary.",
         shown(frames["not covered"]),
     ]
     table = pd.concat(frames.values(), ignore_index=True)
