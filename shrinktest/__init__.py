@@ -21,6 +21,7 @@ from shrinktest.estimators import (
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from shrinktest.result import TestResult
+from shrinktest.stopping import BesagClifford, Decision
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "BesagClifford",
     "Compiled",
+    "Decision",
     "Gaussian",
     "IteratedTikhonov",
     "Kernel",
