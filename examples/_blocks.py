@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from _study import ROOT
@@ -37,3 +39,16 @@ def show(blocks: dict[str, str]) -> None:
     """Print the blocks."""
     for name, content in blocks.items():
         print(f"## {name}\n\n{content}\n")
+
+
+def run(description: str, page: str, blocks: Callable[[], dict[str, str]]) -> None:
+    """The command line of a script that fills a page from data files and simulates nothing."""
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="print the tables and write nothing")
+    parser.add_argument("--out", type=Path, default=DOCS, help="folder of the page (default: docs)")
+    args = parser.parse_args()
+    found = blocks()
+    show(found)
+    if not args.quick:
+        args.out.mkdir(parents=True, exist_ok=True)
+        fill(args.out, page, found)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pandas as pd
-from _blocks import DOCS, fill, show
-from _study import markdown, options
+from _blocks import DOCS, run
+from _study import markdown
 
 PEERS = ("hyppo", "dcor", "frouros", "scipy")
 
@@ -28,13 +28,5 @@ def blocks() -> dict[str, str]:
     return {"speed": markdown(pd.DataFrame(rows)), "speed: where": f"Measured {' and '.join(dates)}: {where}."}
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=1, quick=1)
-    show(blocks())
-    if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)
-        fill(args.out, "comparison", blocks())
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "comparison", blocks)

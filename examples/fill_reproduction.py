@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from _blocks import DOCS, fill, show
-from _study import markdown, options
+from _blocks import DOCS, run
+from _study import markdown
 from _tables import paired
 from eckerle4_power import ESTIMATORS, agreement
 
@@ -113,13 +113,5 @@ def blocks() -> dict[str, str]:
     return eckerle() | mixture() | risk() | applications()
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=1, quick=1)
-    show(blocks())
-    if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)
-        fill(args.out, "reproduction", blocks())
-
-
 if __name__ == "__main__":
-    main()
+    run(__doc__, "reproduction", blocks)
