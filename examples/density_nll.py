@@ -32,7 +32,7 @@ def trial(name: str, most: int | None, repetition: int) -> list[dict]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=30, quick=2)
-    most, names = (50, NAMES[:3]) if args.quick else (None, NAMES)
+    most, names = (50, NAMES[:2]) if args.quick else (None, NAMES)
     results = pd.concat([repeat(args, trial, name, most) for name in names], ignore_index=True)
     means = results.pivot_table(index="data", columns="estimator", values="nll", sort=False)[list(ESTIMATORS)]
     differences = paired(results, ["data"], "nll")

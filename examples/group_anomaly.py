@@ -76,8 +76,8 @@ def main() -> None:
         markdown(tally(differences, better=+1, places=3)),
         "## As published ([M14] Table 2)",
         "Areas under the curve of one-class machines (`ocsmm`) and accuracies of the others (`smm`), on other data. "
-        "The gains of the one-class machines there are at most .002. Here the Gaussian machine, the only one that is of "
-        "use, gains as little from shrinkage where clusters have odd shares, and loses where the correlation is odd.",
+        "The gains of the one-class machines there are at most .002. Here the Gaussian machine, the only one of use, "
+        "gains as little from shrinkage where clusters have odd shares, and loses where the correlation is odd.",
         markdown(published),
     ]
     title = "Odd groups by one-class support measure machines"
