@@ -25,8 +25,10 @@ def trial(name: str, most: int | None, repetition: int) -> list[dict]:
     rows = []
     for estimator in ESTIMATORS:
         mixture = KernelMeanMatching(COMPONENTS, estimator=estimator, n_init=50, random_state=repetition)
-        rows.append({"data": name, "repetition": repetition, "estimator": estimator})
-        rows[-1]["nll"] = -mixture.fit(train).score(test)
+        mixture.fit(train)
+        floor = 1.01 * mixture.min_variance * train.var(axis=0).mean()
+        rows.append({"data": name, "repetition": repetition, "estimator": estimator, "nll": -mixture.score(test)})
+        rows[-1]["at_floor"] = int((mixture.variances_ < floor).sum())
     return rows
 
 
@@ -35,6 +37,7 @@ def main() -> None:
     most, names = (50, NAMES[:2]) if args.quick else (None, NAMES)
     results = pd.concat([repeat(args, trial, name, most) for name in names], ignore_index=True)
     means = results.pivot_table(index="data", columns="estimator", values="nll", sort=False)[list(ESTIMATORS)]
+    narrow = results.pivot_table(index="data", columns="estimator", values="at_floor", sort=False)[list(ESTIMATORS)]
     differences = paired(results, ["data"], "nll")
     published = pd.read_csv(PUBLISHED / "S14_table2_density_nll.csv").set_index("dataset")
     shared = [name for name in names if name in published.index]
@@ -50,6 +53,10 @@ def main() -> None:
         markdown(cells(differences, ["data"])),
         "In how many of these data sets the interval excludes 0:",
         markdown(tally(differences)),
+        f"Components whose variance ends at its floor (.001 of that of the data), mean number of {COMPONENTS}: the "
+        "spectral filters give dense spots of the data more weight than the average does, and narrow components there "
+        "cost held-out rows much.",
+        markdown(narrow.reset_index()),
         "## As published ([S14] Table 2)",
         "Their constants (number of components, scale of the data) are not stated, so levels are not comparable; the "
         "differences from `kme` are the question. " + agreement(differences, published, shared),
