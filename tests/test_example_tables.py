@@ -82,6 +82,21 @@ def test_dots_show_differences_where_they_belong():
     assert (np.round(first.get_xdata()) == np.round(second.get_xdata())).all()
 
 
+def test_agreement_with_what_is_published():
+    import density_nll
+
+    published = pd.DataFrame({"kme": [10.0, 20.0], "a": [9.5, 19.0], "b": [10.2, 19.9]}, index=["x", "y"])
+    rows = [("x", "a", -0.9, -0.4), ("x", "b", -2.0, -1.0), ("y", "a", 0.1, 0.3), ("y", "b", -0.5, 0.5)]
+    rows += [("z", "a", -1.0, -0.5), ("x", "c", -1.0, -0.5)]  # another data set, another estimator
+    frame = pd.DataFrame(rows, columns=["data", "estimator", "low", "high"])
+    frame["difference"] = (frame["low"] + frame["high"]) / 2
+    text = density_nll.agreement(frame, published, ["x", "y"])
+    assert "Of the 4 that can be compared, 3 are published as improvements, by 1.000 at most." in text
+    assert (
+        "Here 1 have the published sign with an interval that excludes 0, 2 the opposite one; 2 intervals hold" in text
+    )
+
+
 def _trial(factor, repetition):
     return [{"repetition": repetition, "value": factor * repetition}]
 
