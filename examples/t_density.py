@@ -79,7 +79,9 @@ def main() -> None:
         markdown(cells(marginalised, keys, places=2)),
         "## As published ([X20] Table 2)",
         "The numbers of dimensions, of degrees of freedom and of components behind it are not known here, so only the "
-        "order of the estimators can be compared.",
+        "order of the estimators can be compared. That all of them are better than `kme`, by far the most in small "
+        "samples, is found again. That marginalisation is ahead of shrinkage is not: under heavy tails `fkmse` leads "
+        "at every n, and with lighter ones `mkme` leads in the two smallest samples only.",
         markdown(published),
     ]
     write(args, "t_density", "Density estimation with heavy tails", parts, results, picture(results))
