@@ -27,7 +27,7 @@ LAYERS = [
     ("_version", "_validate", "_compiled"),
     ("kernels",),
     ("embedding", "estimators"),
-    ("permutation", "route", "result", "_summary", "_plots"),
+    ("permutation", "multiplicity", "route", "result", "_summary", "_plots"),
     ("configuration",),
     ("mmd", "hsic"),
     ("two_sample", "independence"),
