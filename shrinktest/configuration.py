@@ -13,7 +13,8 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.permutation import Null, Relabellings, Shared, Statistic, null_distribution
+from shrinktest.permutation import Null, Shared, Statistic, null_distribution
+from shrinktest.relabellings import Relabellings
 
 FORMS = ("auto", "biased", "unbiased")
 

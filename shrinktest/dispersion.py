@@ -175,8 +175,9 @@ def _scaled(
 ) -> tuple[Products, float]:
     n = np.asarray(sizes, dtype=np.float64)
     sums_of = _sums_of(route, pooled, len(sizes))
-    (whole,), (trace,) = (found[0] for found in _sums_of(route, pooled, 1)(np.zeros((1, len(pooled)), np.uint16)))
-    reference = float(estimator.scale((whole, trace, len(pooled)))) / len(pooled)
+    blocks, diagonals = sums_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
+    whole = float(blocks.sum())
+    reference = float(estimator.scale((whole, float(diagonals.sum()), len(pooled)))) / len(pooled)
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = sums_of(labels)

@@ -9,7 +9,7 @@ from shrinktest.configuration import FORMS, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import as_kernel
-from shrinktest.permutation import Pairings
+from shrinktest.relabellings import Pairings
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.permutation import Relabellings, Splits
+from shrinktest.relabellings import Relabellings, Splits
 
 
 @dataclass(frozen=True)

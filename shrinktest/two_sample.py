@@ -12,7 +12,7 @@ from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.mmd import configure
-from shrinktest.permutation import Splits
+from shrinktest.relabellings import Splits
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
 

@@ -13,13 +13,13 @@ import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
 from shrinktest.estimators import MeanEstimator
-from shrinktest.permutation import Pairings, Splits
 from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
+from shrinktest.relabellings import Pairings, Splits
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {
