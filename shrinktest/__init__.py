@@ -20,6 +20,7 @@ from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from shrinktest.power import power_study, solve_sample_size
 from shrinktest.result import TestResult
+from shrinktest.stopping import BesagClifford, Decision
 from shrinktest.two_sample import two_sample_test
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "BesagClifford",
     "Compiled",
+    "Decision",
     "Gaussian",
     "IteratedTikhonov",
     "Kernel",

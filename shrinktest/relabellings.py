@@ -28,6 +28,9 @@ class Relabellings(ABC):
     n_resamples: float
     rng: np.random.Generator
 
+    #: In words, where the design of the data allows some relabellings only.
+    restriction = ""
+
     @property
     @abstractmethod
     def size(self) -> int:
@@ -53,6 +56,10 @@ class Relabellings(ABC):
 
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
+
+    def skip(self, rows: int) -> None:
+        """Leave the generator as drawing so many rows would."""
+        self._seeds(rows)
 
     @property
     def exact(self) -> bool:
@@ -146,7 +153,7 @@ class Pairings(Relabellings):
         from shrinktest._compiled.draws import permutations
 
         out = np.empty((rows, self.n), dtype=np.int64)
-        permutations(self._seeds(rows), out)
+        permutations(self._seeds(rows), np.array([0, self.n]), out)
         return out
 
     def _enumerate(self) -> Iterator[np.ndarray]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
 from shrinktest.power.designs.base import TESTS, Design, Independent, parameter
+from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,11 +123,15 @@ class FromFunction(Design):
         What the data are for.
     ratio : float, default 1.0
         For two samples, the size of Y over that of X; other ratios need a function that takes ``m``.
+    restriction : callable, optional
+        ``restriction(n, m) -> dict`` with what the test is told of n observations of X and m of Y: ``blocks``,
+        ``groups``, ``paired``, ``shift``.
 
     Notes
     -----
     All randomness must come from ``rng``, or trials cannot be repeated.  The null twin relabels what the function
-    returns: two samples are pooled and split at random, pairs are paired anew at random.
+    returns: two samples are pooled and split at random, pairs are paired anew at random; with a ``restriction`` as far
+    as that allows.
 
     Examples
     --------
@@ -138,6 +143,17 @@ class FromFunction(Design):
     ((20, 1), (20, 1))
     >>> design.null()
     Relabelled(design=FromFunction(exponential, test='two-sample'))
+
+    Before and after, in the same patients:
+
+    >>> def before_and_after(rng, n):
+    ...     before = rng.normal(scale=5.0, size=n)
+    ...     return before, before + rng.normal(0.5, 1.0, size=n)
+    >>> def pairs(n, m):
+    ...     return {"paired": True}
+    >>> design = FromFunction(before_and_after, restriction=pairs)
+    >>> design.options_for(20, 20)
+    {'paired': True}
     """
 
     name: ClassVar[str] = "function"
@@ -146,10 +162,13 @@ class FromFunction(Design):
     function: Callable[..., Any]
     test: str = parameter("two-sample", choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+    restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
+        if self.restriction is not None and not callable(self.restriction):
+            raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
         _no_ratio_of_pairs(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
@@ -169,17 +188,30 @@ class FromFunction(Design):
     def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         return self.sample(rng, n, m)
 
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        if self.restriction is None:
+            return {}
+        told = self.restriction(n, m)
+        if not isinstance(told, dict):
+            raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
+        for key in told:
+            choice(key, ARGUMENTS[self.test], f"a key of what restriction returns, for a {self.test} test,")
+        return told
+
     def null(self) -> Design:
         """The relabelled twin."""
         return Relabelled(self)
 
     def __repr__(self) -> str:
-        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))}, {_purpose(self)})"
+        more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
+        return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
 
 
 @dataclass(frozen=True, repr=False)
 class Relabelled(Design):
     """A null twin for any design: two samples pooled and split at random, or pairs paired anew at random.
+
+    Where the design restricts relabellings, observations take the places of those with the same labels only.
 
     Parameters
     ----------
@@ -216,6 +248,13 @@ class Relabelled(Design):
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
         generator = as_rng(rng)
         x, y = self.design.sample(generator, n, m)
+        told = self.design.options_for(len(x), len(y))
+        if told and self.test == "independence":
+            return x, y[read_pairs(x, y, "raise", **told)[-1].relabelled(generator, len(y))]
+        if told:
+            both = np.vstack([x, y])
+            both = both[read_samples(x, y, "raise", **told)[-1].relabelled(generator, len(both))]
+            return both[: len(x)], both[len(x) :]
         if self.test == "independence":
             return x, y[generator.permutation(len(y))]
         pooled = generator.permutation(np.vstack([x, y]))
@@ -230,6 +269,9 @@ class Relabelled(Design):
     def options(self) -> dict[str, Any]:
         return self.design.options()
 
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return self.design.options_for(n, m)
+
     def smallest(self) -> int:
         return self.design.smallest()
 
@@ -237,6 +279,10 @@ class Relabelled(Design):
 def _no_ratio_of_pairs(design: Design) -> None:
     if design.test == "independence" and design.ratio != 1.0:
         raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", repr(function))
 
 
 def _purpose(design: Design) -> str:

@@ -1,0 +1,66 @@
+"""Slow, literal twins of sequential permutation tests, draw by draw.  Nothing here comes from the package.
+
+A run is a sequence of booleans: whether draw 1, 2, ... reached the observed statistic.
+
+References
+----------
+Besag and Clifford, Sequential Monte Carlo p-values, Biometrika 78, 1991.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+
+def besag_clifford(reached, h):
+    """(p-value, draws): h / l at the h-th exceedance, (g + 1) / (B + 1) if there are only g < h among all B."""
+    seen = 0
+    for draw, one in enumerate(reached, 1):
+        seen += one
+        if seen == h:
+            return h / draw, draw
+    return (seen + 1) / (len(reached) + 1), len(reached)
+
+
+def decision(reached, alphas):
+    """(reject at each level, draws): stops when no outcome of the draws to come could change any decision."""
+    rows = len(reached) + 1
+    seen = 0
+    for draw, one in enumerate(reached, 1):
+        seen += one
+        best, worst = (1 + seen) / rows, (1 + seen + len(reached) - draw) / rows
+        if all((best <= alpha) == (worst <= alpha) for alpha in alphas):
+            break
+    return [worst <= alpha for alpha in alphas], draw
+
+
+def decision_pvalue(reached, alphas):
+    """The larger of what is certain: worst case if some level rejects, else h / l, at least (h + 1) / (B + 1).
+
+    h exceedances are the fewest with which not even the largest level can reject.
+    """
+    rows = len(reached) + 1
+    _, draw = decision(reached, alphas)
+    seen = sum(reached[:draw])
+    h = next(b for b in range(1, rows + 1) if (1 + b) / rows > max(alphas))
+    return max(h / draw, (h + 1) / rows) if seen >= h else (1 + seen + rows - 1 - draw) / rows
+
+
+def law(outcome, B):
+    """P(outcome) over null runs of B draws: {value: probability}, exact.
+
+    With g exceedances among l exchangeable draws the next one exceeds with probability (g + 1) / (l + 2).
+    """
+    found = {}
+
+    def follow(reached, probability):
+        if len(reached) == B:
+            value = outcome(reached)
+            found[value] = found.get(value, Fraction(0)) + probability
+            return
+        chance = Fraction(sum(reached) + 1, len(reached) + 2)
+        follow([*reached, True], probability * chance)
+        follow([*reached, False], probability * (1 - chance))
+
+    follow([], Fraction(1))
+    return found
