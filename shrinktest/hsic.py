@@ -59,7 +59,7 @@ def _routes(
     common = {
         "memory": memory,
         "kernels": 2,
-        "sums_only": isinstance(estimator, ScaledMean),
+        "by_coordinates": isinstance(estimator, ScaledMean),
         "default_rank": 100,
         **options,
     }

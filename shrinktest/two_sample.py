@@ -88,8 +88,9 @@ def two_sample_test(
         How the kernel is evaluated.  "dense": the Gram matrix.  "factor": a pivoted Cholesky factor that reproduces it
         up to rounding; time and memory are then linear in the sizes.  "auto": one of these two, which give the same
         p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
-        permutation test of that approximate statistic is still exact.  All but "dense" are for estimators that
-        need sums only ("kme", "skmse", and the marginalised ones with pooled noise).
+        permutation test of that approximate statistic is still exact.  All but "dense" are for
+        estimators that can do without the Gram matrix: not for your own, nor for marginalised ones that tune their
+        noise in every relabelling.
     rank : int, optional
         Coordinates of the approximation (default 1000); for "factor", where to truncate it.
     max_memory : float, optional
