@@ -31,7 +31,7 @@ def configure(
     margins = tuple(estimator.features(kernel, z) for kernel, z in zip(kernels, variables, strict=True))
     for kernel, z in zip(margins, variables, strict=True):  # says what does not fit into memory
         choose_route(
-            kernel, z, gram="dense", rank=None, memory=memory, rng=rng, sums_only=False, kernels=len(variables)
+            kernel, z, gram="dense", rank=None, memory=memory, rng=rng, by_coordinates=False, kernels=len(variables)
         )
     return Configuration(
         statistic=shuffle_statistic(estimator, margins, variables),

@@ -86,7 +86,7 @@ def configure(
     ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
     """
     used = estimator.tuned(kernel, pooled) if isinstance(estimator, Tuned) and tuning == "pooled" else estimator
-    chosen = choose_route(used.features(kernel, pooled), pooled, sums_only=isinstance(used, ScaledMean), **route)
+    chosen = choose_route(used.features(kernel, pooled), pooled, by_coordinates=isinstance(used, ScaledMean), **route)
     low = chosen.kernel if isinstance(chosen.kernel, FiniteRank) and not isinstance(used, Marginalized) else kernel
     edges = np.cumsum(contrast.sizes)[:-1]
     return Configuration(

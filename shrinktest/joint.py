@@ -14,6 +14,7 @@ from shrinktest.hsic import tuning_of
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 from shrinktest.shuffles import Shuffles
 
 
@@ -23,6 +24,7 @@ def joint_independence_test(
     kernels: Any = "gaussian",
     bandwidths: Any = "median",
     n_resamples: float = 999,
+    stopping: Any = None,
     alpha: float = 0.05,
     nan_policy: str = "raise",
     rng: Any = None,
@@ -42,7 +44,7 @@ def joint_independence_test(
         As ``kernel`` in :func:`two_sample_test`.
     bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable
         One bandwidth per variable, so that the test does not depend on units.
-    n_resamples, alpha, nan_policy, rng, workers, progress, max_memory
+    n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
         As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) shuffles are
         enumerated when they are no more than ``n_resamples``.
 
@@ -97,6 +99,7 @@ def joint_independence_test(
     alpha = level(alpha)
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
+    rule = as_stopping(stopping, alpha)
     values, missing = joint_variables(variables, nan_policy)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -124,7 +127,7 @@ def joint_independence_test(
     )
     configuration = configure(est, found, values, memory=memory_limit(max_memory), rng=generator)
     shuffles = Shuffles(n_resamples=n_resamples, rng=generator, n=n, variables=d)
-    null = configuration.null(shuffles, workers=threads, progress=progress)
+    null = configuration.null(shuffles, stopping=rule, workers=threads, progress=progress)
     return conclude(null, **configuration.about(), **common)
 
 

@@ -15,6 +15,7 @@ from shrinktest.kernels import as_kernel
 from shrinktest.partitions import Partitions
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 
 
 def k_sample_test(
@@ -26,6 +27,7 @@ def k_sample_test(
     bandwidth: Any = "median",
     statistic: str = "auto",
     n_resamples: float = 999,
+    stopping: Any = None,
     alpha: float = 0.05,
     nan_policy: str = "raise",
     rng: Any = None,
@@ -52,7 +54,7 @@ def k_sample_test(
     statistic : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
         "pooled".
-    n_resamples, alpha, nan_policy, rng, workers, progress
+    n_resamples, stopping, alpha, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated when they are no more
         than ``n_resamples``, those that differ by exchanging samples of one size once.
     gram, rank, max_memory
@@ -104,6 +106,7 @@ def k_sample_test(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
+    rule = as_stopping(stopping, alpha)
     values, _, missing = several_samples(samples, nan_policy)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -141,5 +144,5 @@ def k_sample_test(
         rng=generator,
     )
     partitions = Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
-    null = configuration.null(partitions, workers=threads, progress=progress)
+    null = configuration.null(partitions, stopping=rule, workers=threads, progress=progress)
     return conclude(null, **configuration.about(), **common)

@@ -53,7 +53,7 @@ class Partitions(Relabellings):
         if len(self.sizes) == 2:
             return np.where(Splits(self.n_resamples, self.rng, *self.sizes)._draw(rows), 0, 1).astype(np.uint16)
         places = np.empty((rows, self.size), dtype=np.int64)
-        permutations(self._seeds(rows), places)
+        permutations(self._seeds(rows), np.array([0, self.size]), places)
         return self.identity[places]
 
     def _enumerate(self) -> Iterator[np.ndarray]:

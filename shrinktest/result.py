@@ -44,12 +44,12 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class TestResult:
-    """Result of a two-sample or independence test; ``statistic, pvalue = result`` works.
+    """Result of a test; ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
     statistic : float
-        Squared MMD, or HSIC, of the estimates.
+        Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC.
     pvalue : float
         Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
     null_distribution : ndarray, shape (n_resamples,)
@@ -59,7 +59,7 @@ class TestResult:
     exact : bool
         Whether all relabellings were enumerated.
     test : str
-        "two-sample" or "independence".
+        "two-sample", "independence", "k-sample" or "joint-independence".
     form : str
         "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
     estimator : MeanEstimator
@@ -185,7 +185,10 @@ class TestResult:
             For an independence test.
         """
         if self.test != "two-sample":
-            raise ValueError("a witness function compares two samples; an independence test has none")
+            raise ValueError(
+                f"a witness function compares two samples, and this is the result of a test of another kind "
+                f"({self.test}); run two_sample_test on two of the samples"
+            )
         if not self.estimates:
             raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
         first, second = self.estimates

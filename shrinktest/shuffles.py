@@ -37,6 +37,9 @@ class Shuffles(Relabellings):
     def _draw(self, rows: int) -> np.ndarray:
         return _permutations(self._seeds(rows * (self.variables - 1)), self.n).reshape(rows, self.variables - 1, self.n)
 
+    def skip(self, rows: int) -> None:
+        self._seeds(rows * (self.variables - 1))
+
     def _enumerate(self) -> Iterator[np.ndarray]:
         def extended(chosen: tuple[tuple[int, ...], ...]) -> Iterator[np.ndarray]:
             if len(chosen) == self.variables - 1:
@@ -119,5 +122,5 @@ def _permutations(seeds: np.ndarray, n: int) -> np.ndarray:
     from shrinktest._compiled.draws import permutations
 
     out = np.empty((len(seeds), n), dtype=np.int64)
-    permutations(np.ascontiguousarray(seeds), out)
+    permutations(np.ascontiguousarray(seeds), np.array([0, n]), out)
     return out
