@@ -185,10 +185,8 @@ class TestResult:
             For an independence test.
         """
         if self.test != "two-sample":
-            raise ValueError(
-                f"a witness function compares two samples, and this is the result of a test of another kind "
-                f"({self.test}); run two_sample_test on two of the samples"
-            )
+            article = "an" if self.test == "independence" else "a"
+            raise ValueError(f"a witness function compares two samples; {article} {self.test} test has none")
         if not self.estimates:
             raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
         first, second = self.estimates
@@ -269,15 +267,8 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    smallest = 1.0 / (null.n_planned + (not null.exact))
-    if null.n_planned and smallest > alpha:
-        warnings.warn(
-            f"the smallest p-value that {null.n_planned} relabellings can give is {smallest:.3g}, above alpha = "
-            f"{alpha:g}: the test can never reject; "
-            + ("collect more observations" if null.exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
-            UserWarning,
-            stacklevel=3,
-        )
+    if null.n_planned:
+        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
     return TestResult(
         statistic=null.observed,
         pvalue=null.pvalue,
@@ -290,3 +281,18 @@ def conclude(
         stopped=null.stopped,
         **shared,
     )
+
+
+def warn_too_few(rows: int, alpha: float, tests: int = 1, *, exact: bool = False, stacklevel: int) -> None:
+    """Warn when no p-value, the share of ``rows`` times the number of tests, can be as small as ``alpha``."""
+    smallest = tests / rows
+    if rows > 1 and smallest > alpha:
+        relabellings = rows - (not exact)
+        adjusted = f", adjusted for {tests} tests," if tests > 1 else ""
+        warnings.warn(
+            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
+            f"= {alpha:g}: the test can never reject; "
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(tests / alpha)) - 1}"),
+            UserWarning,
+            stacklevel=stacklevel,
+        )
