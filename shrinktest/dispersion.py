@@ -181,9 +181,7 @@ def _scaled(
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = sums_of(labels)
-        own = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
-        joint = estimator.scale(*own) if tuning == "joint" else None
-        scales = np.stack([estimator.scale(one) if joint is None else joint for one in own], axis=1)
+        scales = _scales(estimator, sums, traces, sizes, tuning)
         w = scales / n
         excess = np.zeros_like(w)
         if form == "unbiased":
@@ -193,6 +191,24 @@ def _scaled(
         return w[:, :, None] * sums * w[:, None, :], excess, along
 
     return products, float(reference**2 * whole)
+
+
+def _scales(
+    estimator: ScaledMean, sums: np.ndarray, traces: np.ndarray, sizes: tuple[int, ...], tuning: str
+) -> np.ndarray:
+    own = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
+    joint = estimator.scale(*own) if tuning == "joint" else None
+    return np.stack([estimator.scale(one) if joint is None else joint for one in own], axis=1)
+
+
+def scales_of(
+    estimator: ScaledMean, kernel: Kernel, pooled: np.ndarray, sizes: tuple[int, ...], tuning: str, labels: np.ndarray
+) -> np.ndarray:
+    """The factors (B, k) by which the estimator scales the means of the parts of every partition."""
+    if estimator.unbiased:  # the standard and the marginalised means, which scale nothing
+        return np.ones((len(labels), len(sizes)))
+    route = Route("factor" if isinstance(kernel, FiniteRank) else "dense", kernel)
+    return _scales(estimator, *_sums_of(route, pooled, len(sizes))(labels), sizes, tuning)
 
 
 def weights_of(
