@@ -1,6 +1,9 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
 from shrinktest._version import __version__
+from shrinktest.band import WitnessBand
+from shrinktest.calibration import CalibrationResult, calibrate
+from shrinktest.columns import two_sample_test_columns
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
     FKMSE,
@@ -17,7 +20,11 @@ from shrinktest.estimators import (
     check_estimator,
 )
 from shrinktest.independence import independence_test
+from shrinktest.joint import joint_independence_test
+from shrinktest.k_sample import k_sample_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from shrinktest.many import ManyTests
+from shrinktest.matrix import independence_matrix
 from shrinktest.power import power_study, solve_sample_size
 from shrinktest.result import TestResult
 from shrinktest.stopping import BesagClifford, Decision
@@ -31,6 +38,7 @@ __all__ = [
     "SKMSE",
     "TSVD",
     "BesagClifford",
+    "CalibrationResult",
     "Compiled",
     "Decision",
     "Gaussian",
@@ -39,16 +47,23 @@ __all__ = [
     "Landweber",
     "Laplacian",
     "Linear",
+    "ManyTests",
     "MeanEmbedding",
     "MeanEstimator",
     "NuMethod",
     "Polynomial",
     "Precomputed",
     "TestResult",
+    "WitnessBand",
     "__version__",
+    "calibrate",
     "check_estimator",
+    "independence_matrix",
     "independence_test",
+    "joint_independence_test",
+    "k_sample_test",
     "power_study",
     "solve_sample_size",
     "two_sample_test",
+    "two_sample_test_columns",
 ]

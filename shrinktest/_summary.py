@@ -60,10 +60,7 @@ def summary(result: TestResult) -> Any:
         ("Estimator:", repr(result.estimator)),
         ("Tuning:", result.tuning),
         *((f"Kernel{' ' + v if v else ''}:", type(k).__name__) for v, k in zip(names, kernels, strict=True)),
-        *(
-            (f"Bandwidth{' ' + v if v else ''}:", _number(b))
-            for v, b in zip(names, _widths(result), strict=True)
-        ),
+        *((f"Bandwidth{' ' + v if v else ''}:", _number(b)) for v, b in zip(names, _widths(result), strict=True)),
         (f"No. {_UNITS.get(result.test, 'rows')}:", sizes),
     ]
     low, high = result.pvalue_interval()

@@ -13,14 +13,14 @@ from shrinktest._validate import choice, count
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.result import TestResult
+    from shrinktest.differences import Differences
 
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
 
 
 def plot_witness(
-    result: TestResult,
+    result: Differences,
     ax: Axes | None = None,
     *,
     coordinates: Sequence[int] | int | None = None,
@@ -31,7 +31,7 @@ def plot_witness(
     names: Sequence[str] | None = None,
 ) -> Axes:
     """The witness function over one or two coordinates, with its band, and the observations."""
-    x, y = (estimate.points[:n] for estimate, n in zip(result.estimates, result.n_observations, strict=True))
+    x, y = np.split(result.again.pooled, [result.again.sizes[0]])
     shown = _coordinates(coordinates, x.shape[1])
     choice(others, OTHERS, "others")
     labels = [f"column {j}" for j in range(x.shape[1])] if names is None else list(names)
@@ -61,7 +61,7 @@ def plot_witness(
 def _coordinates(given: Sequence[int] | int | None, columns: int) -> tuple[int, ...]:
     if given is None:
         if columns > 2:
-            raise ValueError(f"the samples have {columns} columns; choose one or two to show, such as coordinates=(0, 1)")
+            raise ValueError(f"the samples have {columns} columns; choose one or two to show (coordinates=(0, 1))")
         return tuple(range(columns))
     listed = (given,) if isinstance(given, int | np.integer) else tuple(given)
     chosen = tuple(count(j, "coordinates", minimum=0) for j in listed)
@@ -82,9 +82,7 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray) 
     ax.plot(line, band.values, color=BLUE, label="witness")
     ax.plot(line[band.outside], band.values[band.outside], ".", color=ORANGE, label="outside the band")
     for values, colour, height, label in ((x, BLUE, 0.04, "X"), (y, ORANGE, 0.0, "Y")):
-        ax.plot(
-            values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax)
-        )
+        ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -101,6 +99,6 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     image = ax.pcolormesh(*lines, values.T, cmap="PuOr_r", vmin=-most, vmax=most, shading="nearest")
     if outside.any() and not outside.all():
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    ax.scatter(*x.T, s=8, color=BLUE, marker="o", label="X")
-    ax.scatter(*y.T, s=8, color=ORANGE, marker="^", label="Y")
+    ax.scatter(x[:, 0], x[:, 1], s=8, color=BLUE, marker="o", label="X")
+    ax.scatter(y[:, 0], y[:, 1], s=8, color=ORANGE, marker="^", label="Y")
     ax.figure.colorbar(image, ax=ax, label="witness; outlined: outside the band")

@@ -133,9 +133,7 @@ def two_sample_test_columns(
             yield configure(est, chosen, column, len(x), **options), Splits(n_resamples, again(), *sizes)
 
     kind = Splits(n_resamples, generator, *sizes)
-    warn_too_few(
-        kind.count, alpha, 1 if method == WESTFALL_YOUNG else len(labels), exact=kind.exact, stacklevel=3
-    )
+    warn_too_few(kind.count, alpha, 1 if method == WESTFALL_YOUNG else len(labels), exact=kind.exact, stacklevel=3)
     return conclude_many(
         tests(),
         method=method,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -43,9 +42,7 @@ def configure(
     )
 
 
-def shuffle_statistic(
-    estimator: MeanEstimator, margins: tuple[Kernel, ...], variables: list[np.ndarray]
-) -> Statistic:
+def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
     """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
     from shrinktest._compiled.joint import feature_gram, shuffle_sums, shuffled
 

@@ -66,9 +66,7 @@ class Contrast:
             value = (squared - excess) @ reach - crossed
             return np.stack([value, squared @ reach + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
         w = self.samples()
-        return np.stack(
-            [(squared - 2.0 * along) @ w + norm2, (squared + 2.0 * np.abs(along)) @ w + norm2], axis=1
-        )
+        return np.stack([(squared - 2.0 * along) @ w + norm2, (squared + 2.0 * np.abs(along)) @ w + norm2], axis=1)
 
 
 def configure(
@@ -130,7 +128,8 @@ def partition_statistic(
         gram = np.ascontiguousarray(route.kernel(pooled))
         weigh = weights_of(estimator, gram, contrast.sizes, tuning)
         reference, _ = estimator._solve(gram) if contrast.comparison == "pooled" else (np.zeros(len(gram)), None)
-        products, norm2 = _weighted(weigh, gram, contrast.sizes, gram @ reference, form), reference @ gram @ reference
+        products = _weighted(weigh, gram, contrast.sizes, gram @ reference, form)
+        norm2 = float(reference @ gram @ reference)
     return lambda labels: contrast(*products(labels), norm2)
 
 
@@ -288,8 +287,11 @@ def _notes(used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> t
     if not equal and form == "biased" and not isinstance(used, Marginalized):
         notes.append(
             "With unequal sizes this form favours one direction of a change of scale"
-            + ("; statistic='unbiased' does not." if contrast.comparison == "pairs" else "; comparison='pairs' has one "
-               "that does not.")
+            + (
+                "; statistic='unbiased' does not."
+                if contrast.comparison == "pairs"
+                else "; comparison='pairs' has one that does not."
+            )
         )
     if not equal and tuning == "sample":
         notes.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from shrinktest._several import joint_variables
@@ -14,8 +13,8 @@ from shrinktest.hsic import tuning_of
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
-from shrinktest.stopping import as_stopping
 from shrinktest.shuffles import Shuffles
+from shrinktest.stopping import as_stopping
 
 
 def joint_independence_test(

@@ -204,4 +204,3 @@ def setup_generator(generator: np.random.Generator) -> np.random.Generator:
     """Random numbers for bandwidths and landmarks, apart from those of the relabellings that ``generator`` draws."""
     words = copy.deepcopy(generator).integers(2**63, size=4)
     return np.random.default_rng(np.random.SeedSequence([int(word) for word in words]))  # hashes them
-

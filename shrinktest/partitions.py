@@ -63,8 +63,10 @@ class Partitions(Relabellings):
     def _fill(
         self, labels: np.ndarray, left: tuple[int, ...], sample: int, leaders: dict[int, int]
     ) -> Iterator[np.ndarray]:
-        """Every way to give ``left`` to the samples from ``sample`` on; among samples of one size, in the order of
-        their first observations, which ``leaders`` holds by size."""
+        """Every way to give ``left`` to the samples from ``sample`` on.
+
+        Samples of one size come in the order of their first observations, which ``leaders`` holds by size.
+        """
         if sample == len(self.sizes):
             yield labels.copy()
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ class Witness:
     form: str
     tuning: str
     relabellings: Relabellings
-    state: dict[str, Any]
+    state: Mapping[str, Any]
 
     def again(self) -> Relabellings:
         """The relabellings of the test, drawn anew."""

@@ -1,4 +1,4 @@
-"""The kernel on observations of several variables that dependence lives in: tensor features without their main effects."""
+"""The kernel that dependence of several variables lives in: tensor features without their main effects."""
 
 from __future__ import annotations
 
@@ -33,15 +33,12 @@ class WithoutMainEffects(Checked):
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         edges = np.cumsum(self.columns)[:-1]
-        parts = [
-            (kernel, *(np.split(Z, edges, axis=1)[v] for Z in (X, Y, self.points)))
-            for v, kernel in enumerate(self.kernels)
-        ]
-        between = np.stack([kernel(x, y) for kernel, x, y, _ in parts])
-        at_x = np.stack([kernel(x, z).mean(axis=1) for kernel, x, _, z in parts])
-        at_y = np.stack([kernel(y, z).mean(axis=1) for kernel, _, y, z in parts])
-        means = np.array([kernel(z).mean() for kernel, _, _, z in parts])
-        d = len(parts)
+        x, y, z = (np.split(points, edges, axis=1) for points in (X, Y, self.points))
+        d = len(self.kernels)
+        between = np.stack([kernel(x[v], y[v]) for v, kernel in enumerate(self.kernels)])
+        at_x = np.stack([kernel(x[v], z[v]).mean(axis=1) for v, kernel in enumerate(self.kernels)])
+        at_y = np.stack([kernel(y[v], z[v]).mean(axis=1) for v, kernel in enumerate(self.kernels)])
+        means = np.array([kernel(z[v]).mean() for v, kernel in enumerate(self.kernels)])
         out = between.prod(axis=0) + (d - 1) ** 2 * means.prod()
         out += (d - 1) * (at_x.prod(axis=0)[:, None] + at_y.prod(axis=0)[None, :])
         for v in range(d):
