@@ -52,7 +52,9 @@ class CalibrationResult:
     seed: int
 
     def __repr__(self) -> str:
-        worst = ", ".join(f"{alpha:g}" for alpha, flag in zip(self.alphas, self.table["verdict"], strict=True) if flag)
+        worst = ", ".join(
+            f"{alpha:g}" for alpha, flag in zip(self.alphas, self.table["verdict"], strict=True) if "anti" in flag
+        )
         verdict = f"flagged at {worst}" if worst else "nothing flagged"
         return f"CalibrationResult({self.name}, {len(self.pvalues)} trials, {verdict})"
 
@@ -198,7 +200,7 @@ def calibrate(
         alphas=levels,
         confidence=confidence,
         kind=kind,
-        name=getattr(test, "__qualname__", None) or repr(test),
+        name=getattr(getattr(test, "func", test), "__qualname__", None) or repr(test),  # of a partial, what it calls
         n_observations=sizes,
         seed=seed,
     )
