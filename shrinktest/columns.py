@@ -13,10 +13,17 @@ from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
-from shrinktest.many import METHODS, WESTFALL_YOUNG, ManyTests, conclude_many, same_state, setup_generator
+from shrinktest.many import (
+    METHODS,
+    WESTFALL_YOUNG,
+    ManyTests,
+    conclude_many,
+    same_state,
+    setup_generator,
+    warn_if_hopeless,
+)
 from shrinktest.mmd import configure
 from shrinktest.relabellings import Relabellings, Splits
-from shrinktest.result import warn_too_few
 from shrinktest.route import memory_limit
 
 
@@ -72,7 +79,7 @@ def two_sample_test_columns(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject a single one of the tests at ``alpha``.
+        When there are too few relabellings to reject any of the tests at ``alpha``.
 
     Notes
     -----
@@ -132,8 +139,7 @@ def two_sample_test_columns(
             chosen = resolve(as_kernel(kernel, widths[j]), column, options["rng"], f"column {label!r} of X and Y")
             yield configure(est, chosen, column, len(x), **options), Splits(n_resamples, again(), *sizes)
 
-    kind = Splits(n_resamples, generator, *sizes)
-    warn_too_few(kind.count, alpha, 1 if method == WESTFALL_YOUNG else len(labels), exact=kind.exact, stacklevel=3)
+    warn_if_hopeless(Splits(n_resamples, generator, *sizes), method, len(labels), alpha)
     return conclude_many(
         tests(),
         method=method,

@@ -15,6 +15,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.multiplicity import scores, step_down
 from shrinktest.permutation import Null
 from shrinktest.relabellings import Relabellings
+from shrinktest.result import warn_too_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -191,6 +192,19 @@ def _gathered(nulls: list[Null], method: str, *, alpha: float, **about: Any) -> 
         **about,
     )
     return found.with_method(method)
+
+
+def warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> None:
+    """Warn when not even the smallest p-value there can be, adjusted, is as small as ``alpha``.
+
+    Methods that step up reject what they would not by itself when all others are small, too.
+    """
+    rows, factor = relabellings.count, 1.0
+    if method in ("bonferroni", "holm"):
+        factor = float(tests)
+    elif method in ("sidak", "holm-sidak"):
+        factor = rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
+    warn_too_few(rows, alpha, factor, exact=relabellings.exact, stacklevel=4)
 
 
 def same_state(generator: np.random.Generator) -> Callable[[], np.random.Generator]:

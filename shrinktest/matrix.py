@@ -26,9 +26,16 @@ from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.many import METHODS, WESTFALL_YOUNG, ManyTests, conclude_many, same_state, setup_generator
+from shrinktest.many import (
+    METHODS,
+    WESTFALL_YOUNG,
+    ManyTests,
+    conclude_many,
+    same_state,
+    setup_generator,
+    warn_if_hopeless,
+)
 from shrinktest.relabellings import Pairings, Relabellings
-from shrinktest.result import warn_too_few
 from shrinktest.route import memory_limit
 from shrinktest.shuffles import OneAgainstAnother, Shuffles
 
@@ -87,7 +94,7 @@ def independence_matrix(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject a single one of the tests at ``alpha``.
+        When there are too few relabellings to reject any of the tests at ``alpha``.
 
     Notes
     -----
@@ -156,8 +163,7 @@ def independence_matrix(
             (_, x, k), (_, y, q) = sides[0][i], right[j]
             yield configure(est, (k, q), x, y, form=form, **options), relabellings(i, j)
 
-    kind = relabellings(*pairs[0])
-    warn_too_few(kind.count, alpha, 1 if method == WESTFALL_YOUNG else len(pairs), exact=kind.exact, stacklevel=3)
+    warn_if_hopeless(relabellings(*pairs[0]), method, len(pairs), alpha)
     return conclude_many(
         tests(),
         method=method,

@@ -269,16 +269,16 @@ def conclude(
     )
 
 
-def warn_too_few(rows: int, alpha: float, tests: int = 1, *, exact: bool = False, stacklevel: int) -> None:
-    """Warn when no p-value, the share of ``rows`` times the number of tests, can be as small as ``alpha``."""
-    smallest = tests / rows
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
+    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
+    smallest = factor / rows
     if rows > 1 and smallest > alpha:
         relabellings = rows - (not exact)
-        adjusted = f", adjusted for {tests} tests," if tests > 1 else ""
+        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
         warnings.warn(
             f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
             f"= {alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(tests / alpha)) - 1}"),
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
             UserWarning,
             stacklevel=stacklevel,
         )
