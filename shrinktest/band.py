@@ -56,7 +56,7 @@ class WitnessBand:
         usable = spread > 1e-12 * np.abs(rows).max(initial=0.0)
         heights = np.where(usable, np.abs(rows) / np.where(usable, spread, 1.0), 0.0).max(axis=1)
         reached = int((heights >= heights[0] * (1.0 - _TIE)).sum())
-        allowed = allowed_rows(1.0 - confidence, len(rows))
+        allowed = allowed_rows(round(1.0 - confidence, 12), len(rows))  # 1 - .9 is a little less than .1
         # as many rows as may be above are; where the observed one is among them, it is outside the band
         limit = float(np.sort(heights)[::-1][allowed]) if 0 < allowed < len(rows) else np.inf
         return cls(
