@@ -1,6 +1,8 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
 from shrinktest._version import __version__
+from shrinktest.aggregation import AggregateResult
+from shrinktest.collection import Collection, Member
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
     FKMSE,
@@ -29,6 +31,8 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "AggregateResult",
+    "Collection",
     "Compiled",
     "Gaussian",
     "IteratedTikhonov",
@@ -38,6 +42,7 @@ __all__ = [
     "Linear",
     "MeanEmbedding",
     "MeanEstimator",
+    "Member",
     "NuMethod",
     "Polynomial",
     "Precomputed",

@@ -16,18 +16,28 @@ from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.permutation import Shared, Statistic
-from shrinktest.route import Route, choose_route
+from shrinktest.route import Route, Routes
 
 
 def configure(
-    estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray, m: int, *, form: str, tuning: str, **route: Any
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    pooled: np.ndarray,
+    m: int,
+    *,
+    form: str,
+    tuning: str,
+    routes: Routes | None = None,
+    **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel on pooled observations (N, d), of which the first m are X.
 
-    ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
+    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
+    ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
     """
     used = estimator.tuned(kernel, pooled) if isinstance(estimator, Tuned) and tuning == "pooled" else estimator
-    chosen = choose_route(_features(used, kernel, pooled), pooled, sums_only=_needs_sums_only(used), **route)
+    choose = routes or Routes()
+    chosen = choose(_features(used, kernel, pooled), pooled, sums_only=_needs_sums_only(used), **route)
     notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
     low = chosen.kernel if isinstance(chosen.kernel, FiniteRank) and not isinstance(used, Marginalized) else kernel
     return Configuration(
@@ -70,7 +80,7 @@ def split_statistic(
         return _smoothed(estimator, kernel, pooled, tuning, form)
     if isinstance(estimator, ScaledMean):
         return _scaled(estimator, route, pooled, m, n, tuning, form)
-    gram = np.ascontiguousarray(route.kernel(pooled))
+    gram = route.matrix(pooled)
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning, form)
     return _by_function(estimator, gram, form)
@@ -96,7 +106,7 @@ def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]
             return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
 
         return by_coordinates, float(whole @ whole), float(diagonal.sum())
-    gram = np.ascontiguousarray(route.kernel(pooled))
+    gram = route.matrix(pooled)
 
     def by_blocks(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 3))

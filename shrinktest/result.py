@@ -15,7 +15,6 @@ import numpy as np
 from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
 from shrinktest.permutation import Null
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ class TestResult:
     exact: bool
     test: str
     form: str
-    estimator: MeanEstimator
+    estimator: Any
     tuning: str
     kernel: Any
     bandwidth: Any
@@ -230,7 +229,13 @@ class TestResult:
 
 
 def conclude(
-    null: Null | None, *, kernel: Any, alpha: float, n_observations: tuple[int, ...], **rest: Any
+    null: Null | None,
+    *,
+    kernel: Any,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    warn: bool = True,
+    **rest: Any,
 ) -> TestResult:
     """The result of a null distribution; ``None`` where missing values propagate."""
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
@@ -246,15 +251,8 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    smallest = 1.0 / (null.values.size + (not null.exact))
-    if null.values.size and smallest > alpha:
-        warnings.warn(
-            f"the smallest p-value that {null.values.size} relabellings can give is {smallest:.3g}, above alpha = "
-            f"{alpha:g}: the test can never reject; "
-            + ("collect more observations" if null.exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
-            UserWarning,
-            stacklevel=3,
-        )
+    if warn:
+        warn_of_few(null.values.size, null.exact, alpha, stacklevel=4)
     return TestResult(
         statistic=null.observed,
         pvalue=null.pvalue,
@@ -264,3 +262,16 @@ def conclude(
         tolerance=null.tolerance,
         **shared,
     )
+
+
+def warn_of_few(relabellings: int, exact: bool, alpha: float, *, stacklevel: int) -> None:
+    """Warn when there are too few relabellings to reject at ``alpha``."""
+    smallest = 1.0 / (relabellings + (not exact))
+    if relabellings and smallest > alpha:
+        warnings.warn(
+            f"the smallest p-value that {relabellings} relabellings can give is {smallest:.3g}, above alpha = "
+            f"{alpha:g}: the test can never reject; "
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
+            UserWarning,
+            stacklevel=stacklevel,
+        )

@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance, two_samples
-from shrinktest.configuration import FORMS, form_of, resolve
-from shrinktest.estimators import as_estimator
+from shrinktest.aggregation import combine
+from shrinktest.collection import Member, Variable, collect, is_several
+from shrinktest.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.mmd import configure
 from shrinktest.permutation import Splits
 from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
+from shrinktest.route import Routes, memory_limit
 
 
 def two_sample_test(
@@ -41,13 +43,17 @@ def two_sample_test(
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row an observation; data frames are matched by column name.
-    estimator : str, MeanEstimator or callable, default "kme"
+    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
-        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.
-    kernel : str, Kernel or callable, default "gaussian"
+        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
+        "auto" is the combination that is recommended, with kernels of its own (see the notes).
+    kernel : str, Kernel or callable, or list of these, default "gaussian"
         "gaussian", "laplacian", "linear", "polynomial", a kernel object, or a function ``(X, Y) -> Gram matrix``.
-    bandwidth : float, sequence of float or "median"
-        For kernels given by name; "median": its square is the median squared distance of the pooled sample.
+    bandwidth : float, "median", multiple of it, tuple or array, list of these, or "grid"
+        For kernels given by name; "median": its square is the median squared distance of the pooled sample;
+        "0.5 * median": half of that length.  A tuple or an array holds one number per column, a list holds
+        candidates to combine, and "grid" stands for five from narrow to wide
+        (:func:`~shrinktest.kernels.bandwidth_grid`).
     statistic : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
@@ -78,7 +84,9 @@ def two_sample_test(
     Returns
     -------
     TestResult
-        ``statistic, pvalue = result`` works; ``print(result.summary())`` shows all.
+        ``statistic, pvalue = result`` works; ``print(result.summary())`` shows all.  An
+        :class:`~shrinktest.AggregateResult` for several estimators, kernels or bandwidths: ``result.table`` has a row
+        for each, with its p-value adjusted for there being several.
 
     Raises
     ------
@@ -102,6 +110,12 @@ def two_sample_test(
     mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
     independent points raise it.  For equal weights this is the unbiased statistic of Gretton et al. (2012).
 
+    Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
+    the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
+    p-value is exact however many there are.  ``estimator="auto"`` combines, whatever the data: the standard mean with
+    Gaussian kernels of the median bandwidth (weight 2), half and a quarter of it, and one Landweber step (t = 1) with a
+    Gaussian kernel of the median bandwidth and a Laplacian one of twice the median.
+
     Examples
     --------
     >>> import numpy as np
@@ -112,43 +126,48 @@ def two_sample_test(
     0.015
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
     0.009
+    >>> two_sample_test(X, Y, estimator="auto", rng=0).pvalue
+    0.001
     """
-    est = as_estimator(estimator)
+    several = is_several(estimator, kernel, bandwidth)
+    one = KME() if several else as_estimator(estimator)
     alpha = level(alpha)
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     x, y, _, missing = two_samples(X, Y, nan_policy)
     generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    sizes = (len(x), len(y))
-    form = form_of(est, statistic, sizes)
-    tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
     common: dict[str, Any] = {
         "test": "two-sample",
-        "form": form,
-        "estimator": est,
-        "tuning": tuning,
-        "n_observations": sizes,
+        "n_observations": (len(x), len(y)),
         "alpha": alpha,
-        "rng": provenance,
+        "rng": rng_provenance(generator),
     }
-    chosen = as_kernel(kernel, bandwidth)
-    if missing:
-        return conclude(None, kernel=chosen, **common)
     pooled = np.vstack([x, y])
-    configuration = configure(
-        est,
-        resolve(chosen, pooled, generator, "X and Y"),
-        pooled,
-        len(x),
-        form=form,
-        tuning=tuning,
-        gram=gram,
-        rank=rank,
-        memory=memory_limit(max_memory),
-        rng=generator,
-    )
-    split = Splits(n_resamples=n_resamples, rng=generator, m=len(x), n=len(y))
-    null = configuration.null(split, workers=threads, progress=progress)
-    return conclude(null, **configuration.about(), **common)
+    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
+
+    def about(est: MeanEstimator) -> dict[str, Any]:
+        sizes = (len(x), len(y))
+        tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
+        return {"estimator": est, "form": form_of(est, statistic, sizes), "tuning": tuning}
+
+    def build(member: Member, draws: np.random.Generator) -> Configuration:
+        resolved = resolve(member.kernel, pooled, draws, "X and Y")
+        found = about(member.estimator)
+        form, tuning = found["form"], found["tuning"]
+        return configure(member.estimator, resolved, pooled, len(x), form=form, tuning=tuning, rng=draws, **options)
+
+    def splits(draws: np.random.Generator) -> Splits:
+        return Splits(n_resamples=n_resamples, rng=draws, m=len(x), n=len(y))
+
+    if several:
+        collection = collect(estimator, [Variable(kernel, bandwidth, "kernel", pooled, "X and Y")], generator)
+        how: dict[str, Any] = {"missing": missing, "workers": threads, "progress": progress, "about": about}
+        return combine(collection, build, splits, generator, **how, **common)
+    chosen = as_kernel(kernel, bandwidth)
+    described = about(one)
+    if missing:
+        return conclude(None, kernel=chosen, **described, **common)
+    configuration = build(Member(one, chosen), generator)
+    null = configuration.null(splits(generator), workers=threads, progress=progress)
+    return conclude(null, **configuration.about(), **described, **common)
