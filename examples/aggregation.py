@@ -287,9 +287,9 @@ def main() -> None:
         "## Level, over all null twins",
         markdown(level_table(rates)),
         "## Cost",
-        "25 + 25 points, 999 permutations, medians of 9 runs: three estimators (kme, skmse, fkmse) with five bandwidths "
-        f"take {dearest:.1f} times as long as the dearest of the 15 alone, and `auto` takes {beside_kme:.0f} times as "
-        "long as kme.",
+        "25 + 25 points, 999 permutations, medians of 9 runs: three estimators (kme, skmse, fkmse) with five "
+        f"bandwidths take {dearest:.1f} times as long as the dearest of the 15 alone, and `auto` takes "
+        f"{beside_kme:.0f} times as long as kme.",
     ]
     write(args, "aggregation", "Combining estimators and bandwidths", parts, rates)
 

@@ -58,10 +58,10 @@ class AggregateResult(TestResult):
     >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
     >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
       estimator  bandwidth  pvalue  adjusted
-    0     KME()      3.745   0.015     0.019
-    1   FKMSE()      3.745   0.009     0.013
-    2     KME()      1.872   0.002     0.004
-    3   FKMSE()      1.872   0.001     0.002
+    0     KME()      3.339   0.015     0.015
+    1   FKMSE()      3.339   0.009     0.009
+    2     KME()      1.670   0.001     0.001
+    3   FKMSE()      1.670   0.001     0.001
     >>> result.reject()
     True
     """
@@ -135,6 +135,13 @@ class AggregateResult(TestResult):
         from shrinktest._summary import aggregate_summary
 
         return aggregate_summary(self)
+
+    def plot_null(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the combined statistic over the relabellings, with the observed and the critical value."""
+        ax = super().plot_null(ax)
+        ax.set_xlabel("-log10 of the smallest weighted p-value")
+        ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")
+        return ax
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """p-values of the members, as they are and adjusted, and that of the combined test (matplotlib)."""

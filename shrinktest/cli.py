@@ -11,13 +11,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TextIO
 
-from shrinktest import MeanEstimator, TestResult, independence_test, two_sample_test
-from shrinktest._options import PACKAGED, parser
+from shrinktest import AggregateResult, TestResult, independence_test, two_sample_test
+from shrinktest._options import PACKAGED, bandwidth, parser
 from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
-from shrinktest._settings import configured
+from shrinktest._settings import estimator
 from shrinktest._table import Table, parse_table
-from shrinktest.estimators import ESTIMATORS, as_estimator
+from shrinktest.estimators import ESTIMATORS
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,7 +85,7 @@ def _two_sample(args: argparse.Namespace) -> int:
         first.numbers(names),
         second.numbers(names),
         kernel=args.kernel,
-        bandwidth=args.bandwidth,
+        bandwidth=bandwidth(args.bandwidth),
     )
 
 
@@ -105,23 +105,24 @@ def _independence(args: argparse.Namespace) -> int:
         table.numbers(y),
         kernel_x=args.kernel_x,
         kernel_y=args.kernel_y,
-        bandwidth_x=args.bandwidth_x,
-        bandwidth_y=args.bandwidth_y,
+        bandwidth_x=bandwidth(args.bandwidth_x),
+        bandwidth_y=bandwidth(args.bandwidth_y),
     )
 
 
 def _estimators(args: argparse.Namespace) -> int:
     width = max(map(len, ESTIMATORS))
-    for name, estimator in ESTIMATORS.items():
-        print(f"{name:{width}}  {estimator.summary}")
+    for name, kind in ESTIMATORS.items():
+        print(f"{name:{width}}  {kind.summary}")
     return 0
 
 
 def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> int:
     check_path(args.plot)
+    given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
     result: TestResult = test(
         *data,
-        estimator=_estimator(args),
+        estimator=estimator(args.estimator, given),
         statistic=args.statistic,
         n_resamples=args.resamples,
         alpha=args.alpha,
@@ -136,7 +137,7 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
     )
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:
-        save(result.plot_null, args.plot)
+        save(result.plot if isinstance(result, AggregateResult) else result.plot_null, args.plot)
     return int(args.exit_code and result.reject(args.alpha))
 
 
@@ -151,11 +152,6 @@ def _table(path: str, header: str) -> Table:
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
     return parse_table(text, path, header)
-
-
-def _estimator(args: argparse.Namespace) -> MeanEstimator:
-    given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
-    return configured(as_estimator(args.estimator), given, args.estimator)
 
 
 COMMANDS = {

@@ -256,8 +256,8 @@ TWO_SAMPLES = Collection(
 )
 _WIDTHS = ("0.25 * median", "0.5 * median", "2 * median")
 
-#: For independence: S-COSE with every pair of a narrow, a middling and a wide kernel; the widest pair, which finds linear
-#: dependence, has twice the weight.
+#: For independence: S-COSE with every pair of a narrow, a middling and a wide kernel; the widest pair, which finds
+#: linear dependence, has twice the weight.
 INDEPENDENCE = Collection(
     tuple(
         Member(SKMSE(), (Gaussian(x), Gaussian(y)), weight=2.0 if x == y == _WIDTHS[-1] else 1.0)

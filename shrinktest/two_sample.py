@@ -127,7 +127,7 @@ def two_sample_test(
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
     0.009
     >>> two_sample_test(X, Y, estimator="auto", rng=0).pvalue
-    0.001
+    0.002
     """
     several = is_several(estimator, kernel, bandwidth)
     one = KME() if several else as_estimator(estimator)
