@@ -63,9 +63,10 @@ def summary(result: TestResult) -> Any:
         ("Form:", result.form),
         ("p-value:", f"{result.pvalue:.4g}"),
         ("95% Monte Carlo:", _interval(result.exact, low, high)),
-        (f"Critical ({result.alpha:g}):", f"{result.critical_value():.6g}"),
+        (f"Critical ({result.alpha:g}):", "not known" if result.stopped else f"{result.critical_value():.6g}"),
         ("Decision:", "none" if np.isnan(result.pvalue) else decision),
-        ("Relabellings:", f"{result.n_resamples} ({'all' if result.exact else 'random'})"),
+        ("Relabellings:", _drawn(result)),
+        *((("Restriction:", result.restriction),) if result.restriction else ()),
         ("Kernel values:", result.route),
     ]
     blank = ("", "")
@@ -92,6 +93,12 @@ def summary(result: TestResult) -> Any:
     return out
 
 
+def _drawn(result: TestResult) -> str:
+    if result.stopping is None:
+        return f"{result.n_resamples} ({'all' if result.exact else 'random'})"
+    return f"{result.n_resamples} of {result.n_planned} (random)"
+
+
 def aggregate_summary(result: AggregateResult) -> Any:
     """Title, what was combined, what came out, and a line for every member."""
     from statsmodels.iolib.summary import Summary
@@ -104,7 +111,8 @@ def aggregate_summary(result: AggregateResult) -> Any:
         ("Null hypothesis:", _NULLS[result.test], "p-value:", f"{result.pvalue:.4g}"),
         ("Members:", str(len(result.members)), "95% Monte Carlo:", _interval(result.exact, low, high)),
         (f"No. {unit}:", " + ".join(map(str, result.n_observations)), "Decision:", f"{decision} ({result.alpha:g})"),
-        ("Form:", result.form, "Relabellings:", f"{result.n_resamples} ({'all' if result.exact else 'random'})"),
+        ("Form:", result.form, "Relabellings:", _drawn(result)),
+        *((("", "", "Restriction:", result.restriction),) if result.restriction else ()),
     ]
     body = [[a[1], f"   {a[2]}", a[3]] for a in rows]
     out = Summary()

@@ -13,8 +13,10 @@ from shrinktest.collection import Collection, Member
 from shrinktest.configuration import Configuration
 from shrinktest.estimators import MeanEstimator
 from shrinktest.multiplicity import overall_pvalue, scores, step_down
-from shrinktest.permutation import Null, Relabellings
+from shrinktest.permutation import Null
+from shrinktest.relabellings import Relabellings
 from shrinktest.result import TestResult, conclude, versions, warn_of_few
+from shrinktest.stopping import Stopping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,8 +48,10 @@ class AggregateResult(TestResult):
     adjusted : ndarray, shape (k,)
         p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
         ``pvalue``.
-    test, exact, n_resamples, n_observations, alpha, estimates, rng, versions, notes, tolerance
-        As in a :class:`TestResult`; there are no estimates but those of the members.
+    test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
+        As in a :class:`TestResult`.
+    estimates, tolerance, stopping, stopped
+        There are no estimates but those of the members, ties are told by them too, and the drawing is never stopped.
 
     Examples
     --------
@@ -158,6 +162,7 @@ def combine(
     *,
     about: Callable[[MeanEstimator], dict[str, Any]],
     missing: bool,
+    stopping: Stopping | None,
     workers: int,
     progress: bool,
     alpha: float,
@@ -179,6 +184,8 @@ def combine(
         What the result of an estimator says besides: estimator, form, tuning.
     missing : bool
         Whether the data hold missing values, which propagate.
+    stopping : Stopping or None
+        Refused.
     workers, progress, alpha
         As in a test.
     **common
@@ -189,6 +196,11 @@ def combine(
     The members come one after the other, so that there is one Gram matrix at a time; what is kept of each is its
     statistic over the relabellings.
     """
+    if stopping:
+        raise ValueError(
+            "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
+            "statistic among all relabellings: leave stopping out, or test with one estimator, kernel and bandwidth"
+        )
     common["alpha"] = alpha
     if missing:
         nothing = tuple(conclude(None, kernel=m.kernel, **about(m.estimator), **common) for m in collection.members)
@@ -197,6 +209,7 @@ def combine(
     for_kernels = _source_for_kernels(generator)
     nulls, results = [], []
     left = len(collection.members)
+    common["restriction"] = relabel(copy.deepcopy(generator)).restriction
     for member in collection.members:
         configuration = build(member, for_kernels)
         left -= 1
@@ -234,6 +247,7 @@ def _concluded(
         pvalue=overall_pvalue(comparable),
         null_distribution=smallest if exact else smallest[1:],
         n_resamples=len(smallest) - (not exact),
+        n_planned=len(smallest) - (not exact),
         exact=exact,
         adjusted=step_down(comparable),
         notes=tuple(dict.fromkeys(note for member in members for note in member.notes)),

@@ -155,6 +155,25 @@ def test_every_pairing_of_the_same_points_as_the_data(estimator):
     assert min(pvalues) <= 2 / 24
 
 
+def test_every_swap_within_pairs_as_the_data():
+    X, Y = samples(6, 6)
+    pvalues = []
+    for swaps in itertools.product((False, True), repeat=6):
+        swapped = np.array(swaps)[:, None]
+        data = np.where(swapped, Y, X), np.where(swapped, X, Y)
+        pvalues.append(two_sample_test(*data, **LIST, paired=True, n_resamples=np.inf, workers=1).pvalue)
+    assert_never_too_often(pvalues)
+    assert min(pvalues) <= 2 / 32
+
+
+def test_drawing_cannot_be_stopped():
+    X, Y = samples(6, 6)
+    with pytest.raises(ValueError, match="a combined test ranks every statistic among all relabellings"):
+        two_sample_test(X, Y, estimator="auto", stopping="decision")
+    with pytest.raises(ValueError, match="leave stopping out"):
+        independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", stopping="besag-clifford")
+
+
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
 def test_level_in_simulation(form):
     rng = np.random.default_rng(5)
@@ -296,6 +315,10 @@ def test_the_result_is_a_test_result_and_more():
 def test_independence_has_two_kernels_a_member():
     result = independence_test(PAIRED_X, PAIRED_Y, estimator="auto", **FEW)
     assert {"kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y"} <= set(result.table)
+    restricted = independence_test(
+        PAIRED_X, PAIRED_Y, estimator="auto", shift="circular", n_resamples=np.inf, alpha=0.2
+    )
+    assert restricted.restriction == restricted.members[0].restriction != "" and restricted.n_planned == 9
     assert "Gaussian" in str(result.summary()) and " x " in str(result.summary())
 
 

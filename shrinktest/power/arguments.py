@@ -9,11 +9,15 @@ from typing import Any
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.collection import AUTO, Collection, estimators_of, recommended
 from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.restriction import ARGUMENTS
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {
-    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank"),
-    "independence": ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
+    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank", *ARGUMENTS["two-sample"]),
+    "independence": (
+        *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
+        *ARGUMENTS["independence"],
+    ),
 }
 
 #: What a power study compares: an estimator, several combined, or keyword arguments of the test.
