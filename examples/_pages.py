@@ -22,7 +22,7 @@ PAGES = (*(f"docs/{name}.md" for name in ("start", "power", "large", "extending"
 # code, and what it prints if that is shown
 PIECE = re.compile(
     r"^(?P<open>```python|<!-- run)\n(?P<code>.*?)^(?P<close>```|-->)\n"
-    r"(?:\n(?P<shown>```text\n.*?^```\n|(?:> .*\n)+))?",
+    r"(?:\n(?P<shown>```text\n.*?^```\n|(?:> [^\n]*\n)+))?",
     re.DOTALL | re.MULTILINE,
 )
 
@@ -39,7 +39,7 @@ def written(page: str, blocks: int | None = None) -> str:
         out = StringIO()
         with redirect_stdout(out):
             exec(compile(piece["code"], f"<{page}>", "exec"), vars(module))
-        printed, shown = out.getvalue(), piece["shown"]
+        printed, shown = re.sub(r"(?m) +$", "", out.getvalue()), piece["shown"]
         if bool(printed) != bool(shown):
             raise ValueError(f"{page}: this prints {printed!r} and shows {shown!r}:\n{piece['code']}")
         whole = f"{piece['open']}\n{piece['code']}{piece['close']}\n"

@@ -36,7 +36,7 @@ print(result.summary())
 #
 # Below: the data, and the distribution that the statistic has when labels mean nothing.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(1, 1.5))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=(1, 1.5))
 left.scatter(*X.T, color="#0072B2", marker="o", label="X")
 left.scatter(*Y.T, color="#D55E00", marker="^", label="Y")
 left.set(xlabel="first coordinate", ylabel="second coordinate", aspect="equal", title="Same means, same variances")

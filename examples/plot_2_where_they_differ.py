@@ -39,7 +39,6 @@ ax.set(
     xlabel="east (km)", ylabel="north (km)", xlim=(0, 10), ylim=(0, 10), title="Where sightings became more frequent"
 )
 bar = figure.colorbar(filled, label="second year minus first (witness function)")
-bar.ax.text(0.5, 1.02, "more", transform=bar.ax.transAxes, ha="center")
-bar.ax.text(0.5, -0.05, "fewer", transform=bar.ax.transAxes, ha="center")
+bar.set_ticks([-largest, 0.0, largest], labels=[f"fewer\n{-largest:.2f}", "as many\n0", f"more\n{largest:.2f}"])
 ax.legend(loc="lower right")
 plt.show()

@@ -38,7 +38,7 @@ for name, result in results.items():
 # One data set shows how the tests work, not which is better: for that, see the
 # :doc:`power over thousands of subsamples </eckerle4_power>`.
 
-figure, axes = plt.subplot_mosaic([["data"] * 4, list(estimators)], figsize=(11, 6.5), layout="constrained")
+figure, axes = plt.subplot_mosaic([["data"] * 4, list(estimators)], figsize=(9, 6), layout="constrained")
 data = axes["data"]
 data.plot(wavelength, transmittance, "o", color="#8C8C8C", label="all 35 measurements")
 data.plot(wavelength[dozen], transmittance[dozen], "o", color="#0072B2", label="the dozen that is tested")
@@ -51,5 +51,5 @@ for name, result in results.items():
     ax.axvline(result.statistic / result.critical_value(), color="#D55E00", linewidth=2, label="observed")
     ax.set(xlabel="HSIC / critical value", title=f"{name}: p = {result.pvalue:.3f}", yticks=[])
 axes["kme"].set_ylabel("number of shuffles")
-axes["kme"].legend(fontsize="small")
+figure.legend(*axes["kme"].get_legend_handles_labels(), loc="outside lower center", ncols=2)
 plt.show()

@@ -38,7 +38,7 @@ print(studies["one coordinate shifted by 1"].compare("heavy (fkmse, lam_cov 0.3)
 
 # %%
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
 for ax, (title, study) in zip(axes, studies.items(), strict=True):
     study.plot(ax)
     ax.set_title(title)

@@ -30,7 +30,7 @@ print(answer.summary())
 # The interval is that of the simulation. That the pilot itself is a small sample, it cannot know: a difference that is
 # there by chance counts as real. :doc:`Power and sample size </power>` tells how to plan with that in mind.
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained", width_ratios=(1, 1.5))
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", width_ratios=(1, 1.5))
 left.boxplot([control, treated], tick_labels=["control", "treated"], medianprops={"color": "#D55E00"})
 for place, group in enumerate([control, treated], start=1):
     left.plot(place + rng.uniform(-0.1, 0.1, len(group)), group, "o", color="#0072B2", markersize=4)

@@ -51,18 +51,21 @@ print(approximate.notes[-1])
 
 
 def seconds(n, route):
-    """Time of one test with n observations in all."""
+    """Time of one test with n observations in all, the best of three."""
     X, Y = trips(n // 2), trips(n // 2)
-    start = time.perf_counter()
-    two_sample_test(X, Y, gram=route, bandwidth=4.0, rng=0)
-    return time.perf_counter() - start
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        two_sample_test(X, Y, gram=route, bandwidth=4.0, rng=0, max_memory=8e9)
+        times.append(time.perf_counter() - start)
+    return min(times)
 
 
-sizes = {"dense": [1000, 2000, 4000], "auto": [2000, 4000, 16_000, 64_000]}  # where "auto" takes the factor
+sizes = {"dense": [1000, 2000, 4000], "factor": [2000, 4000, 16_000, 64_000]}
 columns = two_sample_test(X, Y, bandwidth=4.0, rng=0).estimates[0].kernel.coordinates(X[:1]).shape[1]
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
+figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 for (route, values), colour, marker in zip(sizes.items(), ("#D55E00", "#0072B2"), "^o", strict=True):
-    left.loglog(values, [seconds(n, route) for n in values], marker=marker, color=colour, label=f'gram="{route}"')
+    left.loglog(values, [seconds(n, route) for n in values], marker=marker, color=colour, label=f"{route} route")
 every = np.geomspace(1000, 1e6, 20)
 right.loglog(every, 8e-9 * every**2, color="#D55E00", label="Gram matrix")
 right.loglog(every, 8e-9 * every * columns, color="#0072B2", label=f"factor of {columns} columns")

@@ -25,7 +25,7 @@ print(tikhonov.table[["amount", "loss", "improvement", "improvement_low", "impro
 # and small; too much shrinkage costs far more than the right amount gains. How well the amount is found from the data
 # alone is in the :doc:`risk study </risk_study>`.
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 4.5), sharey=True, layout="constrained")
+figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")
 for ax, path, name in zip(axes, (tikhonov, landweber), ("amount of shrinkage lam", "iterations t"), strict=True):
     path.plot(ax, relative=True)
     ax.set(xlabel=name, ylim=(-10, 5))

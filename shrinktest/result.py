@@ -85,6 +85,15 @@ class TestResult:
         How far below the observed statistic still counts as a tie.
     route : str
         How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
+    (0.0286, 35, True)
+    >>> result.reject(alpha=0.01)
+    False
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
