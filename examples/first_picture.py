@@ -27,10 +27,18 @@ def main() -> None:
     panels[1].sharey(panels[0])
     result = independence_test(*load_eckerle4(), rng=0)
     result.plot_null(null)
-    null.set(title="Wavelength and transmittance of a filter", xlabel="HSIC", ylabel="shuffles of the 35 pairs")
+    null.set(
+        title="Is a filter's transmittance independent of wavelength?", xlabel="HSIC", ylabel="shuffles of the 35 pairs"
+    )
     null.locator_params(nbins=5)
+    null.set_xlim(0.0, 1.9 * result.statistic)  # room for the legend
     handles, _ = null.get_legend_handles_labels()
-    null.legend(handles, ["if independent", "critical, level .05", f"observed, p = {result.pvalue:g}"], frameon=False)
+    null.legend(
+        handles,
+        ["if independent", "critical,\nlevel .05", f"observed,\np = {result.pvalue:g}"],
+        frameon=False,
+        loc="upper right",
+    )
     for ax, (title, design) in zip(panels, DESIGNS.items(), strict=True):
         study = power_study(
             design,
