@@ -1,5 +1,7 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
+from typing import TYPE_CHECKING, Any
+
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
@@ -18,9 +20,28 @@ from shrinktest.estimators import (
 )
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from shrinktest.power import power_study, solve_sample_size
 from shrinktest.result import TestResult
+from shrinktest.stopping import BesagClifford, Decision
 from shrinktest.two_sample import two_sample_test
+
+if TYPE_CHECKING:
+    from shrinktest.power import power_study, solve_sample_size
+
+#: Names that are imported when they are used, and their modules: most programs test once and end.
+_LATER = {"power_study": "shrinktest.power", "solve_sample_size": "shrinktest.power"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        import importlib
+
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "FKMSE",
@@ -29,7 +50,9 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "BesagClifford",
     "Compiled",
+    "Decision",
     "Gaussian",
     "IteratedTikhonov",
     "Kernel",

@@ -70,6 +70,8 @@ def _two_sample(command: argparse.ArgumentParser) -> None:
     add("first", metavar="A.csv", help="the first sample; - is standard input")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
     add("--columns", metavar="NAMES", help="such as a,b or 1:13 (default: all, matched by name)")
+    _labels(command)
+    add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
     _kernel(command, "")
 
 
@@ -84,8 +86,22 @@ def _independence(command: argparse.ArgumentParser) -> None:
     for variable in "xy":
         what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
         add(f"--{variable}", metavar="NAMES", help=what)
+    _labels(command)
+    what = "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)"
+    add("--shift", metavar="HOW", help=what)
     for variable in "xy":
         _kernel(command, f"-{variable}")
+
+
+def _labels(command: argparse.ArgumentParser) -> None:
+    add = command.add_argument
+    add("--blocks", metavar="NAME", help="column of labels: relabel within blocks only")
+    add("--groups", metavar="NAME", help="column of labels: relabel whole groups (clusters)")
+
+
+def _stopping(options: argparse.ArgumentParser) -> None:
+    what = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or decision, once that is certain"
+    options.add_argument("--stopping", metavar="RULE", help=what)
 
 
 def _kernel(command: argparse.ArgumentParser, suffix: str) -> None:
@@ -105,6 +121,7 @@ def _test_options() -> argparse.ArgumentParser:
     add("--statistic", metavar="FORM", default="auto", help="auto (default), biased or unbiased")
     what = "number of relabellings (default: 999); inf: all there are"
     add("--resamples", metavar="N", type=_resamples, default=999, help=what)
+    _stopping(options)
     add("--alpha", metavar="LEVEL", type=float, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
     add("--seed", metavar="N", type=int, help="makes the p-value reproducible")
     what = "does the first row name the columns? auto (default), yes or no"
@@ -131,6 +148,9 @@ def _study_options() -> argparse.ArgumentParser:
     add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
     what = "for the kernels of all variables; for eckerle4 median takes that of each subsample"
     add("--bandwidth", metavar="WIDTH", type=_bandwidth, help=what)
+    _stopping(options)
+    add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
+    add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
     add("--seed", metavar="N", type=int, default=0, help="of the study (default: 0)")
     add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
     add("--plot", metavar="FILE.png", help="save a picture")

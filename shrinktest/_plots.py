@@ -60,7 +60,9 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     values = result.null_distribution
     name = "MMD²" if result.test == "two-sample" else "HSIC"
     spread = float(np.ptp(values)) > 0.0
-    kind = "all relabellings" if result.exact else "random relabellings"
+    kind = f"{'all' if result.exact else 'random'} relabellings"
+    if result.stopping is not None:
+        kind = f"of {result.n_planned} {kind}"
     ax.hist(values, bins="auto" if spread else 1, color=GREY, alpha=0.55, label=f"{values.size} {kind}")
     critical = result.critical_value()
     if np.isfinite(critical):

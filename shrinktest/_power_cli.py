@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from shrinktest._plots import check_path, save
-from shrinktest._settings import configured, estimators
+from shrinktest._settings import configured, estimators, stopping
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.power import power_study, solve_sample_size
 from shrinktest.power.designs import DESIGNS, Design, as_design
@@ -30,6 +30,7 @@ def power(args: argparse.Namespace) -> int:
         alphas=args.alphas,
         n_trials=args.trials,
         n_resamples=args.resamples,
+        stopping=stopping(args.stopping),
         kernels=kernels,
         rng=args.seed,
         store=args.store,
@@ -60,6 +61,7 @@ def sample_size(args: argparse.Namespace) -> int:
         ratio=args.ratio,
         n_trials=args.trials,
         n_resamples=args.resamples,
+        stopping=stopping(args.stopping),
         kernels=kernels,
         largest=args.largest,
         rng=args.seed,
@@ -74,15 +76,19 @@ def sample_size(args: argparse.Namespace) -> int:
 
 
 def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
-    """The design with its settings, and what the tests are told about their kernels."""
+    """The design with its settings, and what the tests are told about their kernels and relabellings."""
     settings = dict(args.set)
     design = as_design(args.design)
-    kernels = {}
+    kernels: dict[str, Any] = {}
     if args.bandwidth is not None and args.design == "eckerle4":  # whose points the bandwidths are taken from
         settings["bandwidth"] = args.bandwidth
     elif args.bandwidth is not None:
         names = ("bandwidth",) if design.test == "two-sample" else ("bandwidth_x", "bandwidth_y")
         kernels = dict.fromkeys(names, args.bandwidth)
+    if args.paired:
+        kernels["paired"] = True
+    if args.shift is not None:
+        kernels["shift"] = args.shift
     return configured(design, settings, args.design), kernels
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from shrinktest._options import setting
 from shrinktest._validate import choice
 from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.stopping import as_stopping
 
 Value = TypeVar("Value")
 
@@ -31,6 +32,15 @@ def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
     except TypeError as error:  # text where a number belongs
         raise ValueError(str(error)) from None
     return changed
+
+
+def stopping(text: str | None) -> Any:
+    """A rule for stopping from such as ``decision`` or ``besag-clifford:h=10``."""
+    if text is None:
+        return None
+    name, *settings = text.split(":")
+    rule = as_stopping(name, 0.05)  # an error for a name that is not known
+    return configured(rule, dict(map(setting, settings)), name) if settings else name
 
 
 def estimators(text: str) -> dict[str, MeanEstimator]:

@@ -62,9 +62,10 @@ def summary(result: TestResult) -> Any:
         ("Form:", result.form),
         ("p-value:", f"{result.pvalue:.4g}"),
         ("95% Monte Carlo:", "exact" if result.exact else f"[{low:.4g}, {high:.4g}]"),
-        (f"Critical ({result.alpha:g}):", f"{result.critical_value():.6g}"),
+        (f"Critical ({result.alpha:g}):", "not known" if result.stopped else f"{result.critical_value():.6g}"),
         ("Decision:", "none" if np.isnan(result.pvalue) else decision),
-        ("Relabellings:", f"{result.n_resamples} ({'all' if result.exact else 'random'})"),
+        ("Relabellings:", _drawn(result)),
+        *((("Restriction:", result.restriction),) if result.restriction else ()),
         ("Kernel values:", result.route),
     ]
     blank = ("", "")
@@ -89,6 +90,12 @@ def summary(result: TestResult) -> Any:
         numbered = (f"[{i}] {note}" for i, note in enumerate(result.notes, 1))
         out.add_extra_txt([fill(note, 80, subsequent_indent="    ") for note in numbered])
     return out
+
+
+def _drawn(result: TestResult) -> str:
+    if result.stopping is None:
+        return f"{result.n_resamples} ({'all' if result.exact else 'random'})"
+    return f"{result.n_resamples} of {result.n_planned} (random)"
 
 
 def _names(kernels: tuple[Any, ...]) -> tuple[str, ...]:

@@ -74,6 +74,11 @@ class Table:
                 values[i, j] = number
         return values
 
+    def labels(self, name: str) -> list[str | None]:
+        """The cells of a column as they are; None where they are missing."""
+        column = self._index(name)
+        return [None if row[column].casefold() in MISSING else row[column] for row in self.rows]
+
     def _index(self, name: str) -> int:
         return self.names.index(choice(name, self.names, f"a column of {self.source}"))
 

@@ -15,7 +15,7 @@ from shrinktest import MeanEstimator, TestResult, independence_test, two_sample_
 from shrinktest._options import PACKAGED, parser
 from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
-from shrinktest._settings import configured
+from shrinktest._settings import configured, stopping
 from shrinktest._table import Table, parse_table
 from shrinktest.estimators import ESTIMATORS, as_estimator
 
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
     except OSError as error:
         return _complain(f"error: {error.filename or 'input'}: {error.strerror or error}", 2)
-    except (ValueError, ImportError, MemoryError) as error:
+    except (ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
         return _complain(f"error: {error}", 2)
 
 
@@ -70,10 +70,12 @@ def _two_sample(args: argparse.Namespace) -> int:
     if args.first == args.second == "-":
         raise ValueError("standard input (-) can be only one of the two samples")
     first, second = _table(args.first, args.header), _table(args.second, args.header)
+    labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
     if args.columns is not None:
         names = first.select(args.columns)
+        _apart(labels, names, "--columns")
     elif set(first.names) == set(second.names):
-        names = list(first.names)
+        names = [name for name in first.names if name not in labels.values()]
     else:
         raise ValueError(
             f"the columns differ: {first.source} has {', '.join(first.names)} and {second.source} has "
@@ -86,18 +88,23 @@ def _two_sample(args: argparse.Namespace) -> int:
         second.numbers(names),
         kernel=args.kernel,
         bandwidth=args.bandwidth,
+        paired=args.paired,
+        **{name: (first.labels(column), second.labels(column)) for name, column in labels.items()},
     )
 
 
 def _independence(args: argparse.Namespace) -> int:
     table = _table(args.data, args.header)
-    if (args.x is None) != (args.y is None) or (args.x is None and len(table.names) != 2):
+    labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
+    variables = [name for name in table.names if name not in labels.values()]
+    if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
         raise ValueError(
             f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
         )
-    x, y = ([name] for name in table.names) if args.x is None else map(table.select, (args.x, args.y))
+    x, y = ([name] for name in variables) if args.x is None else map(table.select, (args.x, args.y))
     for name in set(x) & set(y):
         raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
+    _apart(labels, [*x, *y], "--x or --y")
     return _report(
         args,
         independence_test,
@@ -107,7 +114,15 @@ def _independence(args: argparse.Namespace) -> int:
         kernel_y=args.kernel_y,
         bandwidth_x=args.bandwidth_x,
         bandwidth_y=args.bandwidth_y,
+        shift=args.shift,
+        **{name: table.labels(column) for name, column in labels.items()},
     )
+
+
+def _apart(labels: dict[str, str], names: list[str], option: str) -> None:
+    for label, column in labels.items():
+        if column in names:
+            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
 
 
 def _estimators(args: argparse.Namespace) -> int:
@@ -124,6 +139,7 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
         estimator=_estimator(args),
         statistic=args.statistic,
         n_resamples=args.resamples,
+        stopping=stopping(args.stopping),
         alpha=args.alpha,
         nan_policy=args.nan_policy,
         rng=args.seed,

@@ -13,7 +13,9 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.permutation import Null, Relabellings, Shared, Statistic, null_distribution
+from shrinktest.permutation import Null, Shared, Statistic, null_distribution
+from shrinktest.relabellings import Relabellings
+from shrinktest.stopping import Stopping
 
 FORMS = ("auto", "biased", "unbiased")
 
@@ -48,11 +50,14 @@ class Configuration:
     threads: bool
     shared: Shared | None = None
 
-    def null(self, relabellings: Relabellings, *, workers: int, progress: bool = False) -> Null:
+    def null(
+        self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False
+    ) -> Null:
         """The statistic on the data and over the relabellings."""
         return null_distribution(
             self.statistic,
             relabellings,
+            stopping=stopping,
             workers=workers if self.threads else 1,
             progress=progress,
             shared=self.shared,

@@ -59,7 +59,7 @@ def _routes(
     common = {
         "memory": memory,
         "kernels": 2,
-        "sums_only": isinstance(estimator, ScaledMean),
+        "by_coordinates": isinstance(estimator, ScaledMean),
         "default_rank": 100,
         **options,
     }
@@ -164,7 +164,7 @@ def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y
 
 
 def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
-    from shrinktest._compiled.engine import pairings
+    from shrinktest._compiled.pairing import pairings
 
     n = len(centred_x)
     estimator.check_size(n)

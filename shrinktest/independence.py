@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._validate import as_rng, choice, level, n_workers, paired_samples, resamples, rng_provenance
+from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.configuration import FORMS, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import as_kernel
-from shrinktest.permutation import Pairings
+from shrinktest.restriction import read_pairs
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 
 
 def independence_test(
@@ -26,6 +27,10 @@ def independence_test(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    stopping: Any = None,
+    blocks: Any = None,
+    groups: Any = None,
+    shift: str | None = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -49,8 +54,18 @@ def independence_test(
         One bandwidth per variable, so that the test does not depend on units.
     statistic : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
-    n_resamples, alpha, nan_policy, rng, workers, progress
-        As in :func:`two_sample_test`; all n! pairings are enumerated when they are no more than ``n_resamples``.
+    blocks : array_like, shape (n,), optional
+        A label for every pair; y are exchanged within their block only, so that differences between blocks, in both
+        variables, are no dependence.
+    groups : array_like, shape (n,), optional
+        A label for every pair; the y of a group (a cluster, a short series) move together, their order kept, to another
+        group of as many pairs, with ``blocks`` in the same block.
+    shift : {None, "circular"}
+        For time series, rows in order of time: y is shifted by 0 to n - 1 steps, what leaves at the end coming back at
+        the start.  With ``blocks``, every block is a series that is shifted by itself.
+    n_resamples, alpha, stopping, nan_policy, rng, workers, progress
+        As in :func:`two_sample_test`; all n! pairings (or those that are allowed) are enumerated when they are no more
+        than ``n_resamples``.
     gram, rank, max_memory
         As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
 
@@ -77,6 +92,14 @@ def independence_test(
     erratum E25); the unbiased one is that of Song et al. (2012).  Other estimators are applied to the Gram matrix
     Kc o Lc of the centred pairs ([M14] section 4.4, COSE) and refitted for every pairing.
 
+    With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the y of a
+    block are exchangeable, or the groups of one size, each as a whole.  With ``shift`` it is exact for a y whose law a
+    circular shift does not change, independent of x, whatever the law of x: a stationary periodic series observed
+    over whole periods, or independent observations.  For any other stationary series it is approximate, because the
+    end does not join the start; the error is small when the series is long compared with its memory.  A trend or
+    another lack of stationarity is not covered.  Where so few relabellings are allowed that the test could never
+    reject at ``alpha`` it is an error.
+
     Examples
     --------
     >>> from shrinktest import independence_test
@@ -90,7 +113,8 @@ def independence_test(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
-    x, y, missing = paired_samples(X, Y, nan_policy)
+    rule = as_stopping(stopping, alpha)
+    x, y, missing, restriction = read_pairs(X, Y, nan_policy, blocks=blocks, groups=groups, shift=shift)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     n = len(x)
@@ -110,6 +134,7 @@ def independence_test(
     kernels = as_kernel(kernel_x, bandwidth_x, "kernel_x"), as_kernel(kernel_y, bandwidth_y, "kernel_y")
     if missing:
         return conclude(None, kernel=kernels, **common)
+    pairing = restriction.pairings(n_resamples, generator, n, alpha)
     configuration = configure(
         est,
         (resolve(kernels[0], x, generator, "X"), resolve(kernels[1], y, generator, "Y")),
@@ -121,6 +146,5 @@ def independence_test(
         memory=memory_limit(max_memory),
         rng=generator,
     )
-    pairing = Pairings(n_resamples=n_resamples, rng=generator, n=n)
-    null = configuration.null(pairing, workers=threads, progress=progress)
-    return conclude(null, **configuration.about(), **common)
+    null = configuration.null(pairing, stopping=rule, workers=threads, progress=progress)
+    return conclude(null, restriction=pairing.restriction, **configuration.about(), **common)

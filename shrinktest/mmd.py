@@ -18,6 +18,8 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.permutation import Shared, Statistic
 from shrinktest.route import Route, choose_route
 
+_DEAR = 150  # observations from which spectral estimators are worth some search for few coordinates
+
 
 def configure(
     estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray, m: int, *, form: str, tuning: str, **route: Any
@@ -26,10 +28,15 @@ def configure(
 
     ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
     """
-    used = estimator.tuned(kernel, pooled) if isinstance(estimator, Tuned) and tuning == "pooled" else estimator
-    chosen = choose_route(_features(used, kernel, pooled), pooled, sums_only=_needs_sums_only(used), **route)
-    notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
+    pooled_tuning, spectral = tuning == "pooled", isinstance(estimator, SpectralEstimator)
+    used = estimator
+    if isinstance(estimator, Tuned) and pooled_tuning and not spectral:
+        used = estimator.tuned(kernel, pooled)
+    chosen = choose_route(_features(used, kernel, pooled), pooled, **_lean(used, pooled), **route)
     low = chosen.kernel if isinstance(chosen.kernel, FiniteRank) and not isinstance(used, Marginalized) else kernel
+    if isinstance(estimator, SpectralEstimator) and pooled_tuning:
+        used = estimator.tuned(low, pooled)
+    notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
     return Configuration(
         statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form),
         estimates=lambda: _estimates(used, low, pooled[:m], pooled[m:], tuning),
@@ -41,18 +48,29 @@ def configure(
     )
 
 
-def _needs_sums_only(estimator: MeanEstimator) -> bool:
+def _lean(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, Any]:
+    """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
+    if isinstance(estimator, SpectralEstimator):
+        able = estimator.loops_inside() is not None
+        return {"by_coordinates": able, "unasked": estimator.any_rank, "large": _DEAR, "columns": pooled.shape[1]}
     retuned = isinstance(estimator, Marginalized) and not estimator.fixed  # on the points of every relabelled sample
-    return isinstance(estimator, ScaledMean) and not retuned
+    return {"by_coordinates": isinstance(estimator, ScaledMean) and not retuned}
 
 
 def _cost(estimator: MeanEstimator, route: Route, pooled: np.ndarray) -> Shared | None:
-    """Sums of many splits share their tables: an addition for every four observations and column, half by symmetry."""
-    if not _needs_sums_only(estimator):
+    """What a relabelling costs among many that share tables: an addition for every four observations and column."""
+    z = route.coordinates(pooled[:1]) if _lean(estimator, pooled)["by_coordinates"] else None
+    quarter = len(pooled) / 4.0 * 6e-11
+    if isinstance(estimator, SpectralEstimator):
+        if z is None:
+            return None
+        rank = z.shape[1]
+        work = 3e-9 * rank**3 + 2e-7 * rank  # two reductions to tridiagonal form, and the least that a score takes
+        return Shared(seconds=quarter * rank**2 / 2.0 + work, rows=min(512, max(16, 2**25 // (4 * (rank + 1) ** 2))))
+    if not isinstance(estimator, ScaledMean) or (isinstance(estimator, Marginalized) and not estimator.fixed):
         return None
-    z = route.coordinates(pooled[:1])
-    columns = len(pooled) / 2.0 if z is None else z.shape[1]
-    return Shared(seconds=1e-7 + len(pooled) / 4.0 * columns * 6e-11)
+    columns = len(pooled) / 2.0 if z is None else z.shape[1]  # half by symmetry
+    return Shared(seconds=1e-7 + quarter * columns)
 
 
 def _features(estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray) -> Kernel:
@@ -70,6 +88,10 @@ def split_statistic(
         return _smoothed(estimator, kernel, pooled, tuning, form)
     if isinstance(estimator, ScaledMean):
         return _scaled(estimator, route, pooled, m, n, tuning, form)
+    if isinstance(estimator, SpectralEstimator) and estimator.loops_inside() is not None:
+        z = route.coordinates(pooled)
+        if z is not None:
+            return _inside(estimator, np.ascontiguousarray(z), m, n, tuning, form)
     gram = np.ascontiguousarray(route.kernel(pooled))
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning, form)
@@ -138,6 +160,30 @@ def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tu
     def statistic(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 2))
         splits(gram, masks, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
+        return out
+
+    return statistic
+
+
+def _inside(estimator: SpectralEstimator, z: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
+    from shrinktest._compiled.inside import splits_inside
+    from shrinktest._compiled.sums import octets_of, product_sums
+
+    for size in (m, n):
+        estimator.check_size(size)
+    theta, joint, rank = estimator.theta(), tuning == "joint", z.shape[1]
+    amounts_x, amounts_y = (estimator.amounts(max(m, n) if joint else size) for size in (m, n))
+    loops = estimator.loops_inside()
+    assert loops is not None
+    # all products of coordinates, and the coordinates themselves as their products with 1
+    with_one = np.hstack([z, np.ones((len(z), 1))])
+    left, right = (index[:-1].astype(np.uint64) for index in np.tril_indices(rank + 1))
+    whole = np.concatenate([(z.T @ z)[np.tril_indices(rank)], z.sum(axis=0)])
+
+    def statistic(masks: np.ndarray) -> np.ndarray:
+        packed, out = np.empty((len(masks), left.size)), np.empty((len(masks), 2))
+        product_sums(with_one, left, right, octets_of(masks), packed)
+        splits_inside(z, masks, packed, whole, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
         return out
 
     return statistic

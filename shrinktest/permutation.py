@@ -1,11 +1,9 @@
-"""Relabellings, the null distribution over them, and p-values.  Knows no kernel."""
+"""The null distribution of a statistic over relabellings, and its p-value.  Knows no kernel."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,168 +11,37 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest.relabellings import Relabellings
+from shrinktest.stopping import Stopping
+
 #: (B, N) relabellings to (B, 2): the statistic, and the size of the terms that cancel in it (for ties).
 Statistic = Callable[[np.ndarray], np.ndarray]
+
+_Advance = Callable[[int], object]
 
 _SECONDS = 0.05  # work handed to a thread at a time: short enough for progress and interrupts, long enough to be free
 _GROWTH = 32  # times at most that a chunk is larger than the one before
 _WORTH_THREADS = 0.004  # seconds: starting and joining a pool takes about a quarter of this
 _BYTES = 2**25  # relabellings drawn ahead of the threads
-_ROUNDS = 16  # bits to which unequal splits come close to the right size at once
+_AHEAD = 4  # with a rule for stopping, rows looked ahead are at most this part of those seen
+_FEWEST = 16  # or so many, which many routes compute in about the time of one
 _TOO_MANY = 10**8  # relabellings that nobody waits for
-
-
-@dataclass(frozen=True)
-class Relabellings(ABC):
-    """Row 0 is the identity; the rest is drawn uniformly, or all other relabellings where these are few enough.
-
-    Parameters
-    ----------
-    n_resamples : int or inf
-        Relabellings to draw; all of them are used instead when they are no more than this.
-    rng : numpy.random.Generator
-        Source of the draws; nothing else is random in a test.
-    """
-
-    n_resamples: float
-    rng: np.random.Generator
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of observations that a relabelling moves."""
-
-    @property
-    @abstractmethod
-    def distinct(self) -> int:
-        """Number of all relabellings that can give different statistics, the identity included."""
-
-    @property
-    @abstractmethod
-    def magnitude(self) -> float:
-        """About the natural logarithm of ``distinct``, which has too many digits to be computed for large samples."""
-
-    @abstractmethod
-    def _draw(self, rows: int) -> np.ndarray:
-        """The next ``rows`` random relabellings."""
-
-    @abstractmethod
-    def _enumerate(self) -> Iterator[np.ndarray]:
-        """All relabellings, the identity first."""
-
-    def _seeds(self, rows: int) -> np.ndarray:
-        return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
-
-    @property
-    def exact(self) -> bool:
-        """Whether all relabellings are used."""
-        if self.n_resamples <= 0 or self.magnitude > math.log(self.n_resamples) + 1.0:
-            return False
-        return self.n_resamples == math.inf or self.distinct <= self.n_resamples
-
-    @property
-    def count(self) -> int:
-        """Rows in all: every relabelling, or the identity and the drawn ones."""
-        return self.distinct if self.exact else int(self.n_resamples) + 1
-
-    def rows(self) -> Callable[[int], np.ndarray]:
-        """A function that returns the next few rows; the sequence does not depend on how it is cut."""
-        if self.exact:
-            source = self._enumerate()
-            return lambda rows: np.array(list(itertools.islice(source, rows)))
-        first = [next(self._enumerate())]
-
-        def take(rows: int) -> np.ndarray:
-            head = [first.pop()] if first else []
-            return np.vstack([*head, self._draw(rows - len(head))]) if head else self._draw(rows)
-
-        return take
-
-
-@dataclass(frozen=True)
-class Splits(Relabellings):
-    """Splits of m + n pooled observations into samples of m and n, as (B, m + n) membership masks.
-
-    With m = n a split and its mirror image give the same statistic, so only one of each pair is enumerated.
-    """
-
-    m: int
-    n: int
-
-    @property
-    def size(self) -> int:
-        return self.m + self.n
-
-    @property
-    def distinct(self) -> int:
-        return math.comb(2 * self.m - 1, self.m - 1) if self.m == self.n else math.comb(self.size, self.m)
-
-    @property
-    def magnitude(self) -> float:
-        whole = math.lgamma(self.size + 1) - math.lgamma(self.m + 1) - math.lgamma(self.n + 1)
-        return whole - math.log(2.0) if self.m == self.n else whole
-
-    def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import splits
-
-        chance, rounds = min(max(round(2**_ROUNDS * self.m / self.size), 1), 2**_ROUNDS - 1), _ROUNDS
-        while chance % 2 == 0:
-            chance, rounds = chance // 2, rounds - 1
-        words = np.empty((rows, -(-self.size // 64)), dtype=np.uint64)
-        splits(self._seeds(rows), self.size, self.m, chance, rounds, words)
-        octets = words.astype("<u8", copy=False).view(np.uint8)
-        return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").view(bool)
-
-    def _enumerate(self) -> Iterator[np.ndarray]:
-        # with m = n, observation 0 stays in the first sample; the identity comes first either way
-        fixed = 1 if self.m == self.n else 0
-        for chosen in itertools.combinations(range(fixed, self.size), self.m - fixed):
-            mask = np.zeros(self.size, dtype=bool)
-            mask[:fixed] = True
-            mask[list(chosen)] = True
-            yield mask
-
-
-@dataclass(frozen=True)
-class Pairings(Relabellings):
-    """Pairings of n observations of X with n of Y, as (B, n) permutations of Y."""
-
-    n: int
-
-    @property
-    def size(self) -> int:
-        return self.n
-
-    @property
-    def distinct(self) -> int:
-        return math.factorial(self.n)
-
-    @property
-    def magnitude(self) -> float:
-        return math.lgamma(self.n + 1)
-
-    def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import permutations
-
-        out = np.empty((rows, self.n), dtype=np.int64)
-        permutations(self._seeds(rows), out)
-        return out
-
-    def _enumerate(self) -> Iterator[np.ndarray]:
-        return (np.array(p) for p in itertools.permutations(range(self.n)))
 
 
 @dataclass(frozen=True, eq=False)
 class Null:
     """The statistic over relabellings: ``observed`` on the data, ``values`` elsewhere, and how close counts as equal.
 
-    ``values`` (B,) leaves the observed one out for random relabellings and includes it for exhaustive ones.
+    ``values`` (B,) leaves the observed one out for random relabellings and includes it for exhaustive ones.  With a
+    rule for ``stopping`` they are those up to where it ended the drawing, of ``planned`` at most.
     """
 
     observed: float
     values: np.ndarray
     tolerance: float
     exact: bool
+    stopping: Stopping | None = None
+    planned: int | None = None
 
     @property
     def exceedances(self) -> int:
@@ -182,11 +49,27 @@ class Null:
         return int((self.values >= self.observed - self.tolerance).sum())
 
     @property
+    def n_planned(self) -> int:
+        """Relabellings that there would be without stopping."""
+        return self.values.size if self.planned is None else self.planned
+
+    @property
     def pvalue(self) -> float:
         """Exact level: the identity is one of the rows, so the p-value is never 0."""
         if self.exact:
             return self.exceedances / self.values.size
-        return (1 + self.exceedances) / (1 + self.values.size) if self.values.size else math.nan
+        if not self.values.size:
+            return math.nan
+        if self.stopping:
+            return self.stopping.pvalue(self.exceedances, self.values.size, self.n_planned)
+        return (1 + self.exceedances) / (1 + self.values.size)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the p-value is that of a rule, and not the rank of the observed statistic among all rows."""
+        if not self.stopping or not self.values.size:
+            return False
+        return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (1 + self.values.size)
 
 
 @dataclass(frozen=True)
@@ -209,6 +92,7 @@ def null_distribution(
     statistic: Statistic,
     relabellings: Relabellings,
     *,
+    stopping: Stopping | None = None,
     workers: int = 1,
     progress: bool = False,
     shared: Shared | None = None,
@@ -220,6 +104,9 @@ def null_distribution(
     statistic : callable
         Relabellings (B, N) to (B, 2): statistic, and the size of the terms that cancel in it.
     relabellings : Relabellings
+    stopping : Stopping, optional
+        When to end the drawing of random relabellings.  Nothing changes where all of them are enumerated: their order
+        is not random.  The generator is left as if all had been drawn.
     workers : int
         Threads.  Every row is computed by itself, so that the result is the same for any number.
     progress : bool
@@ -238,18 +125,21 @@ def null_distribution(
             f"n_resamples={relabellings.n_resamples}: about 1e{magnitude / math.log(10.0):.0f} relabellings of "
             f"{relabellings.size} observations are too many; give a number such as n_resamples=9999 for random ones"
         )
-    count = relabellings.count
-    out = np.empty((count, 2))
-    take, pace = relabellings.rows(), _Pace(count, relabellings.size, workers, shared)
-    with _bar(count, progress) as advance:
+    rule = None if relabellings.exact else stopping
+    with _bar(relabellings.count, progress) as advance:
+        run = _Run(statistic, relabellings, rule, advance)
+        pace = _Pace(run.count, relabellings.size, workers, shared)
         # whatever must be compiled is compiled here, in one thread: by the observed statistic, or by none where that
         # would be dear
-        done = 0 if shared else 1
-        head = statistic(take(1) if done else relabellings.rows()(1)[:0])
-        out[:done] = head
-        advance(done)
-        done = _serial(statistic, take, out, done, advance, pace, alone=workers == 1)
-        _threaded(statistic, take, out, done, advance, pace, workers)
+        if shared:
+            statistic(relabellings.rows()(1)[:0])
+        else:
+            run.do(1)
+        _serial(run, pace, alone=workers == 1)
+        _threaded(run, pace, workers)
+    if run.drawn < run.count:
+        relabellings.skip(run.count - run.drawn)
+    out = run.out[: run.end]
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0, 0])
         raise ValueError(
@@ -257,7 +147,71 @@ def null_distribution(
             "sample; use a positive semi-definite kernel, a smaller step size or more shrinkage"
         )
     values = out[:, 0].copy() if relabellings.exact else out[1:, 0].copy()
-    return Null(float(out[0, 0]), values, 1e-10 * float(out[0, 1]), relabellings.exact)
+    planned = None if rule is None else run.count - 1
+    return Null(float(out[0, 0]), values, _tolerance(out[0]), relabellings.exact, rule, planned)
+
+
+def _tolerance(row: np.ndarray) -> float:
+    """How far below the observed statistic is a tie, from the size of the terms that cancel in it."""
+    return 1e-10 * float(row[1])
+
+
+class _Run:
+    """The statistics of the rows as they come in, in any order, and up to which row they count."""
+
+    def __init__(
+        self, statistic: Statistic, relabellings: Relabellings, rule: Stopping | None, advance: _Advance
+    ) -> None:
+        self.statistic = statistic
+        self.count = relabellings.count
+        self.out = np.empty((self.count, 2))
+        self.drawn = 0
+        self.front = 0  # all rows before this one have come in
+        self.end = self.count  # those that count; fewer once the rule has ended the drawing
+        self._take, self._rule, self._advance = relabellings.rows(), rule, advance
+        self._came: dict[int, int] = {}  # start and stop of what has come in beyond the front
+        self._reach = 1 + rule.least(0, 0, self.count - 1) if rule else self.count
+
+    @property
+    def open(self) -> bool:
+        """Whether rows that count are missing."""
+        return self.front < self.end
+
+    @property
+    def wanted(self) -> int:
+        """Rows that may be drawn now: with a rule, few that it could turn out not to count."""
+        return min(self.count, self.front + self._reach) - self.drawn
+
+    def take(self, rows: int) -> tuple[slice, np.ndarray]:
+        """The next rows, and where they go."""
+        where = slice(self.drawn, self.drawn + rows)
+        self.drawn += rows
+        return where, self._take(rows)
+
+    def put(self, where: slice, values: np.ndarray) -> None:
+        """Keep statistics, and look whether the drawing ends with them: only ever at rows before which none is open."""
+        self.out[where] = values
+        self._came[where.start] = where.stop
+        while self.front in self._came:
+            self.front = self._came.pop(self.front)
+        if self._rule and self.front:
+            reached = self.out[1 : self.front, 0] >= self.out[0, 0] - _tolerance(self.out[0])
+            exceedances = np.cumsum(reached)
+            last = self._rule.stop(exceedances, self.count - 1)
+            self.end = self.count if last is None else 1 + last
+            drawn = self.front - 1
+            least = self._rule.least(int(exceedances[-1]) if drawn else 0, drawn, self.count - 1)
+            self._reach = max(least, drawn // _AHEAD, _FEWEST)
+        self._advance(where.stop - where.start)
+
+    def do(self, rows: int) -> float:
+        """Evaluate the next rows in this thread; returns the seconds it took."""
+        start = time.perf_counter()
+        where, relabellings = self.take(rows)
+        values = self.statistic(relabellings)
+        seconds = time.perf_counter() - start
+        self.put(where, values)
+        return seconds
 
 
 class _Pace:
@@ -282,58 +236,42 @@ class _Pace:
             self.rows = max(1, min(self._most, _GROWTH * rows, int(_SECONDS / self.seconds)))
 
 
-_Take = Callable[[int], np.ndarray]
-_Advance = Callable[[int], object]
-
-
-def _serial(
-    statistic: Statistic, take: _Take, out: np.ndarray, done: int, advance: _Advance, pace: _Pace, *, alone: bool
-) -> int:
-    """Go on from row ``done`` in this thread: to the end if ``alone``, else until the rest is worth threads."""
+def _serial(run: _Run, pace: _Pace, *, alone: bool) -> None:
+    """Go on in this thread: to the end if ``alone``, else until the rest is worth threads."""
     known = pace.seconds < math.inf
 
     def small() -> bool:
-        if not known and done <= _GROWTH:  # few rows seen, so that their time is mostly overhead
-            return done == 1 or pace.seconds < _WORTH_THREADS / _GROWTH
-        return (len(out) - done) * pace.seconds < _WORTH_THREADS
+        if not known and run.front <= _GROWTH:  # few rows seen, so that their time is mostly overhead
+            return run.front == 1 or pace.seconds < _WORTH_THREADS / _GROWTH
+        return (run.count - run.front) * pace.seconds < _WORTH_THREADS
 
-    while done < len(out) and (alone or small()):
-        rows = pace.left(len(out) - done, 1)
-        start = time.perf_counter()
-        out[done : done + rows] = statistic(take(rows))
-        pace.learn(rows, time.perf_counter() - start)
-        done += rows
-        advance(rows)
-    return done
+    while run.open and (alone or small()):
+        rows = pace.left(run.wanted, 1)
+        pace.learn(rows, run.do(rows))
 
 
-def _threaded(
-    statistic: Statistic, take: _Take, out: np.ndarray, done: int, advance: _Advance, pace: _Pace, workers: int
-) -> None:
-    """Go on from row ``done`` in a pool of threads."""
-    if done == len(out):
+def _threaded(run: _Run, pace: _Pace, workers: int) -> None:
+    """Go on in a pool of threads."""
+    if not run.open:
         return
 
     # A pool of our own for every call: nothing is left behind that a fork could break or another thread disturb.
     def work(relabellings: np.ndarray) -> tuple[np.ndarray, float]:
         start = time.perf_counter()
-        return statistic(relabellings), time.perf_counter() - start
+        return run.statistic(relabellings), time.perf_counter() - start
 
-    drawn = done
     pending: dict[Future, slice] = {}
     pool = ThreadPoolExecutor(workers)
     try:
-        while pending or drawn < len(out):
-            while drawn < len(out) and len(pending) < 2 * workers:
-                rows = pace.left(len(out) - drawn, workers)
-                pending[pool.submit(work, take(rows))] = slice(drawn, drawn + rows)
-                drawn += rows
+        while run.open:
+            while run.wanted > 0 and len(pending) < 2 * workers:
+                where, relabellings = run.take(pace.left(run.wanted, workers))
+                pending[pool.submit(work, relabellings)] = where
             for future in wait(pending, return_when=FIRST_COMPLETED).done:
                 where = pending.pop(future)
-                out[where], seconds = future.result()
-                rows = where.stop - where.start
-                pace.learn(rows, seconds)
-                advance(rows)
+                values, seconds = future.result()
+                pace.learn(where.stop - where.start, seconds)
+                run.put(where, values)
     finally:  # also on Ctrl-C: what runs ends within a chunk, what waits is dropped
         pool.shutdown(wait=True, cancel_futures=True)
 

@@ -17,6 +17,7 @@ from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.permutation import Null
+from shrinktest.stopping import Stopping, allowed_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,7 +55,7 @@ class TestResult:
     null_distribution : ndarray, shape (n_resamples,)
         The statistic over the relabellings; with ``exact`` these are all, the observed one included.
     n_resamples : int
-        Number of relabellings in the null distribution.
+        Number of relabellings in the null distribution; with ``stopping`` those that were drawn until it ended.
     exact : bool
         Whether all relabellings were enumerated.
     test : str
@@ -85,6 +86,14 @@ class TestResult:
         How far below the observed statistic still counts as a tie.
     route : str
         How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
+    restriction : str
+        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+    stopping : Stopping or None
+        The rule that could end the drawing; None without one, and where all relabellings were enumerated.
+    n_planned : int
+        Relabellings that would have been drawn without it.
+    stopped : bool
+        Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
 
     Examples
     --------
@@ -117,6 +126,10 @@ class TestResult:
     notes: tuple[str, ...] = ()
     tolerance: float = 0.0
     route: str = "dense"
+    restriction: str = ""
+    stopping: Stopping | None = None
+    n_planned: int = 0
+    stopped: bool = False
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -137,14 +150,16 @@ class TestResult:
     def critical_value(self, alpha: float | None = None) -> float:
         """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
 
-        Infinity when there are too few relabellings to reject at all.
+        Infinity when there are too few relabellings to reject at all; NaN when the drawing was stopped before it was
+        known.
         """
         alpha = self.alpha if alpha is None else level(alpha)
+        if self.stopped:
+            return float("nan")
         ordered = np.sort(self.null_distribution)[::-1]
         rows = ordered.size + (not self.exact)
-        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic; counted over the
-        # attainable p-values themselves, so that rounding cannot contradict reject()
-        allowed = int(np.searchsorted(np.arange(1, rows + 1) / rows, alpha, side="right"))
+        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
+        allowed = allowed_rows(alpha, rows)
         return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
 
     @property
@@ -156,7 +171,8 @@ class TestResult:
         """Clopper-Pearson interval for the p-value that all relabellings would give.
 
         It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of relabellings.  A single
-        point when the null distribution is exact.
+        point when the null distribution is exact.  Where a rule stopped the drawing the same limits hold, with a little
+        more confidence than asked for.
         """
         if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
             return self.pvalue, self.pvalue
@@ -206,6 +222,10 @@ class TestResult:
             "versions": self.versions,
             "tolerance": self.tolerance,
             "route": self.route,
+            "restriction": self.restriction,
+            "stopping": None if self.stopping is None else repr(self.stopping),
+            "n_planned": self.n_planned,
+            "stopped": self.stopped,
             "null_distribution": self.null_distribution.tolist(),
         }
 
@@ -255,10 +275,10 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    smallest = 1.0 / (null.values.size + (not null.exact))
-    if null.values.size and smallest > alpha:
+    smallest = 1.0 / (null.n_planned + (not null.exact))
+    if null.n_planned and smallest > alpha:
         warnings.warn(
-            f"the smallest p-value that {null.values.size} relabellings can give is {smallest:.3g}, above alpha = "
+            f"the smallest p-value that {null.n_planned} relabellings can give is {smallest:.3g}, above alpha = "
             f"{alpha:g}: the test can never reject; "
             + ("collect more observations" if null.exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
             UserWarning,
@@ -271,5 +291,8 @@ def conclude(
         n_resamples=null.values.size,
         exact=null.exact,
         tolerance=null.tolerance,
+        stopping=null.stopping,
+        n_planned=null.n_planned,
+        stopped=null.stopped,
         **shared,
     )

@@ -58,9 +58,11 @@ def choose_route(
     rank: int | None,
     memory: float,
     rng: np.random.Generator,
-    sums_only: bool,
+    by_coordinates: bool,
+    unasked: bool = True,
     kernels: int = 1,
     large: int = 1500,
+    columns: int = _COLUMNS,
     default_rank: int = 1000,
 ) -> Route:
     """The route to take for these observations.
@@ -78,12 +80,16 @@ def choose_route(
         Bytes.
     rng : numpy.random.Generator
         Draws landmarks and frequencies; not touched for the other routes.
-    sums_only : bool
+    by_coordinates : bool
         Whether the estimator can do without the Gram matrix.
+    unasked : bool
+        Whether "auto" may choose coordinates.
     kernels : int
         How many kernels share the memory, with a working copy each when there are several.
     large : int
         Number of observations from which few coordinates pay for being found.
+    columns : int
+        Of the data, up to which they are looked for.
     default_rank : int
         Coordinates of an approximation.
 
@@ -99,27 +105,28 @@ def choose_route(
         rank = count(rank, "rank", minimum=1)
         if gram in ("auto", "dense"):
             raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
-    size, columns = points.shape
+    size, width = points.shape
     needed = (10.0 if kernels == 1 else 20.0 * kernels) * size**2  # bytes of Gram matrices while they are made
     affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
     fits = needed <= memory
     if gram == "auto":
         gram = "dense"
-        small = size < large or columns > _COLUMNS
-        if sums_only and (_few(kernel, points) or not small or not fits):
+        small = size < large or width > columns
+        if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
             found = _factor(kernel, points, min(_LOW, size // 4, affordable))
             if found is not None:
                 return found
-    if gram != "dense" and not sums_only:
+    if gram != "dense" and not by_coordinates:
         raise ValueError(
-            f"gram={gram!r} is for estimators that need sums only ('kme', 'skmse', and the marginalised ones with "
-            "pooled noise); others are fitted to the Gram matrix of every relabelled sample: use gram='dense'"
+            f"gram={gram!r}: this estimator is fitted to the Gram matrix of every relabelled sample, as are your own, "
+            "marginalised ones that tune their noise there, and all but 'kme', 'skmse' and the marginalised ones in "
+            "an independence test; use gram='dense'"
         )
     if gram == "dense":
         if not fits:
             advice = (
                 f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
-                if sums_only
+                if by_coordinates
                 else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
             )
             matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
@@ -150,7 +157,7 @@ def choose_route(
     if gram == "nystrom":
         return Route(gram, nystrom(kernel, points, most, rng), _note(f"a Nystrom approximation with {most} landmarks"))
     return Route(
-        gram, random_fourier(kernel, columns, most, rng), _note(f"an approximation by {most} random Fourier features")
+        gram, random_fourier(kernel, width, most, rng), _note(f"an approximation by {most} random Fourier features")
     )
 
 

@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance, two_samples
+from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.configuration import FORMS, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.mmd import configure
-from shrinktest.permutation import Splits
+from shrinktest.restriction import read_samples
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
 
 
 def two_sample_test(
@@ -27,6 +28,10 @@ def two_sample_test(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    stopping: Any = None,
+    blocks: Any = None,
+    paired: bool = False,
+    groups: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -56,8 +61,23 @@ def two_sample_test(
         Number of random relabellings.  All splits are enumerated instead when they are no more than this.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
+    stopping : {None, "besag-clifford", "decision"} or Stopping
+        When to draw fewer than ``n_resamples``.  "besag-clifford": after 20 exceedances, with a p-value that is exact
+        all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "decision": as
+        soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value,
+        of the draws until then, a valid one (:class:`Decision`).  No effect where all splits are enumerated.
+    blocks : array_like, optional
+        A label for every observation, as one vector for X and then Y or as a pair ``(those of X, those of Y)``.
+        Observations are relabelled within their block only, so that differences between blocks do no harm.
+    paired : bool, default False
+        Row i of X and row i of Y are a pair, in which the two may change places.
+    groups : array_like, optional
+        A label for every observation, as ``blocks``.  The observations of a group (a cluster), which must all be in one
+        sample, are relabelled together; groups change places with groups of as many observations, and with
+        ``blocks`` within their block.
     nan_policy : {"raise", "omit", "propagate"}
-        What to do with missing values: an error, drop their rows, or a result of NaN.
+        What to do with missing values: an error, drop their rows (with their labels; both rows of a pair), or a result
+        of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the relabellings.
     workers : int, optional
@@ -68,8 +88,9 @@ def two_sample_test(
         How the kernel is evaluated.  "dense": the Gram matrix.  "factor": a pivoted Cholesky factor that reproduces it
         up to rounding; time and memory are then linear in the sizes.  "auto": one of these two, which give the same
         p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
-        permutation test of that approximate statistic is still exact.  All but "dense" are for estimators that
-        need sums only ("kme", "skmse", and the marginalised ones with pooled noise).
+        permutation test of that approximate statistic is still exact.  All but "dense" are for
+        estimators that can do without the Gram matrix: not for your own, nor for marginalised ones that tune their
+        noise in every relabelling.
     rank : int, optional
         Coordinates of the approximation (default 1000); for "factor", where to truncate it.
     max_memory : float, optional
@@ -102,6 +123,12 @@ def two_sample_test(
     mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
     independent points raise it.  For equal weights this is the unbiased statistic of Gretton et al. (2012).
 
+    With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the relabellings are fewer: those under
+    which the data have the same law if there is no difference.  The level is exact where, under the null hypothesis,
+    the observations of a block are exchangeable; the two of every pair; or the groups of one size (and block), given
+    their sizes, whatever the dependence within them.  It is an error if the relabellings left are too few to reject
+    at ``alpha``: .05 takes 20, such as those of 6 pairs.
+
     Examples
     --------
     >>> import numpy as np
@@ -112,13 +139,21 @@ def two_sample_test(
     0.015
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
     0.009
+
+    Before and after, in the same 30 patients:
+
+    >>> before = 5.0 * rng.normal(size=(30, 1)) + rng.normal(size=(30, 2))
+    >>> after = before + rng.normal(0.6, 1.0, size=(30, 2))
+    >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
+    (0.952, 0.038)
     """
     est = as_estimator(estimator)
     alpha = level(alpha)
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
-    x, y, _, missing = two_samples(X, Y, nan_policy)
+    rule = as_stopping(stopping, alpha)
+    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     sizes = (len(x), len(y))
@@ -136,6 +171,7 @@ def two_sample_test(
     chosen = as_kernel(kernel, bandwidth)
     if missing:
         return conclude(None, kernel=chosen, **common)
+    split = restriction.splits(n_resamples, generator, *sizes, alpha)
     pooled = np.vstack([x, y])
     configuration = configure(
         est,
@@ -149,6 +185,5 @@ def two_sample_test(
         memory=memory_limit(max_memory),
         rng=generator,
     )
-    split = Splits(n_resamples=n_resamples, rng=generator, m=len(x), n=len(y))
-    null = configuration.null(split, workers=threads, progress=progress)
-    return conclude(null, **configuration.about(), **common)
+    null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
+    return conclude(null, restriction=split.restriction, **configuration.about(), **common)

@@ -179,7 +179,7 @@ def test_fit_agrees_with_weights(estimator, case):
     mean = estimator.fit(points, kernel)
     np.testing.assert_array_equal(mean.points, points)
     assert mean.kernel == kernel
-    np.testing.assert_array_equal(mean.weights, estimator.weights(kernel(points)))
+    same(mean.weights, estimator.weights(kernel(points)))  # up to rounding: few coordinates need no Gram matrix
 
 
 @pytest.mark.parametrize("case", set(CASES) - {"gaussian", "gaussian per column"})

@@ -7,13 +7,44 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shrinktest import FKMSE, KME, MKME, SKMSE, Gaussian, Laplacian, Linear, independence_test, two_sample_test
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    SKMSE,
+    TSVD,
+    Gaussian,
+    IteratedTikhonov,
+    Landweber,
+    Laplacian,
+    Linear,
+    NuMethod,
+    independence_test,
+    two_sample_test,
+)
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.finite_rank import TOLERANCE, factorized, nystrom, random_fourier
 from shrinktest.route import free_memory, memory_limit
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
+FILTERS = {
+    "deletion": FKMSE(),
+    "averaged": FKMSE(loo="averaged"),
+    "paper": FKMSE(loo="paper"),
+    "pooled": FKMSE(tuning="pooled"),
+    "common": FKMSE(lam_cov=0.3),
+    "fixed": FKMSE(lam=0.5),
+    "iterated": IteratedTikhonov(t=2),
+    "iterated, paper": IteratedTikhonov(loo="paper"),
+    "landweber": Landweber(max_iter=30),
+    "landweber, paper": Landweber(loo="paper", max_iter=30),
+    "nu": NuMethod(max_iter=15),
+    "stopped": NuMethod(t=4),
+    "tsvd": TSVD(),
+    "gcv": TSVD(rule="gcv"),
+    "components": TSVD(m=2),
+}
 
 
 def normal(*shape, seed=0):
@@ -56,6 +87,37 @@ def test_no_route_changes_a_two_sample_test(m, n, columns, estimator, form, seed
         "alpha": 0.9,
     }
     agree(*(two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor")))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    m=st.integers(2, 60),
+    n=st.integers(2, 60),
+    estimator=st.sampled_from(sorted(FILTERS)),
+    kernel=st.sampled_from([Gaussian(1.0), Linear(), Polynomial(2)]),
+    form=st.sampled_from(["biased", "unbiased"]),
+    seed=st.integers(0, 1000),
+    ties=st.booleans(),
+)
+def test_no_route_changes_a_filter(m, n, estimator, kernel, form, seed, ties):
+    X, Y = normal(m, 2, seed=seed), 1.3 * normal(n, 2, seed=seed + 1) + 0.1
+    if ties:
+        X, Y = np.round(X), np.round(Y)
+    if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
+        return
+    options = {"estimator": FILTERS[estimator], "kernel": kernel, "statistic": form, "n_resamples": 40, "alpha": 0.9}
+    agree(*(two_sample_test(X, Y, gram=gram, rng=seed, **options) for gram in ("dense", "factor")))
+
+
+@pytest.mark.parametrize("estimator", sorted(FILTERS))
+def test_estimates_inside_a_factor_are_those_of_the_gram_matrix(estimator):
+    X, Y = normal(60, 2), 1.4 * normal(50, 2, seed=1)
+    options = {"estimator": FILTERS[estimator], "rng": 0, "n_resamples": 19}
+    dense, low = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor"))
+    for a, b in zip(dense.estimates, low.estimates, strict=True):
+        np.testing.assert_allclose(b.weights, a.weights, atol=1e-7 * np.abs(a.weights).max())
+        assert b.shrinkage == pytest.approx(a.shrinkage, rel=1e-7)
+    assert low.statistic + 0.0 == pytest.approx(dense.statistic, abs=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
@@ -130,7 +192,11 @@ def test_automatic_routes():
     wide = normal(800, 5)
     assert two_sample_test(wide, wide + 1, n_resamples=19).route == "dense"
     assert two_sample_test(wide, wide + 1, kernel="linear", n_resamples=19).route == "factor"
-    assert two_sample_test(large[:60], large[:60] + 1, estimator="fkmse", n_resamples=19).route == "dense"
+    averaged = FKMSE(loo="averaged")
+    assert two_sample_test(large[:60], large[:60] + 1, estimator=averaged, n_resamples=19).route == "dense"
+    assert two_sample_test(large[:400], large[:400] + 1, estimator=averaged, n_resamples=19).route == "factor"
+    tiny = FKMSE(lam_cov=1e-9)  # sees what a factor leaves out
+    assert two_sample_test(large[:100], large[:100] + 1, estimator=tiny, n_resamples=19).route == "dense"
     x = normal(400)
     assert independence_test(x, x**2, n_resamples=19).route == "factor"
     assert independence_test(x[:100], x[:100] ** 2, n_resamples=19).route == "dense"
@@ -229,6 +295,16 @@ def test_random_fourier_features(kernel):
     np.testing.assert_allclose(np.diag(approximate), np.diag(kernel(points)), rtol=1e-10)
 
 
+def test_a_filter_without_a_gram_matrix_of_many_points():
+    X, Y = normal(3000, 2), 1.05 * normal(3000, 2, seed=1)
+    options = {"estimator": FKMSE(lam_cov=0.3), "n_resamples": 19, "max_memory": 5e7}
+    result = two_sample_test(X, Y, **options)  # its Gram matrix would take 360 MB
+    assert result.route == "factor"
+    assert result.statistic == pytest.approx(result.estimates[0].distance2(result.estimates[1]), rel=1e-9)
+    with pytest.raises(ValueError, match="independence test; use gram='dense'"):
+        independence_test(X, Y, estimator="fkmse", gram="factor")
+
+
 # ------------------------------------------------------------------------------------- refusals
 
 
@@ -243,9 +319,9 @@ X, Y = normal(40, 2), normal(30, 2, seed=1)
         ({"rank": 5}, ValueError, "gram='auto' has none"),
         ({"gram": "rff", "rank": 0}, ValueError, "rank must be"),
         ({"gram": "rff", "kernel": "linear"}, ValueError, "use gram='nystrom'"),
-        ({"gram": "factor", "estimator": "fkmse"}, ValueError, "estimators that need sums only"),
+        ({"gram": "factor", "estimator": MKME(tuning="sample")}, ValueError, "fitted to the Gram matrix of every"),
         ({"gram": "nystrom", "estimator": lambda gram: gram[0]}, ValueError, "use gram='dense'"),
-        ({"gram": "rff", "estimator": MKME(tuning="joint")}, ValueError, "with pooled noise"),
+        ({"gram": "rff", "estimator": MKME(tuning="joint")}, ValueError, "that tune their noise there"),
         ({"max_memory": -1}, ValueError, "max_memory must be a positive number of bytes"),
         ({"max_memory": "2GB"}, ValueError, "max_memory must be a positive number of bytes"),
         (
@@ -254,7 +330,8 @@ X, Y = normal(40, 2), normal(30, 2, seed=1)
             "49000 bytes while being made, more than max_memory=10000 bytes; use gram='nystrom'",
         ),
         ({"gram": "nystrom", "rank": 30, "max_memory": 1e4}, MemoryError, "give rank=5 or less"),
-        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "use estimator='kme', 'skmse' or 'mkme'"),
+        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "use gram='nystrom'"),
+        ({"estimator": lambda gram: gram[0], "max_memory": 1e4}, MemoryError, "use estimator='kme', 'skmse' or 'mkme'"),
     ],
 )
 def test_refusals(options, error, message):

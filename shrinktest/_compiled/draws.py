@@ -68,21 +68,39 @@ def splits(seeds, size, first, chance, rounds, out):
 
 
 @compiled()
-def permutations(seeds, out):
-    """Uniform permutations (B, n): Fisher and Yates's shuffle with Lemire's (2019) unbiased bounded numbers."""
-    n = out.shape[1]
-    for r in range(out.shape[0]):
-        counter = seeds[r]
-        for i in range(n):
-            out[r, i] = i
-        for i in range(n - 1, 0, -1):
-            places = np.uint64(i + 1)
+def below(counter, places):
+    """A uniform whole number below ``places``, by Lemire's (2019) unbiased multiplication, and the counter after it."""
+    counter += _STEP
+    product = (mixed(counter) >> _32) * places
+    if (product & _LOW) < places:
+        biased = ((_LOW - places) + _1) % places
+        while (product & _LOW) < biased:
             counter += _STEP
             product = (mixed(counter) >> _32) * places
-            if (product & _LOW) < places:
-                biased = ((_LOW - places) + _1) % places
-                while (product & _LOW) < biased:
-                    counter += _STEP
-                    product = (mixed(counter) >> _32) * places
-            j = np.int64(product >> _32)
-            out[r, i], out[r, j] = out[r, j], out[r, i]
+    return np.int64(product >> _32), counter
+
+
+@compiled()
+def permutations(seeds, starts, out):
+    """Uniform permutations (B, n) of 0 to n - 1 within segments, by Fisher and Yates's shuffle.
+
+    Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``.
+    """
+    for r in range(out.shape[0]):
+        counter = seeds[r]
+        for i in range(out.shape[1]):
+            out[r, i] = i
+        for s in range(starts.size - 1):
+            segment = out[r, starts[s] : starts[s + 1]]
+            for i in range(segment.size - 1, 0, -1):
+                j, counter = below(counter, np.uint64(i + 1))
+                segment[i], segment[j] = segment[j], segment[i]
+
+
+@compiled()
+def numbers(seeds, places, out):
+    """Uniform whole numbers (B, k), the s-th of a row below ``places[s]``."""
+    for r in range(out.shape[0]):
+        counter = seeds[r]
+        for s in range(places.size):
+            out[r, s], counter = below(counter, np.uint64(places[s]))

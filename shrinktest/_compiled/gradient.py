@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score, row_sums
-from shrinktest._compiled.tridiagonal import basis, expand, spectrum, tridiagonalize
+from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, tridiagonalize
 
 _LANES = 64
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)
@@ -114,25 +114,29 @@ def deletion_path(gram, work, theta, scores):
 
 
 @compiled()
+def paper_path(values, along, eta, n, theta, scores):
+    """LOO_filter of t = 1..T."""
+    factors, before = np.zeros(values.size), np.zeros(values.size)
+    for t in range(1, scores.size + 1):
+        momentum, step = coefficients(theta, t)
+        for k in range(values.size):
+            now = factors[k]
+            factors[k] += momentum * (now - before[k]) + step * eta * values[k] / n * (1.0 - now)
+            before[k] = now
+        scores[t - 1] = filter_score(values, along, factors, n)
+
+
+@compiled()
 def gradient_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    tridiagonalize(gram, work)
+    tridiagonalize(gram, np.ones(n), work)
     if amounts.size == 1:
         return
     if theta[3] == 0.0:
         deletion_path(gram, work, theta, scores)
         return
     values, shares = spectrum(work, n)
-    eta = step_size(gram, theta)
-    factors = np.zeros(n)
-    before = np.zeros(n)
-    for t in range(1, scores.size + 1):
-        momentum, step = coefficients(theta, t)
-        for k in range(n):
-            now = factors[k]
-            factors[k] += momentum * (now - before[k]) + step * eta * values[k] / n * (1.0 - now)
-            before[k] = now
-        scores[t - 1] = filter_score(values, shares, factors)
+    paper_path(values, values * shares, step_size(gram, theta), n, theta, scores)
 
 
 @compiled()
@@ -152,3 +156,96 @@ def gradient_weigh(gram, theta, amount, work, out):
             b[k] += momentum * (now - before[k]) + step * h * image[k]
             before[k] = now
     expand(work, b, out)
+
+
+@compiled()
+def step_size_inside(z, members, theta):
+    if theta[2] > 0.0:
+        return theta[2]
+    largest = 0.0
+    for i in members:
+        square = 0.0
+        for j in range(z.shape[1]):
+            square += z[i, j] * z[i, j]
+        largest = max(largest, square)
+    return 1.0 / largest if largest > 0.0 else 0.0
+
+
+@compiled()
+def deletion_path_inside(points, diagonal, rows, norm, work, h, theta, scores):
+    """`deletion_path` from coordinates: the residual is x = (n - 1) (m - mu), its image (T - z_i z_i') x.
+
+    The buffer holds z_i, x, the x before, and T x; ``norm`` is e'Ke.
+    """
+    r, n = points.shape
+    scale, length = 1.0 / (n - 1.0), np.sqrt(norm)
+    buffer = np.zeros((r + 2) * 4 * _LANES)
+    inner = buffer[4 * _LANES : (r + 1) * 4 * _LANES]
+    unused, along_x, at_i, squares = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
+    scores[:] = 0.0
+    for first in range(0, n, _LANES):
+        lanes = min(_LANES, n - first)
+        buffer[:] = 0.0
+        for k in range(r):
+            for b in range(lanes):
+                z = points[k, first + b]
+                x = (length if k == 0 else 0.0) - z
+                place = 4 * _LANES * k + b
+                inner[place], inner[place + _LANES], inner[place + 2 * _LANES] = z, x, x
+        for t in range(scores.size + 1):
+            if t > 0:
+                momentum, step = coefficients(theta, t)
+                multiply(buffer, work, r, unused, along_x)
+                advance(inner, r, momentum, step * h, at_i)
+            at_i[:] = 0.0
+            squares[:] = 0.0
+            o = _ZERO
+            for _ in range(r):
+                for b in range(_ZERO, _L):
+                    x = inner[o + _X + b]
+                    at_i[b] += inner[o + b] * x
+                    squares[b] += x * x
+                o += _S
+            if t > 0:
+                for b in range(lanes):
+                    kii, row = diagonal[first + b], rows[first + b]
+                    predicted = (row - kii - at_i[b]) * scale
+                    along_start = length * inner[_LANES + b] - at_i[b]
+                    square = norm - 2.0 * row + kii - 2.0 * along_start + squares[b]
+                    scores[t - 1] += (kii - 2.0 * predicted + square * scale * scale) / n
+
+
+@compiled()
+def gradient_score_inside(moments, mean, z, members, theta, amounts, work, scores):
+    n = members.size
+    tridiagonalize(moments, mean, work)
+    if amounts.size == 1:
+        return
+    eta, norm = step_size_inside(z, members, theta), np.sum(mean * mean)
+    if theta[3] == 0.0:
+        points, diagonal, rows = points_inside(mean, z, members, work)
+        deletion_path_inside(points, diagonal, rows, norm, work, eta / (n - 1.0), theta, scores)
+        return
+    values, shares = spectrum(work, mean.size)
+    paper_path(values, norm / n * shares, eta, n, theta, scores)
+
+
+@compiled()
+def gradient_weigh_inside(moments, mean, z, members, theta, amount, work, out):
+    r, n = mean.size, members.size
+    eta = step_size_inside(z, members, theta)
+    length = np.sqrt(np.sum(mean * mean)) / n
+    diagonal, off = work[0], work[1]
+    out[:] = 0.0
+    v, before, image = out[:r], np.zeros(r), np.empty(r)
+    for t in range(1, int(amount) + 1):  # v <- v + (eta / n) (m - T v)
+        momentum, step = coefficients(theta, t)
+        for k in range(r):
+            left = off[k - 1] * v[k - 1] if k > 0 else 0.0
+            right = off[k] * v[k + 1] if k < r - 1 else 0.0
+            image[k] = (length if k == 0 else 0.0) - (diagonal[k] * v[k] + left + right)
+        for k in range(r):
+            now = v[k]
+            v[k] += momentum * (now - before[k]) + step * eta / n * image[k]
+            before[k] = now
+    rotate(work, v)

@@ -57,3 +57,9 @@ MATRIX = types.float64[:, ::1]
 SCORE = FunctionType(types.void(MATRIX, VECTOR, VECTOR, MATRIX, VECTOR))
 #: ``weigh(gram, theta, amount, work, out)``: the weights at one amount, from what ``score`` left in ``work``.
 WEIGH = FunctionType(types.void(MATRIX, VECTOR, types.float64, MATRIX, VECTOR))
+INDICES = types.int64[::1]
+
+#: The same for a sample given by coordinates: ``score(moments, mean, z, members, theta, amounts, work, scores)`` and
+#: ``weigh(moments, mean, z, members, theta, amount, work, out)``; see ``inside``.
+SCORE_INSIDE = FunctionType(types.void(MATRIX, VECTOR, MATRIX, INDICES, VECTOR, VECTOR, MATRIX, VECTOR))
+WEIGH_INSIDE = FunctionType(types.void(MATRIX, VECTOR, MATRIX, INDICES, VECTOR, types.float64, MATRIX, VECTOR))

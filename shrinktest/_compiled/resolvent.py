@@ -38,7 +38,8 @@ def smoothed_mean(n, t, multipliers, pivots, powers):
     powers[0, 0] = 1.0
     for j in range(1, t + 1):
         before, after = powers[j - 1], powers[j]
-        after[0] = before[0]
+        for g in range(after.shape[1]):  # an assignment of arrays would compile the text of an error message, too
+            after[0, g] = before[0, g]
         for k in range(1, n):
             for g in range(after.shape[1]):
                 after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]
@@ -50,14 +51,26 @@ def smoothed_mean(n, t, multipliers, pivots, powers):
 
 
 @compiled()
-def moments_of_mean(powers, n, t, whole):
-    """``whole[k]`` (g,) = e'R^k e, k = 0..2t."""
+def moments_of_mean(powers, n, t, norm, whole):
+    """``whole[k]`` (g,) = s'R^k s, k = 0..2t, for the start s of the basis, of squared length ``norm``."""
     whole[:] = 0.0
     for k in range(2 * t + 1):
         first, second = powers[k // 2], powers[k - k // 2]
         for i in range(n):
             for g in range(whole.shape[1]):
-                whole[k, g] += n * first[i, g] * second[i, g]
+                whole[k, g] += norm * first[i, g] * second[i, g]
+
+
+@compiled()
+def on_points(whole, n, lams):
+    """Overwrite moments s'S^k s in coordinates, S = lam (Z'Z + lam I)^-1 and s = Z'e, by e'R^k e on the n points.
+
+    Because R = I - Z S Z' / lam and Z S^k Z' / lam = R^(k-1) - R^k.
+    """
+    for g in range(lams.size):
+        whole[0, g] = n
+        for k in range(1, whole.shape[0]):
+            whole[k, g] = whole[k - 1, g] - whole[k, g] / lams[g]
 
 
 @compiled()

@@ -28,6 +28,23 @@ def octets_of(masks: np.ndarray) -> np.ndarray:
 
 
 @compiled()
+def subsets(scratch, where, table):
+    """The table, at ``where``, of the sums over all subsets of the four rows in ``scratch``."""
+    for c in range(_0, _W):
+        table[where + c] = 0.0
+    size = _1
+    source = _0
+    for _ in range(4):
+        for s in range(_0, size):
+            low = where + s * _W
+            high = low + size * _W
+            for c in range(_0, _W):
+                table[high + c] = table[low + c] + scratch[source + c]
+        size += size
+        source += _W
+
+
+@compiled()
 def tabulate(matrix, row, column, scratch, table):
     """Sums over all subsets of rows ``row`` to ``row`` + 3, then of the next four, and so on: four tables of 16."""
     rows, columns = matrix.shape
@@ -37,18 +54,23 @@ def tabulate(matrix, row, column, scratch, table):
             for c in range(_COLUMNS):
                 inside = row + b < rows and column + c < columns
                 scratch[b * _COLUMNS + c] = matrix[row + b, column + c] if inside else 0.0
-        for c in range(_0, _W):
-            table[where + c] = 0.0
-        size = _1
-        source = _0
-        for _ in range(4):
-            for s in range(_0, size):
-                low = where + s * _W
-                high = low + size * _W
-                for c in range(_0, _W):
-                    table[high + c] = table[low + c] + scratch[source + c]
-            size += size
-            source += _W
+        subsets(scratch, where, table)
+        where += _TABLE
+        row += 4
+
+
+@compiled()
+def tabulate_products(z, left, right, row, column, scratch, table):
+    """`tabulate` for the matrix of the products of columns ``left`` and ``right`` of z."""
+    where = _0
+    for _ in range(4):
+        for b in range(4):
+            for c in range(_COLUMNS):
+                inside = row + b < z.shape[0] and column + c < left.size
+                scratch[b * _COLUMNS + c] = (
+                    z[row + b, left[column + c]] * z[row + b, right[column + c]] if inside else 0.0
+                )
+        subsets(scratch, where, table)
         where += _TABLE
         row += 4
 
@@ -125,6 +147,24 @@ def feature_sums(features, octets, out):
         sums[:] = 0.0
         for g in range(0, octets.shape[0], 2):
             tabulate(features, 8 * g, start, scratch, table)
+            add_subsets(octets[g], octets[g + 1], table, sums)
+        for r in range(count):
+            for c in range(min(_COLUMNS, columns - start)):
+                out[r, start + c] = sums[r * _COLUMNS + c]
+
+
+@compiled()
+def product_sums(z, left, right, octets, out):
+    """For every subset: the sum (B, p) over its rows of z[:, left] * z[:, right]."""
+    columns, count = left.size, octets.shape[1]
+    if count == 0:
+        return
+    table, scratch = np.empty(4 * 16 * _COLUMNS), np.empty(4 * _COLUMNS)
+    sums = np.empty(count * _COLUMNS)
+    for start in range(0, columns, _COLUMNS):
+        sums[:] = 0.0
+        for g in range(0, octets.shape[0], 2):
+            tabulate_products(z, left, right, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
         for r in range(count):
             for c in range(min(_COLUMNS, columns - start)):

@@ -3,6 +3,9 @@
 An amount is lam on the covariance scale relative to the mean of K_ii, lam = n * amount * mean(K_ii), unless
 ``theta[1]`` says that it is lam itself: ``theta = (iterations t, absolute)``.  Throughout
 R = lam (K + lam I)^-1 is the residual smoother, so that b = u - R^t u.
+
+"Inside" are the same estimators from ``moments`` Z'Z (r, r) and ``mean`` Z'e (r,) of the coordinates Z of the sample,
+the rows ``members`` of ``z``; their ``out`` (r + 1,) are v and c in the weights Z v + c/n.
 """
 
 from __future__ import annotations
@@ -11,15 +14,15 @@ import numpy as np
 
 from shrinktest._compiled.deletion import deletion_scores
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import expand, spectrum, tridiagonalize
+from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, on_points, smoothed_mean, traces
+from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, trace, tridiagonalize
 
 
 @compiled()
 def penalty(gram, amount, absolute):
     if absolute != 0.0:
         return amount
-    return amount * np.trace(gram)
+    return amount * trace(gram)
 
 
 @compiled()
@@ -46,38 +49,49 @@ def solve(multipliers, pivots, x):
 
 
 @compiled()
-def power_sums(work, n, t, lams):
+def power_sums(work, order, n, t, norm, lams):
     """Sums tr R^k (2t + 1, g) and e'R^k e (2t + 3, g) on a grid of lam; NaN if K + lam I is not positive definite.
 
-    For t = 1 from the pivots, without eigenvalues; there are no such recurrences for higher powers of R.
+    For t = 1 from the pivots, without eigenvalues; there are no such recurrences for higher powers of R.  ``norm`` is
+    n for the Gram matrix (order n), and e'Ke for coordinates of n points (order their number).
     """
     size = lams.size
     of_r, of_mean = np.zeros((2 * t + 1, size)), np.zeros((2 * t + 3, size))
     if t == 1:
-        multipliers, pivots, powers = np.empty((n, size)), np.empty((n, size)), np.empty((3, n, size))
-        positive = factorize_all(work, n, lams, multipliers, pivots)
-        smoothed_mean(n, 2, multipliers, pivots, powers)
-        moments_of_mean(powers, n, 2, of_mean)
-        of_r[0] = n if positive else np.nan
-        of_r[1], of_r[2] = traces(work, n, lams)
-        return of_r, of_mean
-    values, shares = spectrum(work, n)
-    for g in range(size):
-        for k in range(n):
-            r = lams[g] / (values[k] + lams[g])
-            power = 1.0
-            for j in range(2 * t + 1):
-                of_r[j, g] += power
-                of_mean[j, g] += n * shares[k] * power
-                power *= r
+        multipliers, pivots, powers = np.empty((order, size)), np.empty((order, size)), np.empty((3, order, size))
+        positive = factorize_all(work, order, lams, multipliers, pivots)
+        smoothed_mean(order, 2, multipliers, pivots, powers)
+        moments_of_mean(powers, order, 2, norm, of_mean)
+        of_r[0] = order if positive else np.nan
+        of_r[1], of_r[2] = traces(work, order, lams)
+    else:
+        values, shares = spectrum(work, order)
+        for g in range(size):
+            for k in range(order):
+                r = lams[g] / (values[k] + lams[g])
+                power = 1.0
+                for j in range(2 * t + 3):
+                    if j < 2 * t + 1:
+                        of_r[j, g] += power
+                    of_mean[j, g] += norm * shares[k] * power
+                    power *= r
     return of_r, of_mean
 
 
 @compiled()
-def averaged_scores(work, n, trace, lams, scores):
-    """The deletion score of F-KMSE with every leverage replaced by the mean one: O(n), rotation invariant."""
-    of_r, of_mean = power_sums(work, n, 1, lams)
-    norm = n * work[0, 0]  # e'Ke
+def power_sums_inside(work, order, n, t, norm, lams):
+    """`power_sums` of n points from their coordinates."""
+    of_r, of_mean = power_sums(work, order, n, t, norm, lams)
+    on_points(of_mean, n, lams)
+    for j in range(of_r.shape[0]):
+        for g in range(lams.size):
+            of_r[j, g] += n - order  # directions that no coordinate has, where R = I
+    return of_r, of_mean
+
+
+@compiled()
+def averaged_scores(of_r, of_mean, n, norm, trace, lams, scores):
+    """The deletion score of F-KMSE with every leverage replaced by the mean one; ``norm`` is e'Ke."""
     for g in range(lams.size):
         lam = lams[g]
         first, second = of_r[1, g] / of_r[0, g], of_r[2, g] / of_r[0, g]
@@ -94,12 +108,9 @@ def averaged_scores(work, n, trace, lams, scores):
 
 
 @compiled()
-def paper_scores(work, n, t, trace, lams, scores):
+def paper_scores(of_r, of_mean, n, t, norm, trace, shifted, scores):
     """LOO_filter at lam n / (n - 1), which for t = 1 is Theorem 4 of [M14]; from D R = lam (1 - R)."""
-    shifted = lams * (n / (n - 1.0))
-    of_r, of_mean = power_sums(work, n, t, shifted)
-    norm = n * work[0, 0]
-    for g in range(lams.size):
+    for g in range(shifted.size):
         c = shifted[g]
         once, twice = c * (of_r[t - 1, g] - of_r[t, g]), c * (of_r[2 * t - 1, g] - of_r[2 * t, g])
         s1, s2 = trace - once, trace - 2.0 * once + twice  # tr K q, tr K q^2
@@ -111,22 +122,16 @@ def paper_scores(work, n, t, trace, lams, scores):
 
 
 @compiled()
-def filter_score(values, shares, factors):
-    """LOO_filter: mean |phi_i - A mu^(-i)|^2 for the smoother A with ``factors`` fixed from the full sample."""
-    n = values.size
+def filter_score(values, along, factors, n):
+    """LOO_filter: mean |phi_i - A mu^(-i)|^2 for the smoother A with ``factors`` fixed from the full sample.
+
+    ``along`` is n times the square of the mean along each eigenvector.
+    """
     total = 0.0
-    for k in range(n):
+    for k in range(values.size):
         a = factors[k] / (n - 1.0)
-        total += values[k] * ((1.0 + a) ** 2 - 2.0 * n * a * (1.0 + a) * shares[k] + n * n * a * a * shares[k])
+        total += values[k] * (1.0 + a) ** 2 + n * a * along[k] * (n * a - 2.0 * (1.0 + a))
     return total / n
-
-
-@compiled()
-def endpoint_scores(gram, rows):
-    """The leave-one-out scores of the plain mean and of the zero estimate."""
-    n = gram.shape[0]
-    diagonal = np.trace(gram) / n
-    return (n / (n - 1.0)) ** 2 * (diagonal - np.sum(rows) / (n * n)), diagonal
 
 
 @compiled()
@@ -142,11 +147,14 @@ def row_sums(gram):
 
 
 @compiled()
-def prepared(gram, theta, amounts, work, scores):
-    """Factorise, and score the plain mean and the zero estimate; row sums, position of the first lam, and all lams."""
-    tridiagonalize(gram, work)
-    rows = row_sums(gram)
-    plain, zero = endpoint_scores(gram, rows)
+def prepared(matrix, start, n, norm, theta, amounts, work, scores):
+    """Factorise, and score the plain mean and the zero estimate; the position of the first lam, and all lams.
+
+    ``matrix`` is the Gram matrix of n points, or that of the second moments of their coordinates; ``norm`` is e'Ke.
+    """
+    tridiagonalize(matrix, start, work)
+    zero = trace(matrix) / n
+    plain = (n / (n - 1.0)) ** 2 * (zero - norm / (n * n))
     first, last = 0, amounts.size
     while first < last and amounts[first] == 0.0:
         scores[first] = plain
@@ -156,35 +164,103 @@ def prepared(gram, theta, amounts, work, scores):
         scores[last] = zero
     lams = np.empty(last - first)
     for g in range(lams.size):
-        lams[g] = penalty(gram, amounts[first + g], theta[1])
-    return rows, first, lams
+        lams[g] = penalty(matrix, amounts[first + g], theta[1])
+    return first, lams
 
 
-# One function a score, so that only the one in use is compiled.
+# One function a score, so that only the one in use is compiled; and one for coordinates of the sample.
+
+
+@compiled()
+def axes(gram, theta, amounts, work, scores):
+    """What the deletion scores need: the axes e_i in the basis, K_ii, (Ke)_i, all lams, and where their scores go."""
+    n = gram.shape[0]
+    rows = row_sums(gram)
+    first, lams = prepared(gram, np.ones(n), n, np.sum(rows), theta, amounts, work, scores)
+    diagonal = np.empty(n)
+    for i in range(n):
+        diagonal[i] = gram[i, i]
+    return basis(work, n), diagonal, rows, lams, scores[first : first + lams.size]
 
 
 @compiled()
 def score_by_deletion(gram, theta, amounts, work, scores):
-    rows, first, lams = prepared(gram, theta, amounts, work, scores)
-    deletion_scores(gram, rows, work, int(theta[0]), lams, scores[first : first + lams.size])
+    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, rows.size, work, None, False, lams, some)
+
+
+@compiled()
+def score_by_deletion_iterated(gram, theta, amounts, work, scores):
+    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, rows.size, work, int(theta[0]), False, lams, some)
 
 
 @compiled()
 def score_by_paper(gram, theta, amounts, work, scores):
-    _, first, lams = prepared(gram, theta, amounts, work, scores)
-    paper_scores(work, gram.shape[0], int(theta[0]), np.trace(gram), lams, scores[first : first + lams.size])
+    n, t = gram.shape[0], int(theta[0])
+    norm = np.sum(row_sums(gram))
+    first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
+    lams *= n / (n - 1.0)
+    of_r, of_mean = power_sums(work, n, n, t, n, lams)
+    paper_scores(of_r, of_mean, n, t, norm, trace(gram), lams, scores[first : first + lams.size])
 
 
 @compiled()
 def score_by_average(gram, theta, amounts, work, scores):
-    _, first, lams = prepared(gram, theta, amounts, work, scores)
-    averaged_scores(work, gram.shape[0], np.trace(gram), lams, scores[first : first + lams.size])
+    n = gram.shape[0]
+    norm = np.sum(row_sums(gram))
+    first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
+    of_r, of_mean = power_sums(work, n, n, 1, n, lams)
+    averaged_scores(of_r, of_mean, n, norm, trace(gram), lams, scores[first : first + lams.size])
 
 
 @compiled()
 def factorize_only(gram, theta, amounts, work, scores):
     """For a fixed amount there is nothing to score."""
-    tridiagonalize(gram, work)
+    tridiagonalize(gram, np.ones(gram.shape[0]), work)
+
+
+@compiled()
+def axes_inside(moments, mean, z, members, theta, amounts, work, scores):
+    """`axes` from coordinates."""
+    norm = np.sum(mean * mean)
+    first, lams = prepared(moments, mean, members.size, norm, theta, amounts, work, scores)
+    points, diagonal, rows = points_inside(mean, z, members, work)
+    return points, diagonal, rows, norm, lams, scores[first : first + lams.size]
+
+
+@compiled()
+def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
+    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, norm, work, None, True, lams, some)
+
+
+@compiled()
+def inside_by_deletion_iterated(moments, mean, z, members, theta, amounts, work, scores):
+    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, norm, work, int(theta[0]), True, lams, some)
+
+
+@compiled()
+def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
+    n, t, norm = members.size, int(theta[0]), np.sum(mean * mean)
+    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
+    lams *= n / (n - 1.0)
+    of_r, of_mean = power_sums_inside(work, mean.size, n, t, norm, lams)
+    paper_scores(of_r, of_mean, n, t, norm, trace(moments), lams, scores[first : first + lams.size])
+
+
+@compiled()
+def inside_by_average(moments, mean, z, members, theta, amounts, work, scores):
+    n, norm = members.size, np.sum(mean * mean)
+    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
+    of_r, of_mean = power_sums_inside(work, mean.size, n, 1, norm, lams)
+    averaged_scores(of_r, of_mean, n, norm, trace(moments), lams, scores[first : first + lams.size])
+
+
+@compiled()
+def factorize_inside(moments, mean, z, members, theta, amounts, work, scores):
+    tridiagonalize(moments, mean, work)
 
 
 @compiled()
@@ -213,3 +289,27 @@ def tikhonov_weigh(gram, theta, amount, work, out):
             b[1] += work[1, 0]
         solve(multipliers, pivots, b)
     expand(work, b, out)
+
+
+@compiled()
+def tikhonov_weigh_inside(moments, mean, z, members, theta, amount, work, out):
+    r = mean.size
+    out[:] = 0.0
+    lam = 0.0
+    if amount != 0.0 and not np.isinf(amount):
+        lam = penalty(moments, amount, theta[1])
+    if lam == 0.0:
+        out[r] = 0.0 if np.isinf(amount) else 1.0
+        return
+    multipliers, pivots = np.empty(r), np.empty(r)
+    if not factorize(work, r, lam, multipliers, pivots):
+        out[:] = np.nan
+        return
+    length = np.sqrt(np.sum(mean * mean)) / members.size
+    v = out[:r]
+    for _ in range(int(theta[0])):  # (T + lam) v_j = m + lam v_{j-1}
+        for k in range(r):
+            v[k] *= lam
+        v[0] += length
+        solve(multipliers, pivots, v)
+    rotate(work, v)

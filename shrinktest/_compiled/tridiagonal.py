@@ -1,8 +1,9 @@
-"""Householder reduction of a Gram matrix to a tridiagonal one that starts at the mean, and its spectrum.
+"""Householder reduction of a matrix to a tridiagonal one that starts at the mean, and its spectrum.
 
-Every spectral estimator acts on the sample only through the Krylov space of the uniform vector e, so all of them work
-in the basis Q with Q e_1 = e / sqrt(n) and K = Q T Q', T tridiagonal: a resolvent of T costs O(n), and the deletion of
-one point is a change of rank one there.  No eigenvectors are needed except for truncation.
+Every spectral estimator acts on the sample only through the Krylov space of the mean, so all of them work in the basis
+Q with Q e_1 in its direction and K = Q T Q', T tridiagonal: a resolvent of T costs O(n), and the deletion of one point
+is a change of rank one there.  No eigenvectors are needed except for truncation.  K is either the Gram matrix of n
+points, where the mean is the uniform vector e, or the second moments Z'Z of their coordinates, where it is Z'e.
 """
 
 from __future__ import annotations
@@ -14,20 +15,31 @@ from shrinktest._compiled.jit import compiled
 
 @compiled()
 def reflector(x, v):
-    """Write to ``v`` the Householder vector (v[0] = 1) that maps x to its first axis; return (tau, beta)."""
+    """Write to ``v`` the Householder vector (v[0] = 1) that maps x to its first axis; return (tau, beta).
+
+    beta = |x| is never negative, so that the basis starts in the direction of x and not in the opposite one.
+    """
     tail = 0.0
     for j in range(1, x.size):
         tail += x[j] * x[j]
-    if tail == 0.0:
-        v[:] = 0.0
-        return 0.0, x[0]
-    norm = np.sqrt(x[0] * x[0] + tail)
-    beta = -norm if x[0] > 0.0 else norm
-    head = x[0] - beta
     v[0] = 1.0
+    if tail == 0.0:
+        v[1:] = 0.0
+        return 2.0 if x[0] < 0.0 else 0.0, abs(x[0])
+    beta = np.sqrt(x[0] * x[0] + tail)
+    head = x[0] - beta if x[0] <= 0.0 else -tail / (x[0] + beta)  # their difference, without cancellation
     for j in range(1, x.size):
         v[j] = x[j] / head
     return -head / beta, beta
+
+
+@compiled()
+def trace(matrix):
+    """In a loop, which compiles in a tenth of the time of ``np.trace``."""
+    total = 0.0
+    for i in range(matrix.shape[0]):
+        total += matrix[i, i]
+    return total
 
 
 @compiled()
@@ -41,14 +53,14 @@ def workspace(n):
 
 
 @compiled()
-def tridiagonalize(gram, work):
-    """Reduce ``gram`` (n, n), which is kept, to ``work``: K = Q T Q' with Q = H_0 .. H_{n-1} up to the sign of e_1."""
-    n = gram.shape[0]
+def tridiagonalize(matrix, start, work):
+    """Reduce ``matrix`` (n, n) to ``work``: K = Q T Q', Q = H_0 .. H_{n-1}, Q e_1 along ``start``; both are kept."""
+    n = matrix.shape[0]
     diagonal, off, taus = work[0], work[1], work[2]
-    a = gram.copy()
+    a = matrix.copy()
     p = np.empty(n)
-    column = np.ones(n)
-    for k in range(n):  # reflector k acts on coordinates k..n-1; the first one maps e, the others column k - 1 of K
+    column = start.copy()
+    for k in range(n):  # reflector k acts on coordinates k..n-1; the first one maps the start, the others column k - 1
         v = work[k + 3, k:]
         size = n - k
         tau, beta = reflector(column[:size], v)
@@ -76,14 +88,12 @@ def tridiagonalize(gram, work):
         diagonal[k] = a[k, k]
         for j in range(size - 1):
             column[j] = a[k, k + 1 + j]
-    if n > 1:  # the first reflector sent e to the negative axis: turn that axis round
-        off[0] = -off[0]
     off[n - 1] = 0.0
 
 
 @compiled()
 def basis(work, n):
-    """Q' (n, n), one basis vector a row; the first is 1/sqrt(n)."""
+    """Q' (n, n), one basis vector a row."""
     out = np.eye(n)
     for k in range(n - 1, -1, -1):  # Q' = H_{n-1} .. H_0, row by row
         tau = work[2, k]
@@ -98,7 +108,6 @@ def basis(work, n):
             total *= tau
             for j in range(n - k):
                 row[j] -= total * v[j]
-    out[0] = 1.0 / np.sqrt(n)
     return out
 
 
@@ -168,7 +177,7 @@ def diagonalize(diagonal, off, vectors):
 
 @compiled()
 def spectrum(work, n):
-    """Eigenvalues D (n,) of the reduced Gram matrix and the shares p (n,) of the mean on them, p = n (U'u)^2, sum 1."""
+    """Eigenvalues D (n,) of the reduced matrix and the shares p (n,) of the start on them, which add up to 1."""
     values = work[0].copy()
     first = np.zeros((n, 1))
     first[0, 0] = 1.0
@@ -180,18 +189,44 @@ def spectrum(work, n):
 
 
 @compiled()
+def rotate(work, x):
+    """Overwrite ``x`` by Q x: from the basis back."""
+    n = x.size
+    for k in range(n - 1, -1, -1):
+        v, tail = work[k + 3, k:], x[k:]
+        total = 0.0
+        for j in range(n - k):
+            total += v[j] * tail[j]
+        total *= work[2, k]
+        for j in range(n - k):
+            tail[j] -= total * v[j]
+
+
+@compiled()
 def expand(work, coordinates, out):
-    """Points' weights ``out`` = Q ``coordinates`` / sqrt(n): from the basis back to the sample."""
+    """Points' weights ``out`` = Q ``coordinates`` / sqrt(n)."""
     n = out.size
     for k in range(n):
         out[k] = coordinates[k] / np.sqrt(n)
-    if n > 1:
-        out[0] = -out[0]
-    for k in range(n - 1, -1, -1):
-        v, x = work[k + 3, k:], out[k:]
-        total = 0.0
-        for j in range(n - k):
-            total += v[j] * x[j]
-        total *= work[2, k]
-        for j in range(n - k):
-            x[j] -= total * v[j]
+    rotate(work, out)
+
+
+@compiled()
+def points_inside(mean, z, members, work):
+    """A sample in the basis that starts at its mean Z'e: coordinates (r, n), K_ii (n,) and (Ke)_i (n,)."""
+    r, n = mean.size, members.size
+    axes = basis(work, r)
+    points, diagonal, rows = np.empty((r, n)), np.empty(n), np.empty(n)
+    for i in range(n):
+        x = z[members[i]]
+        square = along = 0.0
+        for j in range(r):
+            square += x[j] * x[j]
+            along += x[j] * mean[j]
+        diagonal[i], rows[i] = square, along
+        for k in range(r):
+            total = 0.0
+            for j in range(r):
+                total += axes[k, j] * x[j]
+            points[k, i] = total
+    return points, diagonal, rows

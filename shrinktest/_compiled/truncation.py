@@ -10,44 +10,84 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import diagonalize, expand, tridiagonalize
+from shrinktest._compiled.tridiagonal import diagonalize, expand, rotate, trace, tridiagonalize
 
 
 @compiled()
 def cutoff(gram, amount):
     """The smallest eigenvalue of K that is kept; the slack keeps what is equal to the threshold up to rounding."""
-    return amount * np.trace(gram) * (1.0 - 1e-9)
+    return amount * trace(gram) * (1.0 - 1e-9)
+
+
+@compiled()
+def eigenvectors(work, order):
+    """Replace T in ``work`` by its eigenvalues, and write its eigenvectors below."""
+    vectors = work[order + 3 :]
+    vectors[:] = 0.0
+    for k in range(order):
+        vectors[k, k] = 1.0
+    diagonalize(work[0], work[1], vectors)
+    return work[0], vectors
+
+
+@compiled()
+def threshold_scores(matrix, values, along, n, theta, amounts, scores):
+    """Score every threshold; ``along`` is n times the square of the mean along each eigenvector."""
+    factors = np.empty(values.size)
+    for g in range(amounts.size):
+        smallest = cutoff(matrix, amounts[g])
+        kept = 0
+        for k in range(values.size):
+            factors[k] = 1.0 if amounts[g] == 0.0 or values[k] >= smallest else 0.0
+            kept += int(factors[k])
+        if theta[1] == 0.0:
+            scores[g] = filter_score(values, along, factors, n)
+        elif kept == 0 or kept == n or amounts[g] == 0.0:  # GCV is a ratio of nothing there
+            scores[g] = np.inf
+        else:
+            residual = 0.0
+            for k in range(values.size):
+                residual += (1.0 - factors[k]) * values[k] * along[k]
+            scores[g] = residual / (n - kept) ** 2 / trace(matrix)  # in the unit of K, as the other scores
 
 
 @compiled()
 def truncation_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    tridiagonalize(gram, work)
-    values, vectors = work[0], work[n + 3 :]
-    vectors[:] = 0.0
-    for k in range(n):
-        vectors[k, k] = 1.0
-    diagonalize(values, work[1], vectors)
-    if amounts.size == 1:
-        return
-    shares, factors = np.empty(n), np.empty(n)
-    for k in range(n):
-        shares[k] = vectors[k, 0] * vectors[k, 0]
-    for g in range(amounts.size):
-        smallest = cutoff(gram, amounts[g])
-        kept = 0
+    tridiagonalize(gram, np.ones(n), work)
+    values, vectors = eigenvectors(work, n)
+    if amounts.size > 1:
+        threshold_scores(gram, values, values * vectors[:, 0] ** 2, n, theta, amounts, scores)
+
+
+@compiled()
+def truncation_score_inside(moments, mean, z, members, theta, amounts, work, scores):
+    n = members.size
+    tridiagonalize(moments, mean, work)
+    values, vectors = eigenvectors(work, mean.size)
+    if amounts.size > 1:
+        along = np.sum(mean * mean) / n * vectors[:, 0] ** 2
+        threshold_scores(moments, values, along, n, theta, amounts, scores)
+
+
+@compiled()
+def kept_components(matrix, values, theta, amount):
+    """Which eigenvectors are kept (n,)."""
+    n = values.size
+    if theta[0] > 0.0:  # the m leading components; those in the null space of K carry nothing and get nothing
+        ordered = np.sort(values)
+        smallest = max(ordered[max(n - int(theta[0]), 0)], 1e-12 * ordered[n - 1])
+        room = int(theta[0])
+    else:
+        smallest, room = cutoff(matrix, amount), n
+    kept = np.zeros(n, np.bool_)
+    for passing in range(2):  # equal eigenvalues compete for the last places: larger ones first
         for k in range(n):
-            factors[k] = 1.0 if amounts[g] == 0.0 or values[k] >= smallest else 0.0
-            kept += int(factors[k])
-        if theta[1] == 0.0:
-            scores[g] = filter_score(values, shares, factors)
-        elif kept == 0 or kept == n:  # GCV is a ratio of nothing there
-            scores[g] = np.inf
-        else:
-            residual = 0.0
-            for k in range(n):
-                residual += (1.0 - factors[k]) * values[k] * values[k] * shares[k]
-            scores[g] = residual / (n - kept) ** 2 / np.trace(gram)  # in the unit of K, as the other scores
+            larger = values[k] > smallest
+            if room > 0 and values[k] > 0.0 and ((passing == 0 and larger) or (passing == 1 and values[k] == smallest)):
+                room -= 1
+                kept[k] = True
+    return kept
 
 
 @compiled()
@@ -57,18 +97,28 @@ def truncation_weigh(gram, theta, amount, work, out):
     if theta[0] == 0.0 and amount == 0.0:
         out[:] = 1.0 / n
         return
-    if theta[0] > 0.0:  # the m leading components; those in the null space of K carry nothing and get nothing
-        ordered = np.sort(values)
-        smallest = max(ordered[max(n - int(theta[0]), 0)], 1e-12 * ordered[n - 1])
-        room = int(theta[0])
-    else:
-        smallest, room = cutoff(gram, amount), n
+    kept = kept_components(gram, values, theta, amount)
     b = np.zeros(n)
-    for passing in range(2):  # equal eigenvalues compete for the last places: larger ones first
-        for k in range(n):
-            larger = values[k] > smallest
-            if room > 0 and values[k] > 0.0 and ((passing == 0 and larger) or (passing == 1 and values[k] == smallest)):
-                room -= 1
-                for j in range(n):
-                    b[j] += vectors[k, 0] * vectors[k, j]
+    for k in range(n):
+        if kept[k]:
+            for j in range(n):
+                b[j] += vectors[k, 0] * vectors[k, j]
     expand(work, b, out)
+
+
+@compiled()
+def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out):
+    r = mean.size
+    values, vectors = work[0], work[r + 3 :]
+    out[:] = 0.0
+    if theta[0] == 0.0 and amount == 0.0:
+        out[r] = 1.0
+        return
+    length = np.sqrt(np.sum(mean * mean)) / members.size
+    kept = kept_components(moments, values, theta, amount)
+    v = out[:r]
+    for k in range(r):
+        if kept[k]:
+            for j in range(r):
+                v[j] += length * vectors[k, 0] / values[k] * vectors[k, j]
+    rotate(work, v)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest.estimators.base import MeanEstimator, as_gram
-from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.spectral import Loops, SpectralEstimator
 
 
 @dataclass(frozen=True, repr=False)
@@ -93,7 +93,7 @@ class Compiled(SpectralEstimator):
     def fixed(self) -> bool:
         return True
 
-    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+    def loops(self) -> Loops:
         from shrinktest._compiled.custom import adapt
 
         return adapt(self.weigh)
@@ -104,7 +104,7 @@ class Compiled(SpectralEstimator):
     def amounts(self, n: int) -> np.ndarray:
         return np.zeros(1)
 
-    def _unit(self, amount: float, gram: np.ndarray) -> Any:
+    def _unit(self, amount: float, matrix: np.ndarray) -> Any:
         return None
 
     def _at(self, amount: float) -> Self:

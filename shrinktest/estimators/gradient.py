@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import ClassVar, Self
@@ -11,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from shrinktest._validate import choice, count, positive
-from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,10 +37,15 @@ class _Gradient(SpectralEstimator):
     def fixed(self) -> bool:
         return self.t is not None
 
-    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+    def loops(self) -> Loops:
         from shrinktest._compiled.gradient import gradient_score, gradient_weigh
 
         return gradient_score, gradient_weigh
+
+    def loops_inside(self) -> Loops:
+        from shrinktest._compiled.gradient import gradient_score_inside, gradient_weigh_inside
+
+        return gradient_score_inside, gradient_weigh_inside
 
     def theta(self) -> np.ndarray:
         accelerated, nu = self._polynomial()
@@ -60,17 +64,16 @@ class _Gradient(SpectralEstimator):
             return np.array([self.t], dtype=np.float64)
         return np.arange(1.0, (self.max_iter or self._default_iterations(n)) + 1.0)
 
-    def _run(self, gram: np.ndarray) -> tuple[np.ndarray, float]:
+    def _check_sample(self, sample: Sample) -> None:
         if self.eta is not None:
-            speed = self.eta * np.linalg.eigvalsh(gram)[-1] / gram.shape[0]
+            speed = self.eta * np.linalg.eigvalsh(sample.matrix)[-1] / sample.n
             if speed > self._largest:
                 raise ValueError(
                     f"eta={self.eta!r} diverges: eta times the largest eigenvalue of K/n is {speed:.3g} and may be at "
                     f"most {self._largest:g}; use eta=None for the safe step 1 / max K_ii, or a smaller one"
                 )
-        return super()._run(gram)
 
-    def _unit(self, amount: float, gram: np.ndarray) -> int:
+    def _unit(self, amount: float, matrix: np.ndarray) -> int:
         return int(amount)
 
     def _at(self, amount: float) -> Self:

@@ -4,13 +4,31 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
 from shrinktest._validate import positive
+from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+
+#: Amounts relative to the mean of K_ii below which an estimate sees directions that a factor of K may leave out.
+SMALLEST = 1e-7
+
+#: A compiled ``score`` and ``weigh``.
+Loops = tuple[Callable[..., None], Callable[..., None]]
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What a filter needs to know of n points: their Gram matrix, or Z'Z for coordinates Z (n, r)."""
+
+    matrix: np.ndarray
+    n: int
+    coordinates: np.ndarray | None = None
 
 
 def check_amount(value: float | None, name: str) -> None:
@@ -26,8 +44,17 @@ class SpectralEstimator(MeanEstimator, Tuned):
     """
 
     @abstractmethod
-    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
-        """The compiled ``score`` and ``weigh`` (imports numba)."""
+    def loops(self) -> Loops:
+        """The compiled ``score`` and ``weigh`` of a Gram matrix (imports numba)."""
+
+    def loops_inside(self) -> Loops | None:
+        """Those of a sample that is given by coordinates, for estimators that have them."""
+        return None
+
+    @property
+    def any_rank(self) -> bool:
+        """Whether directions of the data that hardly exist do not matter, so that they can be left out unasked."""
+        return True
 
     @abstractmethod
     def theta(self) -> np.ndarray:
@@ -38,8 +65,8 @@ class SpectralEstimator(MeanEstimator, Tuned):
         """Amounts to compare for a sample of n points, least shrinkage first (a single one: nothing is tuned)."""
 
     @abstractmethod
-    def _unit(self, amount: float, gram: np.ndarray) -> Any:
-        """An amount in the unit of the estimator's own parameter."""
+    def _unit(self, amount: float, matrix: np.ndarray) -> Any:
+        """An amount in the unit of the estimator's own parameter; trace and spectrum of a sample are its matrix's."""
 
     @abstractmethod
     def _at(self, amount: float) -> Self:
@@ -58,23 +85,50 @@ class SpectralEstimator(MeanEstimator, Tuned):
     def check_size(self, n: int) -> None:
         """Raise ValueError if the estimator makes no sense for n points."""
 
-    def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
-        weights, amount = self._run(gram)
-        # NaN: one point or a zero Gram matrix, where there is nothing to tune
-        return weights, None if np.isnan(amount) else self._unit(amount, gram)
+    def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
+        weights, amount = self._amount_and_weights(self._sample(points, kernel))
+        return MeanEmbedding(points, weights, kernel, amount)
 
-    def _run(self, gram: np.ndarray) -> tuple[np.ndarray, float]:
-        from shrinktest._compiled.engine import fit
+    def _sample(self, points: np.ndarray, kernel: Kernel) -> Sample:
+        if isinstance(kernel, FiniteRank) and self.loops_inside() is not None:
+            z = np.ascontiguousarray(kernel.coordinates(points))
+            if z.shape[1] < len(z):
+                return Sample(np.ascontiguousarray(z.T @ z), len(z), z)
+        return Sample(self.features(kernel, points)(points), len(points))
+
+    def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
+        return self._amount_and_weights(Sample(gram, len(gram)))
+
+    def _amount_and_weights(self, sample: Sample) -> tuple[np.ndarray, Any]:
+        self.check_size(sample.n)
+        self._check_sample(sample)
+        weights, amount = self._run(sample)
+        if not np.isfinite(weights).all():
+            raise ValueError(self._failure(sample.matrix))
+        # NaN: one point or a zero Gram matrix, where there is nothing to tune
+        return weights, None if np.isnan(amount) else self._unit(amount, sample.matrix)
+
+    def _check_sample(self, sample: Sample) -> None:
+        """Raise ValueError if the estimate would diverge."""
+
+    def _run(self, sample: Sample) -> tuple[np.ndarray, float]:
         from shrinktest._compiled.tridiagonal import workspace
 
-        n = gram.shape[0]
-        self.check_size(n)
-        amounts = self.amounts(n)
-        weights, scores = np.empty(n), np.empty(amounts.size)
-        amount = fit(gram, self.theta(), amounts, workspace(n), scores, weights, *self.loops())
-        if not np.isfinite(weights).all():
-            raise ValueError(self._failure(gram))
-        return weights, amount
+        amounts = self.amounts(sample.n)
+        scores, work, z = np.empty(amounts.size), workspace(len(sample.matrix)), sample.coordinates
+        inside = self.loops_inside()
+        if z is None or inside is None:
+            from shrinktest._compiled.engine import fit
+
+            weights = np.empty(sample.n)
+            amount = fit(sample.matrix, self.theta(), amounts, work, scores, weights, *self.loops())
+            return weights, amount
+        from shrinktest._compiled.inside import fit_inside
+
+        out = np.empty(z.shape[1] + 1)
+        about = sample.matrix, z.sum(axis=0), z, np.arange(sample.n)
+        amount = fit_inside(*about, self.theta(), amounts, work, scores, out, *inside)
+        return z @ out[:-1] + out[-1] / sample.n, amount
 
     def _failure(self, gram: np.ndarray) -> str:
         smallest = np.linalg.eigvalsh(gram)[0]
@@ -91,26 +145,31 @@ class SpectralEstimator(MeanEstimator, Tuned):
         amounts, scores : ndarray, shape (g,)
             Amounts as the tuning grid has them (see the class) and their scores.
         """
-        g = as_gram(gram)
-        amounts = self.amounts(g.shape[0])
-        return amounts, self._score(g, amounts)
+        sample = Sample(as_gram(gram), len(gram))
+        amounts = self.amounts(sample.n)
+        return amounts, self._score(sample, amounts)
 
-    def _score(self, gram: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    def _score(self, sample: Sample, amounts: np.ndarray) -> np.ndarray:
         from shrinktest._compiled.tridiagonal import workspace
 
-        scores = np.zeros(amounts.size)
-        self.loops()[0](gram, self.theta(), amounts, workspace(gram.shape[0]), scores)
+        scores, work, z = np.zeros(amounts.size), workspace(len(sample.matrix)), sample.coordinates
+        inside = self.loops_inside()
+        if z is None or inside is None:
+            self.loops()[0](sample.matrix, self.theta(), amounts, work, scores)
+        else:
+            about = sample.matrix, z.sum(axis=0), z, np.arange(sample.n)
+            inside[0](*about, self.theta(), amounts, work, scores)
         return scores
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        from shrinktest._compiled.engine import choose, degenerate
+        from shrinktest._compiled.engine import choose
 
-        grams = [self.features(kernel, x)(x) for x in samples]
-        if self.fixed or any(degenerate(gram) for gram in grams):
+        given = [self._sample(x, kernel) for x in samples]
+        if self.fixed or any(sample.n == 1 or np.trace(sample.matrix) == 0.0 for sample in given):
             return self
-        amounts = self.amounts(max(gram.shape[0] for gram in grams))
-        total = sum(self._score(gram, amounts) for gram in grams)
-        best = choose(total, 1e-9 * sum(float(np.trace(gram)) / gram.shape[0] for gram in grams))
+        amounts = self.amounts(max(sample.n for sample in given))
+        total = sum(self._score(sample, amounts) for sample in given)
+        best = choose(total, 1e-9 * sum(float(np.trace(sample.matrix)) / sample.n for sample in given))
         if best < 0:
-            raise ValueError(self._failure(grams[0]))
+            raise ValueError(self._failure(given[0].matrix))
         return self._at(float(amounts[best]))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from shrinktest._validate import choice, count
-from shrinktest.estimators.spectral import SpectralEstimator, check_amount
+from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount
 
 # The amounts that tuning compares.  They are relative to the mean of K_ii and on the covariance scale, so that one grid
 # serves every sample size and unit.  Below the grid an estimate cannot be told from the plain mean (its squared
@@ -43,12 +42,26 @@ class _Tikhonov(SpectralEstimator):
     def fixed(self) -> bool:
         return self.lam is not None or self.lam_cov is not None
 
-    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+    def loops(self) -> Loops:
         from shrinktest._compiled import tikhonov as compiled
 
-        by = {"deletion": "score_by_deletion", "paper": "score_by_paper", "averaged": "score_by_average"}
-        score = "factorize_only" if self.fixed else by[self.loo]
+        score = "factorize_only" if self.fixed else f"score_{self._score_name()}"
         return getattr(compiled, score), compiled.tikhonov_weigh
+
+    def loops_inside(self) -> Loops:
+        from shrinktest._compiled import tikhonov as compiled
+
+        score = "factorize_inside" if self.fixed else f"inside_{self._score_name()}"
+        return getattr(compiled, score), compiled.tikhonov_weigh_inside
+
+    def _score_name(self) -> str:
+        if self.loo == "deletion":
+            return "by_deletion" if self._iterations == 1 else "by_deletion_iterated"
+        return {"paper": "by_paper", "averaged": "by_average"}[self.loo]
+
+    @property
+    def any_rank(self) -> bool:
+        return self.lam is None and (self.lam_cov is None or self.lam_cov > SMALLEST)
 
     def theta(self) -> np.ndarray:
         return np.array([self._iterations, self.lam is not None], dtype=np.float64)
@@ -58,8 +71,8 @@ class _Tikhonov(SpectralEstimator):
             return np.array([self.lam if self.lam is not None else self.lam_cov], dtype=np.float64)
         return LAM_COV_GRID
 
-    def _unit(self, amount: float, gram: np.ndarray) -> float:
-        return amount if self.lam is not None or amount == 0.0 else amount * float(np.trace(gram))
+    def _unit(self, amount: float, matrix: np.ndarray) -> float:
+        return amount if self.lam is not None or amount == 0.0 else amount * float(np.trace(matrix))
 
     def _at(self, amount: float) -> Self:
         return self.at(lam_cov=amount, loo="deletion")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 
 from shrinktest._validate import choice, count
-from shrinktest.estimators.spectral import SpectralEstimator, check_amount
+from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount
 
 # Thresholds that tuning compares; the endpoints keep everything and nothing.
 THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
@@ -68,10 +67,19 @@ class TSVD(SpectralEstimator):
         if self.m is not None and self.m > n:
             raise ValueError(f"m={self.m} components cannot be kept from a sample of {n} points; use m <= {n}")
 
-    def loops(self) -> tuple[Callable[..., None], Callable[..., None]]:
+    def loops(self) -> Loops:
         from shrinktest._compiled.truncation import truncation_score, truncation_weigh
 
         return truncation_score, truncation_weigh
+
+    def loops_inside(self) -> Loops:
+        from shrinktest._compiled.truncation import truncation_score_inside, truncation_weigh_inside
+
+        return truncation_score_inside, truncation_weigh_inside
+
+    @property
+    def any_rank(self) -> bool:
+        return self.m is None and (self.threshold is None or self.threshold > SMALLEST)
 
     def theta(self) -> np.ndarray:
         return np.array([self.m or 0, self.rule == "gcv"], dtype=np.float64)
@@ -81,11 +89,11 @@ class TSVD(SpectralEstimator):
             return np.array([self.m], dtype=np.float64)
         return THRESHOLD_GRID if self.threshold is None else np.array([self.threshold], dtype=np.float64)
 
-    def _unit(self, amount: float, gram: np.ndarray) -> int:
+    def _unit(self, amount: float, matrix: np.ndarray) -> int:
         if self.m is not None:
             return self.m
-        values = np.linalg.eigvalsh(gram)
-        floor = max(amount * (1.0 - 1e-9) * float(np.trace(gram)), 1e-12 * values[-1])
+        values = np.linalg.eigvalsh(matrix)
+        floor = max(amount * (1.0 - 1e-9) * float(np.trace(matrix)), 1e-12 * values[-1])
         return int((values >= floor).sum())
 
     def _at(self, amount: float) -> Self:

@@ -56,13 +56,14 @@ class OfDistance(Checked):
 
     def _distances(self, X: Array, Y: Array) -> Array:
         """Distances in units of the bandwidth, shape (n, m); inf beyond the floating-point range."""
-        from scipy.spatial.distance import cdist
+        from shrinktest._compiled.distances import between
 
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
         X, Y = X / (widths / narrowest), Y / (widths / narrowest)
         unit = max(_magnitude(X), _magnitude(Y))
-        distances: Array = cdist(X / unit, Y / unit, self.metric)
+        distances = np.empty((len(X), len(Y)))
+        between(X / unit, np.ascontiguousarray((Y / unit).T), self.metric == "cityblock", distances)
         distances *= unit
         distances /= narrowest
         return distances
@@ -179,7 +180,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     >>> median_bandwidth([0.0, 1.0, 3.0])
     2.0
     """
-    from scipy.spatial.distance import pdist
+    from shrinktest._compiled.distances import among
 
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows = complete_points(Z, "Z").values
@@ -188,7 +189,9 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
     unit = _magnitude(rows)
-    squared = np.square(pdist(rows / unit, distance))
+    squared = np.empty(len(rows) * (len(rows) - 1) // 2)
+    among(rows / unit, np.ascontiguousarray((rows / unit).T), distance == "cityblock", squared)
+    np.square(squared, out=squared)
     apart = squared > 0
     if not apart.any():
         raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")

@@ -13,6 +13,7 @@ from shrinktest._validate import choice, level
 from shrinktest.estimators import MeanEstimator
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
+from shrinktest.stopping import Decision, Stopping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +44,8 @@ class PowerStudyResult:
         Seed of the study; ``power_study(..., rng=seed)`` repeats it.
     interval : str
         "beta" (Clopper-Pearson) or "wilson"; all intervals cover 95%.
+    stopping : Stopping or None
+        The rule by which the tests drew fewer relabellings.
 
     Examples
     --------
@@ -64,6 +67,21 @@ class PowerStudyResult:
     n_resamples: float
     seed: int
     interval: str = "beta"
+    stopping: Stopping | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the tests decided at the levels."""
+        self._decided(self.alphas)
+
+    def _decided(self, alphas: tuple[float, ...]) -> None:
+        known = self.stopping.alphas if isinstance(self.stopping, Decision) else alphas
+        for alpha in alphas:
+            if alpha not in known:
+                raise ValueError(
+                    f"the tests stopped once they had decided at {', '.join(f'{one:g}' for one in known)}, and nobody "
+                    f"knows how they would at alpha={alpha:g}; run the study with this level among its alphas, or "
+                    "without stopping"
+                )
 
     @classmethod
     def from_rows(cls, rows: Iterable[Row], *, estimators: Mapping[str, MeanEstimator], **study: Any) -> Self:
@@ -125,7 +143,7 @@ class PowerStudyResult:
         Raises
         ------
         ValueError
-            For an unknown label, or a level outside (0, 1).
+            For an unknown label, or a level outside (0, 1) or at which the tests did not decide.
 
         Notes
         -----
@@ -150,6 +168,7 @@ class PowerStudyResult:
         for name, label in (("a", a), ("b", b)):
             choice(label, tuple(self.estimators), name)
         alphas = self.alphas if alpha is None else (level(alpha),)
+        self._decided(alphas)
         tests = self.pvalues[~self.pvalues["null"]]
         paired = tests.pivot(index=["n", "trial"], columns="estimator", values="pvalue")
         rows = []
@@ -207,7 +226,7 @@ class PowerStudyResult:
             f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
-            f"Relabellings:  {self.n_resamples}; seed {self.seed}",
+            f"Relabellings:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         return "\n".join([*head, str(self._simple_table().as_text())])

@@ -131,6 +131,7 @@ def solve_sample_size(
     ratio: float | None = None,
     n_trials: int = 2000,
     n_resamples: int = 199,
+    stopping: Any = None,
     kernels: Mapping[str, Any] | None = None,
     largest: int = 5000,
     confidence: float = 0.95,
@@ -154,6 +155,8 @@ def solve_sample_size(
         Simulated data sets that the answer is fitted to, besides those that look for the region.
     n_resamples : int, default 199
         Relabellings in every test.
+    stopping : {None, "besag-clifford", "decision"} or Stopping
+        When a test may draw fewer; "decision" gives the same answer in less time.  See :func:`power_study`.
     kernels : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     largest : int, default 5000
@@ -217,6 +220,7 @@ def solve_sample_size(
                 alphas=(alpha,),
                 n_trials=trials,
                 n_resamples=n_resamples,
+                stopping=stopping,
                 with_null=with_null,
                 kernels=kernels,
                 rng=rng,

@@ -13,18 +13,22 @@ import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
 from shrinktest.estimators import MeanEstimator
-from shrinktest.permutation import Pairings, Splits
 from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
+from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
+from shrinktest.stopping import Decision, Stopping, as_stopping
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {
-    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank"),
-    "independence": ("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
+    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank", *ARGUMENTS["two-sample"]),
+    "independence": (
+        *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
+        *ARGUMENTS["independence"],
+    ),
 }
 
 
@@ -36,6 +40,7 @@ def power_study(
     alphas: Any = (0.05,),
     n_trials: int | range = 500,
     n_resamples: float = 999,
+    stopping: Any = None,
     with_null: bool = True,
     kernels: Mapping[str, Any] | None = None,
     rng: Any = 0,
@@ -63,11 +68,17 @@ def power_study(
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
         Relabellings per test.
+    stopping : {None, "besag-clifford", "decision"} or Stopping
+        When a test may draw fewer of them; see :func:`two_sample_test`.  With "decision" every test draws only until it
+        is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at these
+        levels only.
     with_null : bool, default True
         Run the design's null twin as well, which shows the level of the tests.
     kernels : dict, optional
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``.
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``; also ``paired``, ``shift``,
+        and ``blocks`` and ``groups`` for studies of one sample size.  :class:`~shrinktest.power.designs.FromFunction`
+        has labels for every size, and a null twin that heeds them.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
@@ -125,6 +136,7 @@ def power_study(
     sizes = _sizes(sample_sizes, design)
     alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     trials = trial_numbers(n_trials)
+    rule = _stopping(stopping, alphas)
     _check_resamples(resamples(n_resamples), alphas[0])
     options = dict(kernels or {})
     for key in options:
@@ -134,22 +146,37 @@ def power_study(
     jobs = None if workers is None else n_workers(workers)
     as_rng(rng)  # raises on what is no seed
     _rehearse(design, nulls, sizes, alphas, n_resamples, named, options)
+    stops = {} if rule is None else {"stopping": rule}
     with Store(store) as kept:
         seed = seed_of(rng, kept.arguments().get("seed"))
-        shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options}.items()}
+        shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
         about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
         kept.claim(about, {label: repr(estimator) for label, estimator in named.items()})
         done = {row[:4] for row in kept.rows()}
         # trials come first, so that what a stopped study has is balanced and the time left can be foretold
         cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
         left = [(cell, {label: named[label] for label in named if (*cell, label) not in done}) for cell in cells]
-        tasks = [(design, *cell, missing, seed, n_resamples, options) for cell, missing in left if missing]
+        tasks = [(design, *cell, missing, seed, n_resamples, options | stops) for cell, missing in left if missing]
         finish(kept, run_trial, tasks, len(cells), jobs, progress)
         wanted = set(cells)
         rows = [row for row in kept.rows() if row[:3] in wanted and row[3] in named]
     return PowerStudyResult.from_rows(
-        rows, design=design, estimators=named, alphas=alphas, n_resamples=n_resamples, seed=seed, interval=interval
+        rows,
+        design=design,
+        estimators=named,
+        alphas=alphas,
+        n_resamples=n_resamples,
+        seed=seed,
+        interval=interval,
+        stopping=rule,
     )
+
+
+def _stopping(stopping: Any, alphas: tuple[float, ...]) -> Stopping | None:
+    rule = as_stopping(stopping, *alphas)
+    if isinstance(rule, Decision) and not set(alphas) <= set(rule.alphas):
+        raise ValueError(f"stopping={rule!r} must decide at all alphas of the study, {alphas}; use stopping='decision'")
+    return rule
 
 
 def _rehearse(
@@ -166,12 +193,14 @@ def _rehearse(
         run_trial(design, sizes[0], null, 0, estimators, 0, 1, options)
     for n in sizes:
         x, y = design.sample(np.random.default_rng(0), n)
-        unused = np.random.default_rng()
-        relabellings = (
-            Splits(n_resamples, unused, len(x), len(y))
-            if design.test == "two-sample"
-            else Pairings(n_resamples, unused, len(x))
-        )
+        keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
+        labels = {name: keywords[name] for name in ARGUMENTS[design.test] if name in keywords}
+        if design.test == "two-sample":
+            restriction = read_samples(x, y, "raise", **labels)[-1]
+            relabellings = restriction.splits(n_resamples, unused, len(x), len(y), alphas[0])
+        else:
+            restriction = read_pairs(x, y, "raise", **labels)[-1]
+            relabellings = restriction.pairings(n_resamples, unused, len(x), alphas[0])
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
             warnings.warn(
                 f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "

@@ -58,10 +58,11 @@ def run_trial(
     for_data, for_relabellings = (
         np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1)
     )
-    keywords = {**twin.options(), **options, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
     rows: list[Row] = []
     try:
         x, y = twin.sample(np.random.default_rng(for_data), n)
+        given = {**twin.options(), **twin.options_for(len(x), len(y)), **options}
+        keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
             pvalue = float(test(x, y, estimator=estimator, rng=for_relabellings, **keywords).pvalue)

@@ -111,6 +111,10 @@ class Design(ABC):
         """Keyword arguments for the test that belong to the design."""
         return {}
 
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        """Keyword arguments for the test that belong to n observations of X and m of Y, such as their blocks."""
+        return {}
+
     def smallest(self) -> int:
         """The least ``n`` that ``sample`` takes."""
         return 2
@@ -219,6 +223,9 @@ class Independent(IndependenceDesign):
 
     def options(self) -> dict[str, Any]:
         return self.design.options()
+
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return self.design.options_for(n, m)
 
     def smallest(self) -> int:
         return self.design.smallest()

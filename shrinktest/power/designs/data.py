@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
-from shrinktest.power.designs.base import TESTS, Design, Independent, parameter
+from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
+from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -26,6 +27,8 @@ class FromData(Design):
         What the data are for.
     ratio : float, default 1.0
         For two samples, the size of Y over that of X in the planned study, whatever it is in the pilot data.
+    paired : bool, default False
+        For two samples, whether row i of X and row i of Y are a pair, as in the planned study.
 
     Raises
     ------
@@ -35,10 +38,10 @@ class FromData(Design):
     Notes
     -----
     Rows are drawn with replacement (the bootstrap): from X and Y separately, or pairs together.  The null twin draws
-    both samples from the pooled rows, or the two variables apart.  So rows occur more than once and data have ties
-    that a new study would not have, the more the larger ``n`` is beside the pilot data; and a difference that is in
-    the pilot data by chance counts as real, so that powers tend to be too high.  A draw whose rows are all equal, to
-    which no median bandwidth belongs, is drawn again.
+    both samples from the pooled rows, or the two variables apart; in pairs of samples it swaps at random.  So rows
+    occur more than once and data have ties that a new study would not have, the more the larger ``n`` is beside the
+    pilot data; and a difference that is in the pilot data by chance counts as real, so that powers tend to be too
+    high.  A draw whose rows are all equal, to which no median bandwidth belongs, is drawn again.
 
     The repr gives shapes and a digest instead of the numbers.
 
@@ -57,11 +60,16 @@ class FromData(Design):
     Y: Array
     test: str = parameter("two-sample", choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+    paired: bool = field(default=False, kw_only=True, metadata={"check": flag})
 
     def _check(self) -> None:
         _no_ratio_of_pairs(self)
+        if self.paired and (self.test == "independence" or self.ratio != 1.0):
+            raise ValueError("paired=True is for two samples, with ratio=1.0")
         if self.test == "two-sample":
             x, y, *_ = two_samples(self.X, self.Y, "raise")
+            if self.paired and len(x) != len(y):
+                raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
             x, y, _ = paired_samples(self.X, self.Y, "raise")
@@ -80,13 +88,23 @@ class FromData(Design):
                 x, y = self.X[rows], self.Y[rows]
                 usable = _varies(x) and _varies(y)
             else:
-                x, y = self.X[rows], self.Y[rng.integers(len(self.Y), size=m)]
+                x, y = self.X[rows], self.Y[rows if self.paired else rng.integers(len(self.Y), size=m)]
                 usable = _varies(np.vstack([x, y]))
             if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
                 return x, y
 
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+        if self.paired and m is not None and m != n:
+            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
+        return super().sample(rng, n, m)
+
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return {"paired": True} if self.paired else {}
+
     def null(self) -> Design:
-        """Both samples from the pooled rows, or the two variables resampled apart."""
+        """Both samples from the pooled rows, pairs swapped at random, or the two variables resampled apart."""
+        if self.paired:
+            return Relabelled(self)
         if self.test == "independence":
             return Independent(self)
         if np.array_equal(self.X, self.Y):
@@ -101,12 +119,13 @@ class FromData(Design):
         return hash(self._content())
 
     def _content(self) -> tuple[Any, ...]:
-        return self.test, self.ratio, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
+        return self.test, self.ratio, self.paired, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
 
     def __repr__(self) -> str:
         digest = hashlib.sha256(self.X.tobytes() + self.Y.tobytes()).hexdigest()[:12]
         shapes = ", ".join(f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y)))
-        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)})"
+        more = ", paired=True" if self.paired else ""
+        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)}{more})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -122,11 +141,15 @@ class FromFunction(Design):
         What the data are for.
     ratio : float, default 1.0
         For two samples, the size of Y over that of X; other ratios need a function that takes ``m``.
+    restriction : callable, optional
+        ``restriction(n, m) -> dict`` with what the test is told of n observations of X and m of Y: ``blocks``,
+        ``groups``, ``paired``, ``shift``.
 
     Notes
     -----
     All randomness must come from ``rng``, or trials cannot be repeated.  The null twin relabels what the function
-    returns: two samples are pooled and split at random, pairs are paired anew at random.
+    returns: two samples are pooled and split at random, pairs are paired anew at random; with a ``restriction`` as far
+    as that allows.
 
     Examples
     --------
@@ -138,6 +161,17 @@ class FromFunction(Design):
     ((20, 1), (20, 1))
     >>> design.null()
     Relabelled(design=FromFunction(exponential, test='two-sample'))
+
+    Before and after, in the same patients:
+
+    >>> def before_and_after(rng, n):
+    ...     before = rng.normal(scale=5.0, size=n)
+    ...     return before, before + rng.normal(0.5, 1.0, size=n)
+    >>> def pairs(n, m):
+    ...     return {"paired": True}
+    >>> design = FromFunction(before_and_after, restriction=pairs)
+    >>> design.options_for(20, 20)
+    {'paired': True}
     """
 
     name: ClassVar[str] = "function"
@@ -146,10 +180,13 @@ class FromFunction(Design):
     function: Callable[..., Any]
     test: str = parameter("two-sample", choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+    restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
     def _check(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
+        if self.restriction is not None and not callable(self.restriction):
+            raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
         _no_ratio_of_pairs(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
@@ -169,17 +206,30 @@ class FromFunction(Design):
     def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         return self.sample(rng, n, m)
 
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        if self.restriction is None:
+            return {}
+        told = self.restriction(n, m)
+        if not isinstance(told, dict):
+            raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
+        for key in told:
+            choice(key, ARGUMENTS[self.test], f"a key of what restriction returns, for a {self.test} test,")
+        return told
+
     def null(self) -> Design:
         """The relabelled twin."""
         return Relabelled(self)
 
     def __repr__(self) -> str:
-        return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))}, {_purpose(self)})"
+        more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
+        return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
 
 
 @dataclass(frozen=True, repr=False)
 class Relabelled(Design):
     """A null twin for any design: two samples pooled and split at random, or pairs paired anew at random.
+
+    Where the design restricts relabellings, observations take the places of those with the same labels only.
 
     Parameters
     ----------
@@ -216,6 +266,13 @@ class Relabelled(Design):
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
         generator = as_rng(rng)
         x, y = self.design.sample(generator, n, m)
+        told = self.design.options_for(len(x), len(y))
+        if told and self.test == "independence":
+            return x, y[read_pairs(x, y, "raise", **told)[-1].relabelled(generator, len(y))]
+        if told:
+            both = np.vstack([x, y])
+            both = both[read_samples(x, y, "raise", **told)[-1].relabelled(generator, len(both))]
+            return both[: len(x)], both[len(x) :]
         if self.test == "independence":
             return x, y[generator.permutation(len(y))]
         pooled = generator.permutation(np.vstack([x, y]))
@@ -230,6 +287,9 @@ class Relabelled(Design):
     def options(self) -> dict[str, Any]:
         return self.design.options()
 
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return self.design.options_for(n, m)
+
     def smallest(self) -> int:
         return self.design.smallest()
 
@@ -237,6 +297,10 @@ class Relabelled(Design):
 def _no_ratio_of_pairs(design: Design) -> None:
     if design.test == "independence" and design.ratio != 1.0:
         raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
+
+
+def _name(function: Any) -> str:
+    return getattr(function, "__qualname__", repr(function))
 
 
 def _purpose(design: Design) -> str:
