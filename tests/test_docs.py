@@ -38,6 +38,10 @@ OBJECTS = {id(found): name for name, found in reversed(PUBLIC.items())}
 SOURCES = [*sorted((ROOT / "shrinktest").rglob("*.py")), *sorted(DOCS.glob("*.md")), *(ROOT / "examples").glob("*.py")]
 
 
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
 # ---------------------------------------------------------------------------------------------- numbers
 
 
@@ -47,7 +51,9 @@ def test_pages_of_studies_are_made_of_their_data(study):
 
 
 def test_every_page_that_names_a_study_is_checked():
-    named = {path.stem for path in DOCS.glob("*.md") if "\nWritten by `python examples/" in path.read_text("utf-8")}
+    named = {
+        path.stem for path in DOCS.glob("*.md") if f"\nWritten by `python examples/{path.stem}.py" in text_of(path)
+    }
     assert {"which_estimator", "risk_study"} <= named
     assert named == set(_study.studies())
 
@@ -83,7 +89,7 @@ def test_the_page_of_benchmarks_is_made_of_its_data():
 
 
 def test_every_data_file_and_figure_belongs_to_a_page():
-    text = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    text = "".join(text_of(path) for path in PAGES)
     found = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
     assert found
     assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
@@ -130,8 +136,8 @@ def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
 
 
 def test_every_page_with_code_is_run():
-    shown = {path.relative_to(ROOT).as_posix() for path in PAGES if "```python\n" in path.read_text(encoding="utf-8")}
-    assert shown == set(_pages.PAGES)
+    code = re.compile(r"^```python\n(?!>>> )", re.MULTILINE)  # sessions are doctests
+    assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(_pages.PAGES)
 
 
 @pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples").glob("plot_*.py")))
@@ -177,14 +183,14 @@ def test_relative_links_and_images_lead_somewhere(page):
 
 def keys(text):
     """Citation keys such as [M14]."""
-    return set(re.findall(r"(?<![\w`])\[([A-Z]\w{0,5}\d\d)\](?!\()", text))
+    return set(re.findall(r"(?<![\w`])\[([A-Z]\w{0,5}\d\d[a-z]?)\](?!\()", text))
 
 
 def test_citations_are_in_the_bibliography():
     bibliography = (DOCS / "references.bib").read_text(encoding="utf-8")
     listed = re.findall(r"(?m)^@\w+\{(\w+),$", bibliography)
     assert len(set(listed)) == len(listed)
-    used = set().union(*(keys(path.read_text(encoding="utf-8")) for path in SOURCES))
+    used = set().union(*(keys(text_of(path)) for path in SOURCES))
     assert {"M14", "S14", "X20"} <= used
     assert used - set(listed) == set()
     for entry in bibliography.split("\n@")[1:]:
