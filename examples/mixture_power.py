@@ -26,7 +26,7 @@ DIMENSIONS = [("covariance", d, 20) for d in (2, 5, 30)] + [("means", d, 20) for
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=500, quick=10)
+    args = options(__doc__.splitlines()[0], trials=500, quick=6)
     tables, differences = [], []
     for change, dimension, n in SIZES + DIMENSIONS:
         result = power_study(

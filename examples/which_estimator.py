@@ -183,7 +183,7 @@ def page(tables) -> list[str]:
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=1000, quick=4)
+    args = options(__doc__.splitlines()[0], trials=1000, quick=2)
     found = []
     for i, cell in enumerate(cells(args), 1):
         found.append(cell)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from shrinktest import __version__
+from shrinktest._several_options import add_several
 from shrinktest._table import HEADERS
 
 #: Data sets that stand for themselves where a file is expected.
@@ -43,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
             **shared,
         )
     )
+    add_several(commands, shared, _kernel)
     studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
     _power(
         commands.add_parser(
@@ -73,6 +75,8 @@ def _two_sample(command: argparse.ArgumentParser) -> None:
     _labels(command)
     add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
     _kernel(command, "")
+    add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
+    add("--coordinates", metavar="NAMES", help="one or two columns to show in it, such as a,b (the others at medians)")
 
 
 def _independence(command: argparse.ArgumentParser) -> None:

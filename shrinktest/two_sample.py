@@ -16,6 +16,7 @@ from shrinktest.restriction import read_samples
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import memory_limit
 from shrinktest.stopping import as_stopping
+from shrinktest.witness import Witness
 
 
 def two_sample_test(
@@ -185,5 +186,6 @@ def two_sample_test(
         memory=memory_limit(max_memory),
         rng=generator,
     )
+    witness = Witness(est, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
     null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=split.restriction, **configuration.about(), **common)
+    return conclude(null, restriction=split.restriction, again=witness, **configuration.about(), **common)

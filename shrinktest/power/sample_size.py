@@ -84,8 +84,10 @@ class SampleSizeResult:
     def summary(self) -> str:
         """The answer in words and the trials behind it, as text."""
         reached, level_row = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
-        ratio = "" if self.design.test == "independence" else f", {round(self.n * self.design.ratio)} in the second"
-        unit = "pairs" if self.design.test == "independence" else "observations in the first sample"
+        ratio = "" if self.design.test != "two-sample" else f", {round(self.n * self.design.ratio)} in the second"
+        unit = {"independence": "pairs", "joint-independence": "rows"}.get(
+            self.design.test, "observations in the first sample"
+        )
         lines = [
             f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g}",
             f"({self.confidence:.0%} interval [{self.low:.4g}, {self.high:.4g}], from "

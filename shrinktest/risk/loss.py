@@ -58,6 +58,12 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
     """The exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
 
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+        Number of points.
+
     Examples
     --------
     >>> from shrinktest import Linear
