@@ -53,9 +53,8 @@ def page(tables, most: int | None = None) -> list[str]:
         markdown(cells(differences, ["data"])),
         "In how many of these data sets the interval excludes 0:",
         markdown(tally(differences)),
-        f"Components whose variance ends at its floor (.001 of that of the data), mean number of {COMPONENTS}: the "
-        "spectral filters give dense spots of the data more weight than the average does, and narrow components there "
-        "cost held-out rows much.",
+        f"Components whose variance ends at its floor (.001 of that of the data), mean number of {COMPONENTS}. The "
+        "large losses above are where an estimator ends with more of these than `kme`:",
         markdown(narrow.reset_index()),
         "## As published ([S14] Table 2)",
         "Their constants (number of components, scale of the data) are not stated, so levels are not comparable; the "
