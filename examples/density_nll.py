@@ -13,6 +13,7 @@ from _tables import NAMES, cells, load, paired, repeat, split, tally
 
 from shrinktest.applications import KernelMeanMatching
 
+NAME, TITLE = "density_nll", "Density estimation by kernel mean matching"
 COMPONENTS = 5
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "nu", "iterated_tikhonov", "tsvd", "mkme", "mmkme")
 
@@ -32,18 +33,17 @@ def trial(name: str, most: int | None, repetition: int) -> list[dict]:
     return rows
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=30, quick=2)
-    most, names = (50, NAMES[:2]) if args.quick else (None, NAMES)
-    results = pd.concat([repeat(args, trial, name, most) for name in names], ignore_index=True)
+def page(tables, most: int | None = None) -> list[str]:
+    """What the page says, from the results on the first rows of the data, if `most` says so."""
+    results, published = tables[""], published_table()
+    names, trials = list(results["data"].unique()), results["repetition"].nunique()
     means = results.pivot_table(index="data", columns="estimator", values="nll", sort=False)[list(ESTIMATORS)]
     narrow = results.pivot_table(index="data", columns="estimator", values="at_floor", sort=False)[list(ESTIMATORS)]
     differences = paired(results, ["data"], "nll")
-    published = pd.read_csv(PUBLISHED / "S14_table2_density_nll.csv").set_index("dataset")
     shared = [name for name in names if name in published.index]
     rows = f"the first {most} rows of each" if most else "all rows"
-    parts = [
-        f"Mean negative log-likelihood of held-out rows ({args.trials} random splits of {rows}, 25 % held out, "
+    return [
+        f"Mean negative log-likelihood of held-out rows ({trials} random splits of {rows}, 25 % held out, "
         f"standardised by the training part): mixtures of {COMPONENTS} isotropic Gaussians under the Gaussian kernel "
         "with the median heuristic, from the best of 50 starts of k-means. Smaller is better.",
         markdown(means.reset_index()),
@@ -63,14 +63,19 @@ def main() -> None:
         "five data sets, and the marginalised means, which the paper does not have, on all.",
         markdown(published.loc[shared].reset_index()),
     ]
-    write(
-        args,
-        "density_nll",
-        "Density estimation by kernel mean matching",
-        parts,
-        results,
-        picture(differences, published, names),
-    )
+
+
+def published_table() -> pd.DataFrame:
+    """The published values, a row for each data set."""
+    return pd.read_csv(PUBLISHED / "S14_table2_density_nll.csv").set_index("dataset")
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=30, quick=2)
+    most, names = (50, NAMES[:2]) if args.quick else (None, NAMES)
+    results = pd.concat([repeat(args, trial, name, most) for name in names], ignore_index=True)
+    figure = picture(paired(results, ["data"], "nll"), published_table(), names)
+    write(args, NAME, TITLE, page({"": results}, most), results, figure)
 
 
 def agreement(differences: pd.DataFrame, published: pd.DataFrame, shared: list[str]) -> str:

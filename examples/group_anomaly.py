@@ -13,6 +13,7 @@ from _tables import cells, dots, paired, repeat, tally
 
 from shrinktest.applications import DistributionKernel
 
+NAME, TITLE = "group_anomaly", "Odd groups by one-class support measure machines"
 DIMENSION = 5
 SIZE = 20  # points in a group
 USUAL = 50  # groups to train on, and of either kind to test on
@@ -51,18 +52,19 @@ def trial(kind: str, usual: int, repetition: int) -> list[dict]:
     return rows
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=100, quick=2)
-    usual = 15 if args.quick else USUAL
-    results = pd.concat([repeat(args, trial, kind, usual) for kind in ODD], ignore_index=True)
-    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
-    keys = ["machine", "odd"]
+KEYS = ["machine", "odd"]
+
+
+def page(tables, usual: int = USUAL) -> list[str]:
+    """What the page says, from the results with this many groups of each kind."""
+    results, keys = tables[""], KEYS
+    trials = results["repetition"].nunique()
     means = results.pivot_table(index=keys, columns="estimator", values="auc", sort=False)[list(ESTIMATORS)]
     differences = paired(results, keys, "auc")
     published = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
-    parts = [
+    return [
         f"Area under the curve for telling {usual} odd groups from {usual} usual ones, after training on {usual} usual "
-        f"ones; {args.trials} independent repetitions. {SIZE} points of {DIMENSION} variables in a group; two clusters "
+        f"ones; {trials} independent repetitions. {SIZE} points of {DIMENSION} variables in a group; two clusters "
         f"in equal shares and a correlation of {CORRELATION:g} are usual; odd are shares of .9 and .1, or a correlation"
         f" of -.7. Gaussian kernel of points, median heuristics, nu = {NU:g}. Areas below .5 are possible: a linear "
         "machine keeps to one side of a hyperplane, and groups more concentrated than usual have longer embeddings, "
@@ -80,8 +82,14 @@ def main() -> None:
         "gains as little from shrinkage where clusters have odd shares, and loses where the correlation is odd.",
         markdown(published),
     ]
-    title = "Odd groups by one-class support measure machines"
-    write(args, "group_anomaly", title, parts, results, picture(results, differences))
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=100, quick=2)
+    usual = 15 if args.quick else USUAL
+    results = pd.concat([repeat(args, trial, kind, usual) for kind in ODD], ignore_index=True)
+    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
+    write(args, NAME, TITLE, page({"": results}, usual), results, picture(results, paired(results, KEYS, "auc")))
 
 
 def picture(results: pd.DataFrame, differences: pd.DataFrame):

@@ -13,6 +13,7 @@ from _tables import cells, dots, paired, repeat, tally
 
 from shrinktest.applications import DistributionKernel
 
+NAME, TITLE = "smm_digits", "Support measure machines on digits"
 PAIRS = ((1, 8), (3, 4), (3, 8), (6, 9))
 EACH = 25  # training images of a digit
 ESTIMATORS = ("kme", "skmse", "fkmse", "mkme")
@@ -53,17 +54,18 @@ def trial(pair: tuple[int, int], each: int, repetition: int) -> list[dict]:
     return rows
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=30, quick=2)
-    each, pairs = (10, PAIRS[:2]) if args.quick else (EACH, PAIRS)
-    results = pd.concat([repeat(args, trial, pair, each) for pair in pairs], ignore_index=True)
-    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
-    keys = ["machine", "digits"]
+KEYS = ["machine", "digits"]
+
+
+def page(tables, each: int = EACH) -> list[str]:
+    """What the page says, from the results with this many training images of each digit."""
+    results, keys = tables[""], KEYS
+    trials = results["repetition"].nunique()
     means = results.pivot_table(index=keys, columns="estimator", values="errors", sort=False)[list(ESTIMATORS)]
     differences = paired(results, keys, "errors")
     published = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
-    parts = [
-        f"Per cent of 100 other images put to the wrong digit; {each} training images of each digit, {args.trials} "
+    return [
+        f"Per cent of 100 other images put to the wrong digit; {each} training images of each digit, {trials} "
         "random draws. The kernel mean of every image's nine patches is estimated by itself; Gaussian kernel of "
         "patches, median heuristics; C by three-fold cross-validation.",
         markdown(means.reset_index()),
@@ -79,9 +81,15 @@ def main() -> None:
         "difference can be told from 0, and the clearest one is a loss.",
         markdown(published),
     ]
-    write(
-        args, "smm_digits", "Support measure machines on digits", parts, results, picture(results, differences, pairs)
-    )
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=30, quick=2)
+    each, pairs = (10, PAIRS[:2]) if args.quick else (EACH, PAIRS)
+    results = pd.concat([repeat(args, trial, pair, each) for pair in pairs], ignore_index=True)
+    results = pd.concat([results[results["machine"] == machine] for machine in LEVEL2.values()], ignore_index=True)
+    figure = picture(results, paired(results, KEYS, "errors"), pairs)
+    write(args, NAME, TITLE, page({"": results}, each), results, figure)
 
 
 def picture(results: pd.DataFrame, differences: pd.DataFrame, pairs):

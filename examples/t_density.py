@@ -13,6 +13,7 @@ from _tables import cells, paired, repeat, tally
 
 from shrinktest.applications import KernelMeanMatching
 
+NAME, TITLE = "t_density", "Density estimation with heavy tails"
 DIMENSION = 8
 COMPONENTS = 5
 SIZES = (15, 30, 60, 90, 120, 150)
@@ -46,11 +47,10 @@ def density(freedom: int):
     return multivariate_t(np.zeros(DIMENSION), np.eye(DIMENSION), df=freedom)
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=100, quick=2)
-    freedoms, sizes = (FREEDOM[:1], SIZES[:2]) if args.quick else (FREEDOM, SIZES)
-    parts = [repeat(args, trial, freedom, n) for freedom in freedoms for n in sizes]
-    results = pd.concat(parts, ignore_index=True)
+def page(tables) -> list[str]:
+    """What the page says, from the results."""
+    results = tables[""]
+    trials = results["repetition"].nunique()
     keys = ["freedom", "n"]
     means = results.pivot_table(index=keys, columns="estimator", values="nll", sort=False)[list(ESTIMATORS)]
     means["the truth"] = results.groupby(keys, sort=False)["truth"].mean()
@@ -61,8 +61,8 @@ def main() -> None:
         for baseline in ("skmse", "fkmse")
     )
     published = pd.read_csv(PUBLISHED / "X20_table2_nll_t_distribution.csv")
-    parts = [
-        f"Mean negative log-likelihood of {TEST} fresh points; {args.trials} independent samples of every size n, from "
+    return [
+        f"Mean negative log-likelihood of {TEST} fresh points; {trials} independent samples of every size n, from "
         f"the t distribution with 3 or 10 degrees of freedom in {DIMENSION} dimensions. Mixtures of {COMPONENTS} "
         "isotropic Gaussians under the Gaussian kernel with the median heuristic, from the best of 20 starts of "
         "k-means. Smaller is better; `the truth` is the density that the points come from, which nothing beats but "
@@ -84,7 +84,13 @@ def main() -> None:
         "at every n, and with lighter ones `mkme` leads in the two smallest samples only.",
         markdown(published),
     ]
-    write(args, "t_density", "Density estimation with heavy tails", parts, results, picture(results))
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=100, quick=2)
+    freedoms, sizes = (FREEDOM[:1], SIZES[:2]) if args.quick else (FREEDOM, SIZES)
+    results = pd.concat([repeat(args, trial, freedom, n) for freedom in freedoms for n in sizes], ignore_index=True)
+    write(args, NAME, TITLE, page({"": results}), results, picture(results))
 
 
 def picture(results: pd.DataFrame):

@@ -96,6 +96,15 @@ class TestResult(Differences):
         Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
     again : Witness or None
         Recomputes the estimates on the same relabellings, for ``witness_band``; None but for two samples.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
+    (0.0286, 35, True)
+    >>> result.reject(alpha=0.01)
+    False
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest

@@ -49,6 +49,14 @@ class SampleSizeResult:
         Power and level (``null``), each with its interval, of fresh trials at the answer.
     coefficients : tuple of float
         (a, b) of the fitted power curve, Phi(a + b log n).
+
+    Examples
+    --------
+    >>> from shrinktest.power import solve_sample_size
+    >>> from shrinktest.power.designs import MeanShift
+    >>> found = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
+    >>> found.power, found.alpha, bool(found.fitted_power(found.n) >= 0.8)
+    (0.8, 0.05, True)
     """
 
     n: int
@@ -112,7 +120,7 @@ class SampleSizeResult:
         ax.xaxis.set_minor_formatter(ScalarFormatter())
         ax.set_title(f"{self.estimator}, {self.design!r}")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        ax.legend(edgecolor="none", framealpha=0.85)
         return ax
 
 

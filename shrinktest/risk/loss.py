@@ -10,7 +10,16 @@ from shrinktest.risk.truth import TrueEmbedding
 
 
 class Oracle(NamedTuple):
-    """The best amount of simple shrinkage, alpha, and its risk."""
+    """The best amount of simple shrinkage, alpha, and its risk.
+
+    Examples
+    --------
+    >>> from shrinktest import Gaussian
+    >>> from shrinktest.risk import oracle_shrinkage, true_embedding
+    >>> truth = true_embedding(([1.0], [[0.0]], [[[1.0]]]), Gaussian(bandwidth=1.0))
+    >>> oracle_shrinkage(truth, n=10).alpha.__round__(4)
+    0.0682
+    """
 
     alpha: float
     risk: float
