@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import count, level, positive
-from shrinktest.estimators import as_estimator
+from shrinktest.power.arguments import as_compared
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study
@@ -49,6 +49,14 @@ class SampleSizeResult:
         Power and level (``null``), each with its interval, of fresh trials at the answer.
     coefficients : tuple of float
         (a, b) of the fitted power curve, Phi(a + b log n).
+
+    Examples
+    --------
+    >>> from shrinktest.power import solve_sample_size
+    >>> from shrinktest.power.designs import MeanShift
+    >>> found = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
+    >>> found.power, found.alpha, bool(found.fitted_power(found.n) >= 0.8)
+    (0.8, 0.05, True)
     """
 
     n: int
@@ -76,8 +84,10 @@ class SampleSizeResult:
     def summary(self) -> str:
         """The answer in words and the trials behind it, as text."""
         reached, level_row = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
-        ratio = "" if self.design.test == "independence" else f", {round(self.n * self.design.ratio)} in the second"
-        unit = "pairs" if self.design.test == "independence" else "observations in the first sample"
+        ratio = "" if self.design.test != "two-sample" else f", {round(self.n * self.design.ratio)} in the second"
+        unit = {"independence": "pairs", "joint-independence": "rows"}.get(
+            self.design.test, "observations in the first sample"
+        )
         lines = [
             f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g}",
             f"({self.confidence:.0%} interval [{self.low:.4g}, {self.high:.4g}], from "
@@ -110,7 +120,7 @@ class SampleSizeResult:
         ax.xaxis.set_minor_formatter(ScalarFormatter())
         ax.set_title(f"{self.estimator}, {self.design!r}")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        ax.legend(edgecolor="none", framealpha=0.85)
         return ax
 
 
@@ -138,7 +148,7 @@ def solve_sample_size(
     ----------
     design : str, Design or callable
         What the data will look like; ``FromData(X, Y)`` for pilot data.
-    estimator : str, MeanEstimator or callable, default "kme"
+    estimator : str, MeanEstimator, callable, list of these, or dict, default "kme"
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
@@ -200,7 +210,7 @@ def solve_sample_size(
         if d.test == "independence":
             raise ValueError("ratio compares the sizes of two samples; an independence test has one sample of pairs")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    label = estimator if isinstance(estimator, str) else repr(as_estimator(estimator))
+    label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder) / "trials.sqlite" if store is None else store
 

@@ -1,0 +1,106 @@
+"""Slow, literal twins of what `multiplicity` and `aggregation` compute.  Nothing here comes from the package."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+
+def tail_ranks(statistics, tolerance=None):
+    """Rows whose statistic is at least as large, ties within the tolerance of the column included."""
+    rows, k = statistics.shape
+    tolerance = [0.0] * k if tolerance is None else tolerance
+    return np.array(
+        [
+            [sum(statistics[a, j] >= statistics[b, j] - tolerance[j] for a in range(rows)) for j in range(k)]
+            for b in range(rows)
+        ]
+    )
+
+
+def precedes(a, b):
+    """Whether the pair (weighted rank, height) a is as extreme as b: smaller rank, then greater height."""
+    return a[0] < b[0] or (a[0] == b[0] and a[1] >= b[1])
+
+
+def best_pair(ranks, heights, columns):
+    """The most extreme (rank, height) of some columns of one row."""
+    best = None
+    for j in columns:
+        pair = (ranks[j], heights[j])
+        if best is None or precedes(pair, best):
+            best = pair
+    return best
+
+
+def heights(statistics):
+    """Standard deviations above the mean, column by column; 0 in constant columns."""
+    out = np.zeros(statistics.shape)
+    for j in range(statistics.shape[1]):
+        column = statistics[:, j]
+        mean = sum(column) / len(column)
+        sd = (sum((v - mean) ** 2 for v in column) / len(column)) ** 0.5
+        if sd > 0.0:
+            out[:, j] = [(v - mean) / sd for v in column]
+    return out
+
+
+def overall(statistics):
+    """Share of rows whose best (rank, height) is as extreme as that of row 0, without ties within columns."""
+    ranks, high, k = tail_ranks(statistics), heights(statistics), statistics.shape[1]
+    best = [best_pair(r, h, range(k)) for r, h in zip(ranks, high, strict=True)]
+    return sum(precedes(pair, best[0]) for pair in best) / len(best)
+
+
+def step_down(statistics):
+    """Westfall and Young (1993), algorithm 2.8, on pairs (rank, height): one intersection after the other."""
+    ranks, high, k = tail_ranks(statistics), heights(statistics), statistics.shape[1]
+    left, adjusted, largest = list(range(k)), [0.0] * k, 0.0
+    while left:
+        first = left[0]
+        for j in left[1:]:
+            if not precedes((ranks[0, first], high[0, first]), (ranks[0, j], high[0, j])):
+                first = j
+        observed = (ranks[0, first], high[0, first])
+        best = [best_pair(r, h, left) for r, h in zip(ranks, high, strict=True)]
+        largest = max(largest, sum(precedes(pair, observed) for pair in best) / len(best))
+        adjusted[first] = largest
+        left.remove(first)
+    return adjusted
+
+
+def combined_two_samples(grams, weights_of, m, tolerance=1e-10):
+    """p-value of the combined test over all splits, for every pair of a Gram matrix and a weight function."""
+    N = len(grams[0])
+    splits = [list(chosen) for chosen in itertools.combinations(range(N), m)]
+    rows = [
+        [_distance(K, S, [i for i in range(N) if i not in S], f) for K in grams for f in weights_of] for S in splits
+    ]
+    return _share(np.array(rows), tolerance)
+
+
+def combined_pairs(grams_x, grams_y, tolerance=1e-10):
+    """p-value of the combined HSIC over all pairings, for every pair of Gram matrices."""
+    n = len(grams_x[0])
+    H = np.eye(n) - np.ones((n, n)) / n
+    rows = []
+    for pi in itertools.permutations(range(n)):
+        row = [np.trace(H @ K @ H @ L[np.ix_(pi, pi)]) / n**2 for K in grams_x for L in grams_y]
+        rows.append(row)
+    return _share(np.array(rows), tolerance)
+
+
+def _share(statistics, tolerance):
+    """``overall`` where statistics within the tolerance are ties: each becomes the least of those it is close to."""
+    clean = np.empty_like(statistics)
+    for j in range(statistics.shape[1]):
+        for b in range(len(statistics)):
+            near = [v for v in statistics[:, j] if abs(v - statistics[b, j]) <= tolerance]
+            clean[b, j] = min(near)
+    return overall(clean)
+
+
+def _distance(K, S, T, weights):
+    w, v = weights(K[np.ix_(S, S)]), weights(K[np.ix_(T, T)])
+    return w @ K[np.ix_(S, S)] @ w + v @ K[np.ix_(T, T)] @ v - 2 * w @ K[np.ix_(S, T)] @ v
