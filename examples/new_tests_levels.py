@@ -24,6 +24,8 @@ from shrinktest import (
 )
 from shrinktest._validate import usable_cores
 
+NAME = "new_tests_levels"
+TITLE = "Level of the tests of more than two, of many, and of the witness band"
 ALPHA, RESAMPLES, CONFIDENCE = 0.05, 99, 0.999
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "tsvd", "mkme")
 COMMON = {"n_resamples": RESAMPLES, "workers": 1}
@@ -99,40 +101,48 @@ def rejections(name, estimator, function, arguments, trials):
     return sum(pvalue <= ALPHA for pvalue in found)
 
 
+def region(trials: int) -> tuple[float, float]:
+    """Where the share of rejections of an exact test lies with probability CONFIDENCE."""
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low, high = (float(binom.ppf(q, trials, ALPHA)) / trials for q in (tail, 1.0 - tail))
+    return low, high
+
+
+def page(tables) -> list[str]:
+    """What the page says, from the levels of all cases."""
+    table = tables[""]
+    trials = int(table["trials"].max())
+    low, high = region(trials)
+    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
+    wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
+    shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
+    return [
+        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
+        f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
+        f"{int(table['inside'].sum())} of {len(table)} cells are.",
+        markdown(shown),
+        "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
+        "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
+        'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
+        "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
+        "the band at any of 15 points.",
+    ]
+
+
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=4000, quick=4)
     work = list(cases())
     parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
     jobs = [(i, part) for i in range(len(work)) for part in parts]
     counts = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = (binom.ppf(q, args.trials, ALPHA) / args.trials for q in (tail, 1.0 - tail))
+    low, high = region(args.trials)
     rows = []
     for i, (name, estimator, _, _) in enumerate(work):
         level = sum(count for (j, _), count in zip(jobs, counts, strict=True) if i == j) / args.trials
         rows.append({"test": name, "estimator": estimator, "level": level, "trials": args.trials})
         rows[-1]["inside"] = bool(low <= level <= high)
     table = pd.DataFrame(rows)
-    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
-    wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
-    shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
-    write(
-        args,
-        "new_tests_levels",
-        "Level of the tests of more than two, of many, and of the witness band",
-        [
-            f"{args.trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
-            f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
-            f"{int(table['inside'].sum())} of {len(table)} cells are.",
-            markdown(shown),
-            "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
-            "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
-            'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
-            "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
-            "the band at any of 15 points.",
-        ],
-        table,
-    )
+    write(args, NAME, TITLE, page({"": table}), table)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,10 @@
 """Kernel two-sample and independence tests with pluggable kernel mean estimators."""
 
+from typing import TYPE_CHECKING, Any
+
 from shrinktest._version import __version__
-from shrinktest.band import WitnessBand
-from shrinktest.calibration import CalibrationResult, calibrate
-from shrinktest.columns import two_sample_test_columns
+from shrinktest.aggregation import AggregateResult
+from shrinktest.collection import Collection, Member
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
     FKMSE,
@@ -20,15 +21,47 @@ from shrinktest.estimators import (
     check_estimator,
 )
 from shrinktest.independence import independence_test
-from shrinktest.joint import joint_independence_test
-from shrinktest.k_sample import k_sample_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from shrinktest.many import ManyTests
-from shrinktest.matrix import independence_matrix
-from shrinktest.power import power_study, solve_sample_size
 from shrinktest.result import TestResult
 from shrinktest.stopping import BesagClifford, Decision
 from shrinktest.two_sample import two_sample_test
+
+if TYPE_CHECKING:
+    from shrinktest.band import WitnessBand
+    from shrinktest.calibration import CalibrationResult, calibrate
+    from shrinktest.columns import two_sample_test_columns
+    from shrinktest.joint import joint_independence_test
+    from shrinktest.k_sample import k_sample_test
+    from shrinktest.many import ManyTests
+    from shrinktest.matrix import independence_matrix
+    from shrinktest.power import power_study, solve_sample_size
+
+#: Names that are imported when they are used, and their modules: most programs test once and end.
+_LATER = {
+    "CalibrationResult": "shrinktest.calibration",
+    "ManyTests": "shrinktest.many",
+    "WitnessBand": "shrinktest.band",
+    "calibrate": "shrinktest.calibration",
+    "independence_matrix": "shrinktest.matrix",
+    "joint_independence_test": "shrinktest.joint",
+    "k_sample_test": "shrinktest.k_sample",
+    "power_study": "shrinktest.power",
+    "solve_sample_size": "shrinktest.power",
+    "two_sample_test_columns": "shrinktest.columns",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        import importlib
+
+        return getattr(importlib.import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
 
 __all__ = [
     "FKMSE",
@@ -37,8 +70,10 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "AggregateResult",
     "BesagClifford",
     "CalibrationResult",
+    "Collection",
     "Compiled",
     "Decision",
     "Gaussian",
@@ -50,6 +85,7 @@ __all__ = [
     "ManyTests",
     "MeanEmbedding",
     "MeanEstimator",
+    "Member",
     "NuMethod",
     "Polynomial",
     "Precomputed",

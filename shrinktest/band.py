@@ -35,6 +35,16 @@ class WitnessBand:
         Whether these are all.
     studentized : bool
         Whether the band follows the spread of the function over the relabellings, or has one width.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test(rng.normal(size=40), rng.normal(2.0, 1.0, size=40), rng=0)
+    >>> band = result.witness_band([-1.0, 3.0])
+    >>> np.sign(band.values).tolist(), (abs(band.values) > band.half_width).tolist()
+    ([1.0, -1.0], [True, True])
     """
 
     points: np.ndarray

@@ -60,6 +60,15 @@ class ManyTests:
         Level at which ``reject``, ``table`` and ``summary`` decide.
     rng : dict
         Bit generator, seed entropy and state before the first draw.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test_columns
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test_columns(rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0)
+    >>> len(result), result.reject().tolist()
+    (3, [False, True, False])
     """
 
     test: str

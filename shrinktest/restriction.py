@@ -91,14 +91,14 @@ class Restriction:
 
     def _words(self, strata: Strata) -> str:
         if self.paired:
-            return f"within {strata.counts.size} pairs"
+            return f"within {_several(strata.counts.size, 'pair')}"
         blocks = 0 if self.blocks is None else np.unique(self.blocks).size
         if self.shift:
             return f"circular shifts of {blocks} series" if blocks else "circular shifts"
-        within = f"within {blocks} blocks"
+        within = f"within {_several(blocks, 'block')}"
         if self.groups is None:
             return within
-        return f"{len(strata.rows)} whole groups" + (f" {within}" if blocks else "")
+        return _several(len(strata.rows), "whole group") + (f" {within}" if blocks else "")
 
     def _enough(self, found: Relabellings, strata: Strata, alpha: float) -> Relabellings:
         if found.n_resamples == 0 or found.magnitude > math.log(1.0 / alpha) + 1.0 or 1.0 / found.distinct <= alpha:
@@ -118,10 +118,10 @@ class Restriction:
                 if several
                 else ""
             )
+        left, smallest = _several(found.distinct, "different relabelling"), 1.0 / found.distinct
         raise ValueError(
-            f"relabelling {found.restriction} leaves {found.distinct} different relabelling"
-            f"{'s' * (found.distinct > 1)}, so that no p-value is below {1.0 / found.distinct:.3g} and the test can "
-            f"never reject at alpha={alpha:g}; {advice}"
+            f"relabelling {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
+            f"can never reject at alpha={alpha:g}; {advice}"
         )
 
 
@@ -196,6 +196,10 @@ def read_pairs(
         read.append(labels)
     found = _checked(*read)
     return x, y, missing, Restriction(found.blocks, found.groups, shift=shift is not None)
+
+
+def _several(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def _kept(values: Array, nan_policy: str) -> np.ndarray:

@@ -16,7 +16,6 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.differences import Differences
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
 from shrinktest.permutation import Null
 from shrinktest.stopping import Stopping, allowed_rows
 
@@ -97,6 +96,15 @@ class TestResult(Differences):
         Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
     again : Witness or None
         Recomputes the estimates on the same relabellings, for ``witness_band``; None but for two samples.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
+    (0.0286, 35, True)
+    >>> result.reject(alpha=0.01)
+    False
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
@@ -108,7 +116,7 @@ class TestResult(Differences):
     exact: bool
     test: str
     form: str
-    estimator: MeanEstimator
+    estimator: Any
     tuning: str
     kernel: Any
     bandwidth: Any
@@ -237,7 +245,13 @@ class TestResult(Differences):
 
 
 def conclude(
-    null: Null | None, *, kernel: Any, alpha: float, n_observations: tuple[int, ...], **rest: Any
+    null: Null | None,
+    *,
+    kernel: Any,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    warn: bool = True,
+    **rest: Any,
 ) -> TestResult:
     """The result of a null distribution; ``None`` where missing values propagate."""
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
@@ -253,7 +267,7 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    if null.n_planned:
+    if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
     return TestResult(
         statistic=null.observed,

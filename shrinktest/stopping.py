@@ -101,12 +101,11 @@ class Decision(Stopping):
     After l of B draws with b exceedances the p-value of all B lies between (1 + b) / (1 + B) and
     (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
 
-    The p-value says what is known by then, and no more: with h exceedances, as many as even the largest level does not
-    allow (h = floor(alpha (B + 1))), it is h / l, that of :class:`BesagClifford`, but no less than (1 + h) / (1 + B);
-    otherwise it is the upper of the two bounds, the p-value if all draws that were saved had been exceedances.  Neither
-    is ever below the p-value of Besag and Clifford with that h on the same draws, so that P(p <= x) <= x for every x,
-    and each is on the side of every level where the p-value of all draws is.  At other levels it is valid, too, but
-    conservative.
+    The p-value is (1 + b) / (1 + l), and valid though l is random: P(p <= x) <= x for every x.  (Every run that ends no
+    higher than with b of l has at most b exceedances after l draws, whether it ends sooner or later, because it stops
+    where exceedances or their absence reach fixed numbers; and without ties the number after l draws is uniform on
+    0, ..., l under the null hypothesis.)  It lies between the two bounds above, and so on the side of every level
+    where the p-value of all draws is.  At other levels the decision is that of a valid test, but need not be theirs.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class Decision(Stopping):
     >>> X, Y = rng.normal(size=30), rng.normal(size=30)
     >>> result = two_sample_test(X, Y, stopping="decision", alpha=0.05, rng=0)
     >>> result.stopping, result.n_resamples, round(result.pvalue, 3), result.reject()
-    (Decision(alphas=(0.05,)), 287, 0.174, False)
+    (Decision(alphas=(0.05,)), 287, 0.177, False)
     """
 
     alphas: tuple[float, ...]
@@ -142,10 +141,7 @@ class Decision(Stopping):
         return _first(((low > allowed) | (high <= allowed)).all(axis=0))
 
     def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
-        most = int(self._allowed(planned)[-1])
-        if exceedances >= most:
-            return max(most / drawn, (1 + most) / (1 + planned))
-        return (1 + exceedances + planned - drawn) / (1 + planned)
+        return (1 + exceedances) / (1 + drawn)
 
     def least(self, exceedances: int, drawn: int, planned: int) -> int:
         allowed = self._allowed(planned)

@@ -35,15 +35,9 @@ def decision(reached, alphas):
 
 
 def decision_pvalue(reached, alphas):
-    """The larger of what is certain: worst case if some level rejects, else h / l, at least (h + 1) / (B + 1).
-
-    h exceedances are the fewest with which not even the largest level can reject.
-    """
-    rows = len(reached) + 1
-    _, draw = decision(reached, alphas)
-    seen = sum(reached[:draw])
-    h = next(b for b in range(1, rows + 1) if (1 + b) / rows > max(alphas))
-    return max(h / draw, (h + 1) / rows) if seen >= h else (1 + seen + rows - 1 - draw) / rows
+    """The share of rows that reach the observed statistic, itself among them, when drawing stops."""
+    draw = decision(reached, alphas)[1]
+    return (1 + sum(reached[:draw])) / (1 + draw)
 
 
 def law(outcome, B):

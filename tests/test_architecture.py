@@ -31,7 +31,8 @@ LAYERS = [
     ("partitions", "shuffles"),
     ("_several", "band"),
     ("permutation", "multiplicity", "route", "result", "differences", "_summary", "_plots", "_witness_plots"),
-    ("configuration",),
+    ("configuration", "collection"),
+    ("aggregation",),
     ("mmd", "hsic", "dispersion", "dhsic", "many", "_many_plots"),
     ("witness",),
     ("two_sample", "independence", "k_sample", "joint", "columns", "matrix"),
@@ -179,10 +180,17 @@ def test_modules_are_small_and_say_what_they_are(module):
     assert ast.get_docstring(ast.parse(text))
 
 
-APPLICATIONS = "shrinktest.applications"
+APPLICATIONS, RISK = "shrinktest.applications", "shrinktest.risk"
 PUBLIC = {
     f"{module}.{name}": getattr(importlib.import_module(module), name)
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", "shrinktest.datasets", APPLICATIONS)
+    for module in (
+        "shrinktest",
+        "shrinktest.kernels",
+        "shrinktest.estimators",
+        "shrinktest.datasets",
+        APPLICATIONS,
+        RISK,
+    )
     for name in importlib.import_module(module).__all__
     if name != "__version__"
 }
@@ -203,6 +211,15 @@ def test_public_names_are_documented(name):
         assert [key for key in methods if not inspect.getdoc(getattr(found, key))] == []
 
 
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name.startswith(("shrinktest.risk", APPLICATIONS))])
+def test_parameters_of_risk_and_applications_are_documented(name):
+    found = PUBLIC[name]
+    callable_ = found.__init__ if inspect.isclass(found) and not is_dataclass(found) else found
+    taken = set(inspect.signature(callable_).parameters) - {"self", "args", "kwargs"}
+    text = inspect.getdoc(found)
+    assert {one for one in taken if one not in described(text) and f"**{one}" not in text} == set()
+
+
 @pytest.mark.parametrize("name", shrinktest.__all__)
 def test_parameters_of_the_main_names_are_documented(name):
     found = getattr(shrinktest, name)
@@ -214,7 +231,7 @@ def test_parameters_of_the_main_names_are_documented(name):
 
 
 def test_all_lists_every_public_name():
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", APPLICATIONS):
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", APPLICATIONS, RISK):
         listed = importlib.import_module(module).__all__
         assert len(set(listed)) == len(listed)
         assert all(hasattr(importlib.import_module(module), name) for name in listed)

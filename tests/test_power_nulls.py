@@ -156,6 +156,39 @@ def test_designs_with_restrictions_are_values():
     assert repr(PAIRED) == "FromFunction(before_and_after, test='two-sample', restriction=pairs)"
 
 
+def test_pilot_data_of_pairs():
+    rng = np.random.default_rng(0)
+    x, y = before_and_after(rng, 15)
+    free, kept = designs.FromData(x, y), designs.FromData(x, y, paired=True)
+    assert free != kept and repr(kept) == repr(free)[:-1] + ", paired=True)"
+    assert pickle.loads(pickle.dumps(kept)) == kept
+    a, b = kept.sample(1, 40)
+    partner = dict(zip(x, y, strict=True))
+    assert [partner[value] for value in a.ravel()] == b.ravel().tolist()
+    a, b = kept.null().sample(1, 40)
+    swapped = [partner.get(one) != other for one, other in zip(a.ravel(), b.ravel(), strict=True)]
+    assert 0 < sum(swapped) < 40
+    given = {"n_trials": 60, "stopping": "decision", "with_null": False}
+    powers = [run(design, "kme", 12, **given).table["power"].tolist() for design in (free, kept)]
+    assert powers[1] > powers[0]
+    twin = run(kept, "kme", 10, n_trials=200, n_resamples=99, alphas=0.05, stopping="decision").size_table
+    assert twin["level"].item() <= stats.binom.ppf(1 - 1e-4, 200, 0.05) / 200
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: designs.FromData([1, 2, 3], [2, 3, 5], "independence", paired=True), "paired=True is for two samples"),
+        (lambda: designs.FromData([1, 2, 3], [2, 3, 5], ratio=2.0, paired=True), "with ratio=1.0"),
+        (lambda: designs.FromData([1, 2, 3], [2, 3], paired=True), "as many rows in X as in Y; found 3, 2"),
+        (lambda: designs.FromData([1, 2, 3], [2, 3, 5], paired=True).sample(0, 4, 5), "draws pairs, as many y as x"),
+    ],
+)
+def test_pilot_data_that_are_no_pairs(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
 def test_restrictions_that_are_none():
     with pytest.raises(TypeError, match=r"restriction must be callable, \(n, m\) -> dict; found \{'paired': True\}"):
         FromFunction(before_and_after, restriction={"paired": True})

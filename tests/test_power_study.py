@@ -18,7 +18,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
-from shrinktest import FKMSE, KME, SKMSE, Laplacian, independence_test, two_sample_test
+from shrinktest import FKMSE, KME, MKME, SKMSE, Laplacian, independence_test, two_sample_test
 from shrinktest.power import PowerStudyResult, designs, power_study
 from shrinktest.power.result import _difference
 
@@ -448,7 +448,11 @@ REFUSED = {
     "workers": ({"workers": 0}, ValueError, "workers"),
     "rng": ({"rng": "seed"}, TypeError, "rng must be"),
     "form": ({"kernels": {"statistic": "u"}}, ValueError, "statistic must be one of"),
-    "route": ({"estimators": "fkmse", "kernels": {"gram": "factor"}}, ValueError, "gram='factor' is for estimators"),
+    "route": (
+        {"estimators": MKME(tuning="sample"), "kernels": {"gram": "factor"}},
+        ValueError,
+        "gram='factor': this estimator is fitted",
+    ),
 }
 
 

@@ -12,6 +12,9 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given as drawn_from
+from hypothesis import settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import naive_restricted
@@ -114,6 +117,40 @@ def test_all_pairings_once_each(case):
     assert len(found) == everything.distinct == everything.count
     assert np.exp(everything.magnitude) == pytest.approx(everything.distinct)
     assert set(found) == set(naive_pairings(case))
+
+
+@st.composite
+def labelled(draw, smallest, largest):
+    """Blocks and groups of a few observations, every group in one block; the observations in any order."""
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=5))
+    groups = np.repeat(np.arange(len(sizes)), sizes)[:largest]
+    groups = np.concatenate([groups, 10 + np.arange(max(0, smallest - groups.size))])
+    blocks = {group: draw(st.integers(0, 1)) for group in np.unique(groups).tolist()}
+    order = draw(st.permutations(groups.tolist()))
+    return [blocks[group] for group in order], order
+
+
+@settings(max_examples=60, deadline=None)
+@drawn_from(labelled(2, 4), labelled(2, 4))
+def test_splits_by_any_labels(of_x, of_y):
+    blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
+    m, n = len(of_x[0]), len(of_y[0])
+    found = RestrictedSplits(np.inf, np.random.default_rng(0), m, n, strata(m + n, blocks, groups), "")
+    rows = found.rows()(10**6)
+    halved = {tuple(np.flatnonzero(row).tolist()) for row in rows}
+    assert len(halved) == len(rows) == found.distinct
+    mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
+    expected = set(naive_restricted.all_splits(m, n, blocks, groups))
+    assert halved == expected or (halved | mirrors == expected and not halved & mirrors)
+
+
+@settings(max_examples=40, deadline=None)
+@drawn_from(labelled(2, 6))
+def test_pairings_by_any_labels(labels):
+    found = RestrictedPairings(np.inf, np.random.default_rng(0), strata(len(labels[0]), *labels), "")
+    rows = [tuple(row.tolist()) for row in found.rows()(10**6)]
+    assert len(rows) == found.distinct
+    assert set(rows) == set(naive_restricted.all_pairings(len(labels[0]), *labels))
 
 
 @pytest.mark.parametrize("case", ALL)
@@ -485,7 +522,7 @@ def test_results_say_what_was_allowed():
         (two_sample_test(X, Y, paired=True, rng=0), "within 12 pairs"),
         (two_sample_test(X, Y, blocks=np.arange(24) % 3, rng=0), "within 3 blocks"),
         (two_sample_test(X, Y, groups=np.arange(24) // 2, rng=0), "12 whole groups"),
-        (two_sample_test(X, Y, groups=np.arange(24) // 2, blocks=[0] * 24, rng=0), "12 whole groups within 1 blocks"),
+        (two_sample_test(X, Y, groups=np.arange(24) // 2, blocks=[0] * 24, rng=0), "12 whole groups within 1 block"),
         (independence_test(X, Y, shift="circular", alpha=0.1, rng=0), "circular shifts"),
         (independence_test(X, Y, shift="circular", blocks=np.arange(12) % 2, rng=0), "circular shifts of 2 series"),
         (two_sample_test(X, Y, rng=0), ""),

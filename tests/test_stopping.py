@@ -66,13 +66,11 @@ def test_decision_is_its_twin(reached, alphas):
 
 @settings(max_examples=200, deadline=None)
 @given(RUNS, st.lists(st.floats(0.001, 0.999), min_size=1, max_size=3))
-def test_decisions_are_those_of_all_draws_and_p_values_never_lower(reached, alphas):
+def test_decisions_are_those_of_all_draws(reached, alphas):
     full = (1 + sum(reached)) / (1 + len(reached))
     rule = Decision(tuple(alphas))
     pvalue, _ = ended(rule, reached)
     assert [pvalue <= alpha for alpha in alphas] == [full <= alpha for alpha in alphas]
-    h = max(1, allowed_rows(max(alphas), len(reached) + 1))
-    assert pvalue >= naive_stopping.besag_clifford(reached, h)[0]
 
 
 @settings(max_examples=100, deadline=None)
@@ -102,11 +100,17 @@ def test_besag_clifford_is_exact_at_every_attainable_value(h, B):
         assert float(sum(p for value, p in law.items() if value <= x)) == pytest.approx(x, abs=1e-12)
 
 
-@pytest.mark.parametrize(("alphas", "B"), [((0.2,), 9), ((0.3,), 11), ((0.1, 0.4), 10), ((0.01,), 9), ((0.95,), 8)])
+@pytest.mark.parametrize(
+    ("alphas", "B"),
+    [((0.2,), 9), ((0.3,), 11), ((0.1, 0.4), 10), ((0.2, 0.3, 0.7), 12), ((0.1, 0.5), 11), ((0.01,), 9), ((0.95,), 8)],
+)
 def test_p_values_of_a_decision_are_valid(alphas, B):
     law = naive_stopping.law(lambda reached: ended(Decision(alphas), reached)[0], B)
     for x in law:
-        assert float(sum(p for value, p in law.items() if value <= x)) <= x + 1e-12
+        valid = float(sum(p for value, p in law.items() if value <= x))
+        assert valid <= x + 1e-12
+        if x <= min(alphas):  # nor does a rejection lose anything
+            assert valid == pytest.approx(x, abs=1e-12)
     for alpha in alphas:
         level = sum(p for value, p in law.items() if value <= alpha)
         assert level == Fraction(int(alpha * (B + 1) + 1e-9), B + 1)  # the level of all draws
@@ -294,7 +298,7 @@ def test_a_rule_that_did_not_end_the_drawing_leaves_the_result_as_it_is():
     assert (waited.pvalue, waited.n_resamples, waited.stopped) == (full.pvalue, 999, False)
     assert waited.critical_value() == full.critical_value()
     decided = two_sample_test(X, Y + 3.0, rng=0, stopping="decision")
-    assert decided.n_resamples == 950 and decided.pvalue == 0.05  # what it takes to be certain, and what is certain
+    assert decided.n_resamples == 950 and decided.pvalue == 1 / 951  # what it takes to be certain
 
 
 def test_without_a_rule_results_say_nothing_of_it():

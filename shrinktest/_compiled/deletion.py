@@ -98,26 +98,32 @@ reduce_start, reduce_on, reduce_back = reducer(_BASIS, _FIRST), reducer(_FIRST, 
 
 
 @compiled()
-def moments_of_points(buffer, n, t, root, multipliers, pivots, powers, own, mean, sums):
+def keep_moments(j, root, sums, own, mean):
+    for b in range(own.shape[1]):
+        own[2 * j - 1, b] = sums[b]
+        own[2 * j, b] = sums[_LANES + b]
+        mean[2 * j - 1, b] = root * sums[2 * _LANES + b]
+        mean[2 * j, b] = root * sums[3 * _LANES + b]
+
+
+@compiled()
+def moments_of_points(buffer, n, iterations, root, multipliers, pivots, powers, own, mean, sums):
     """``own[k]`` = e_i'R^k e_i and ``mean[k]`` = e_i'R^k e (lanes,), k = 1..2t, for the points in the buffer.
 
     ``root`` is the length of the start of the basis.
     """
-    for j in range(1, t + 1):
-        if j == 1:
-            start(buffer, n, multipliers, pivots)
-            reduce_start(buffer, n, powers[j - 1], powers[j], sums)
-        elif j % 2 == 0:
-            go_on(buffer, n, multipliers, pivots)
-            reduce_on(buffer, n, powers[j - 1], powers[j], sums)
-        else:
-            go_back(buffer, n, multipliers, pivots)
-            reduce_back(buffer, n, powers[j - 1], powers[j], sums)
-        for b in range(own.shape[1]):
-            own[2 * j - 1, b] = sums[b]
-            own[2 * j, b] = sums[_LANES + b]
-            mean[2 * j - 1, b] = root * sums[2 * _LANES + b]
-            mean[2 * j, b] = root * sums[3 * _LANES + b]
+    start(buffer, n, multipliers, pivots)
+    reduce_start(buffer, n, powers[0], powers[1], sums)
+    keep_moments(1, root, sums, own, mean)
+    if iterations is not None:  # known when this is compiled: without iterations the loops below are not
+        for j in range(2, iterations + 1):
+            if j % 2 == 0:
+                go_on(buffer, n, multipliers, pivots)
+                reduce_on(buffer, n, powers[j - 1], powers[j], sums)
+            else:
+                go_back(buffer, n, multipliers, pivots)
+                reduce_back(buffer, n, powers[j - 1], powers[j], sums)
+            keep_moments(j, root, sums, own, mean)
 
 
 @compiled()
@@ -160,6 +166,16 @@ def point_scores(t, own, mean, whole, g, lam, beta, diagonal, row, total, n, out
 
 
 @compiled()
+def turned(a):
+    """The transpose, by rows; in loops, which compile in less time than ``a.T.copy()``."""
+    out = np.empty((a.shape[1], a.shape[0]))
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            out[j, i] = a[i, j]
+    return out
+
+
+@compiled()
 def points_on_points(t, lam, own, mean):
     """Overwrite moments of S in coordinates by those of R on the points, as in ``resolvent.on_points``."""
     for b in range(own.shape[1]):
@@ -171,7 +187,7 @@ def points_on_points(t, lam, own, mean):
 
 
 @compiled()
-def deletion_scores(points, diagonal, rows, norm, work, t, inside, lams, scores):
+def deletion_scores(points, diagonal, rows, norm, work, iterations, inside, lams, scores):
     """Mean over i of |phi_i - mu^(-i)|^2 at every lam; NaN if K + lam I is not positive definite.
 
     Parameters
@@ -182,7 +198,12 @@ def deletion_scores(points, diagonal, rows, norm, work, t, inside, lams, scores)
         K_ii and (Ke)_i.
     norm : float
         Squared length of the start of the basis: n, or, ``inside``, e'Ke.
+    iterations : int or None
+        t; None for 1, which takes half the time to compile.
     """
+    t = 1
+    if iterations is not None:
+        t = iterations
     order, n = points.shape
     size = lams.size
     multipliers, pivots = np.empty((order, size)), np.empty((order, size))
@@ -194,8 +215,11 @@ def deletion_scores(points, diagonal, rows, norm, work, t, inside, lams, scores)
     moments_of_mean(powers, order, t, norm, whole)
     if inside:
         on_points(whole, n, lams)
-    multipliers, pivots = multipliers.T.copy(), pivots.T.copy()
-    powers = powers.transpose(2, 0, 1).copy()
+    by_lam, pivots_by_lam, powers_by_lam = turned(multipliers), turned(pivots), np.empty((size, t + 1, order))
+    for j in range(t + 1):
+        for k in range(order):
+            for g in range(size):
+                powers_by_lam[g, j, k] = powers[j, k, g]
     buffer = np.zeros(3 * order * _LANES)
     own, mean, sums = np.ones((2 * t + 1, _LANES)), np.ones((2 * t + 1, _LANES)), np.empty(4 * _LANES)
     beta, out = np.empty((t + 1, _LANES)), np.empty(_LANES)
@@ -209,7 +233,9 @@ def deletion_scores(points, diagonal, rows, norm, work, t, inside, lams, scores)
             for k in range(order):
                 buffer[3 * _LANES * k + b] = points[k, first + b]
         for g in range(size):
-            moments_of_points(buffer, order, t, root, multipliers[g], pivots[g], powers[g], own, mean, sums)
+            moments_of_points(
+                buffer, order, iterations, root, by_lam[g], pivots_by_lam[g], powers_by_lam[g], own, mean, sums
+            )
             if inside:
                 points_on_points(t, lams[g], own, mean)
             residuals(t, own, mean, beta)

@@ -1,4 +1,4 @@
-"""Weight estimators over relabellings: gather the Gram matrix of every relabelled sample, refit, evaluate w'Gw.
+"""Weight estimators over splits: gather the Gram matrix of every relabelled sample, refit, evaluate w'Gw.
 
 The estimator comes as two function pointers of one fixed signature, so these loops are compiled once for all of them.
 """
@@ -9,10 +9,9 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.tridiagonal import trace, workspace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
-_INDICES = types.Array(types.int64, 2, "C", readonly=True)
 
 
 @compiled()
@@ -32,7 +31,7 @@ def choose(scores, tolerance):
 @compiled()
 def degenerate(gram):
     """No amount can be tuned on one point or on a zero Gram matrix: the plain mean then."""
-    return gram.shape[0] == 1 or np.trace(gram) == 0.0
+    return gram.shape[0] == 1 or trace(gram) == 0.0
 
 
 @compiled(types.float64(MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCORE, WEIGH))
@@ -48,7 +47,7 @@ def fit(gram, theta, amounts, work, scores, out, score, weigh):
         out[:] = 1.0 / n
         return np.nan
     score(gram, theta, amounts, work, scores)
-    best = choose(scores, 1e-9 * np.trace(gram) / n)
+    best = choose(scores, 1e-9 * trace(gram) / n)
     if best < 0:
         out[:] = np.nan
         return np.nan
@@ -67,7 +66,7 @@ def fit_jointly(gram_x, gram_y, theta, amounts, work_x, work_y, scores_x, scores
     score(gram_y, theta, amounts, work_y, scores_y)
     for g in range(amounts.size):
         scores_x[g] += scores_y[g]
-    best = choose(scores_x, 1e-9 * (np.trace(gram_x) / out_x.size + np.trace(gram_y) / out_y.size))
+    best = choose(scores_x, 1e-9 * (trace(gram_x) / out_x.size + trace(gram_y) / out_y.size))
     if best < 0:
         out_x[:] = np.nan
         out_y[:] = np.nan
@@ -102,15 +101,6 @@ def excess(gram, weights):
     for i in range(n):
         out += weights[i] * weights[i] * (gram[i, i] - between)
     return out
-
-
-@compiled()
-def absolute_quadratic(gram, weights):
-    total = 0.0
-    for i in range(weights.size):
-        for j in range(weights.size):
-            total += abs(weights[i] * gram[i, j] * weights[j])
-    return total
 
 
 @compiled(
@@ -159,21 +149,3 @@ def splits(pooled, masks, theta, amounts_x, amounts_y, joint, unbiased, score, w
         out[r, 1] = within + 2.0 * abs(cross)
         if unbiased:
             out[r, 0] -= excess(gram_x, x) + excess(gram_y, y)
-
-
-@compiled(types.void(MATRIX, MATRIX, _INDICES, VECTOR, VECTOR, SCORE, WEIGH, MATRIX))
-def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, out):
-    """Squared norm of the estimated cross-covariance operator for every pairing: ``out`` (B, 2) as in ``splits``."""
-    n = centred_x.shape[0]
-    gram = np.empty((n, n))
-    work = workspace(n)
-    scores = np.empty(amounts.size)
-    weights = np.empty(n)
-    for r in range(permutations.shape[0]):
-        for i in range(n):
-            pi = permutations[r, i]
-            for j in range(n):
-                gram[i, j] = centred_x[i, j] * centred_y[pi, permutations[r, j]]
-        fit(gram, theta, amounts, work, scores, weights, score, weigh)
-        out[r, 0] = quadratic(gram, weights)
-        out[r, 1] = absolute_quadratic(gram, weights)

@@ -11,7 +11,7 @@ from numba import types
 
 from shrinktest._compiled.engine import choose
 from shrinktest._compiled.jit import INDICES, MATRIX, SCORE_INSIDE, VECTOR, WEIGH_INSIDE, compiled
-from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.tridiagonal import trace, workspace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 
@@ -19,7 +19,7 @@ _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 @compiled()
 def plain(members, moments):
     """No amount can be tuned on one point or on coordinates that are zero: the plain mean then."""
-    return members.size == 1 or np.trace(moments) == 0.0
+    return members.size == 1 or trace(moments) == 0.0
 
 
 @compiled(
@@ -35,7 +35,7 @@ def fit_inside(moments, mean, z, members, theta, amounts, work, scores, out, sco
         out[r] = 1.0
         return np.nan
     score(moments, mean, z, members, theta, amounts, work, scores)
-    best = choose(scores, 1e-9 * np.trace(moments) / n) if tunes else 0
+    best = choose(scores, 1e-9 * trace(moments) / n) if tunes else 0
     if best < 0:
         out[:] = np.nan
         return np.nan
@@ -59,7 +59,7 @@ def fit_both(
     score(moments_y, mean_y, z, columns, theta, amounts, work_y, scores_y)
     for g in range(amounts.size):
         scores_x[g] += scores_y[g]
-    best = choose(scores_x, 1e-9 * (np.trace(moments_x) / rows.size + np.trace(moments_y) / columns.size))
+    best = choose(scores_x, 1e-9 * (trace(moments_x) / rows.size + trace(moments_y) / columns.size))
     if best < 0:
         x[:] = np.nan
         y[:] = np.nan
@@ -96,7 +96,7 @@ def position(moments, mean, n, fitted, mu):
 def excess_inside(moments, mean, z, members, fitted):
     """`engine.excess` from coordinates."""
     r, n = mean.size, members.size
-    between = (np.sum(mean * mean) - np.trace(moments)) / (n * (n - 1.0))
+    between = (np.sum(mean * mean) - trace(moments)) / (n * (n - 1.0))
     out = 0.0
     for i in members:
         w, square = fitted[r] / n, 0.0

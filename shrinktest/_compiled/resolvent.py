@@ -38,7 +38,8 @@ def smoothed_mean(n, t, multipliers, pivots, powers):
     powers[0, 0] = 1.0
     for j in range(1, t + 1):
         before, after = powers[j - 1], powers[j]
-        after[0] = before[0]
+        for g in range(after.shape[1]):  # an assignment of arrays would compile the text of an error message, too
+            after[0, g] = before[0, g]
         for k in range(1, n):
             for g in range(after.shape[1]):
                 after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]

@@ -15,14 +15,14 @@ import numpy as np
 from shrinktest._compiled.deletion import deletion_scores
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, tridiagonalize
+from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, trace, tridiagonalize
 
 
 @compiled()
 def penalty(gram, amount, absolute):
     if absolute != 0.0:
         return amount
-    return amount * np.trace(gram)
+    return amount * trace(gram)
 
 
 @compiled()
@@ -153,7 +153,7 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     ``matrix`` is the Gram matrix of n points, or that of the second moments of their coordinates; ``norm`` is e'Ke.
     """
     tridiagonalize(matrix, start, work)
-    zero = np.trace(matrix) / n
+    zero = trace(matrix) / n
     plain = (n / (n - 1.0)) ** 2 * (zero - norm / (n * n))
     first, last = 0, amounts.size
     while first < last and amounts[first] == 0.0:
@@ -172,16 +172,27 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
 
 
 @compiled()
-def score_by_deletion(gram, theta, amounts, work, scores):
+def axes(gram, theta, amounts, work, scores):
+    """What the deletion scores need: the axes e_i in the basis, K_ii, (Ke)_i, all lams, and where their scores go."""
     n = gram.shape[0]
     rows = row_sums(gram)
     first, lams = prepared(gram, np.ones(n), n, np.sum(rows), theta, amounts, work, scores)
     diagonal = np.empty(n)
     for i in range(n):
         diagonal[i] = gram[i, i]
-    deletion_scores(
-        basis(work, n), diagonal, rows, n, work, int(theta[0]), False, lams, scores[first : first + lams.size]
-    )
+    return basis(work, n), diagonal, rows, lams, scores[first : first + lams.size]
+
+
+@compiled()
+def score_by_deletion(gram, theta, amounts, work, scores):
+    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, rows.size, work, None, False, lams, some)
+
+
+@compiled()
+def score_by_deletion_iterated(gram, theta, amounts, work, scores):
+    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, rows.size, work, int(theta[0]), False, lams, some)
 
 
 @compiled()
@@ -191,7 +202,7 @@ def score_by_paper(gram, theta, amounts, work, scores):
     first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
     lams *= n / (n - 1.0)
     of_r, of_mean = power_sums(work, n, n, t, n, lams)
-    paper_scores(of_r, of_mean, n, t, norm, np.trace(gram), lams, scores[first : first + lams.size])
+    paper_scores(of_r, of_mean, n, t, norm, trace(gram), lams, scores[first : first + lams.size])
 
 
 @compiled()
@@ -200,7 +211,7 @@ def score_by_average(gram, theta, amounts, work, scores):
     norm = np.sum(row_sums(gram))
     first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
     of_r, of_mean = power_sums(work, n, n, 1, n, lams)
-    averaged_scores(of_r, of_mean, n, norm, np.trace(gram), lams, scores[first : first + lams.size])
+    averaged_scores(of_r, of_mean, n, norm, trace(gram), lams, scores[first : first + lams.size])
 
 
 @compiled()
@@ -210,11 +221,24 @@ def factorize_only(gram, theta, amounts, work, scores):
 
 
 @compiled()
-def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    n, norm = members.size, np.sum(mean * mean)
-    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
+def axes_inside(moments, mean, z, members, theta, amounts, work, scores):
+    """`axes` from coordinates."""
+    norm = np.sum(mean * mean)
+    first, lams = prepared(moments, mean, members.size, norm, theta, amounts, work, scores)
     points, diagonal, rows = points_inside(mean, z, members, work)
-    deletion_scores(points, diagonal, rows, norm, work, int(theta[0]), True, lams, scores[first : first + lams.size])
+    return points, diagonal, rows, norm, lams, scores[first : first + lams.size]
+
+
+@compiled()
+def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
+    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, norm, work, None, True, lams, some)
+
+
+@compiled()
+def inside_by_deletion_iterated(moments, mean, z, members, theta, amounts, work, scores):
+    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
+    deletion_scores(points, diagonal, rows, norm, work, int(theta[0]), True, lams, some)
 
 
 @compiled()
@@ -223,7 +247,7 @@ def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     lams *= n / (n - 1.0)
     of_r, of_mean = power_sums_inside(work, mean.size, n, t, norm, lams)
-    paper_scores(of_r, of_mean, n, t, norm, np.trace(moments), lams, scores[first : first + lams.size])
+    paper_scores(of_r, of_mean, n, t, norm, trace(moments), lams, scores[first : first + lams.size])
 
 
 @compiled()
@@ -231,7 +255,7 @@ def inside_by_average(moments, mean, z, members, theta, amounts, work, scores):
     n, norm = members.size, np.sum(mean * mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     of_r, of_mean = power_sums_inside(work, mean.size, n, 1, norm, lams)
-    averaged_scores(of_r, of_mean, n, norm, np.trace(moments), lams, scores[first : first + lams.size])
+    averaged_scores(of_r, of_mean, n, norm, trace(moments), lams, scores[first : first + lams.size])
 
 
 @compiled()

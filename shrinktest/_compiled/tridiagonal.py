@@ -34,6 +34,15 @@ def reflector(x, v):
 
 
 @compiled()
+def trace(matrix):
+    """In a loop, which compiles in a tenth of the time of ``np.trace``."""
+    total = 0.0
+    for i in range(matrix.shape[0]):
+        total += matrix[i, i]
+    return total
+
+
+@compiled()
 def workspace(n):
     """What the loops of an estimator share for a sample of n points, one array of n columns.
 

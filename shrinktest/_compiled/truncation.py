@@ -10,13 +10,13 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import diagonalize, expand, rotate, tridiagonalize
+from shrinktest._compiled.tridiagonal import diagonalize, expand, rotate, trace, tridiagonalize
 
 
 @compiled()
 def cutoff(gram, amount):
     """The smallest eigenvalue of K that is kept; the slack keeps what is equal to the threshold up to rounding."""
-    return amount * np.trace(gram) * (1.0 - 1e-9)
+    return amount * trace(gram) * (1.0 - 1e-9)
 
 
 @compiled()
@@ -48,7 +48,7 @@ def threshold_scores(matrix, values, along, n, theta, amounts, scores):
             residual = 0.0
             for k in range(values.size):
                 residual += (1.0 - factors[k]) * values[k] * along[k]
-            scores[g] = residual / (n - kept) ** 2 / np.trace(matrix)  # in the unit of K, as the other scores
+            scores[g] = residual / (n - kept) ** 2 / trace(matrix)  # in the unit of K, as the other scores
 
 
 @compiled()

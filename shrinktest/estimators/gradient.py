@@ -140,7 +140,7 @@ class NuMethod(_Gradient):
     Notes
     -----
     [S14] Table 1; the coefficients, which the paper does not print (erratum E20), are those of the normalised Jacobi
-    polynomials.  The filter overshoots slightly (factors up to about 1.12 for nu = 1): not a pure shrinkage.
+    polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5): not a pure shrinkage.
 
     Examples
     --------

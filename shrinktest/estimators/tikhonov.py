@@ -45,16 +45,19 @@ class _Tikhonov(SpectralEstimator):
     def loops(self) -> Loops:
         from shrinktest._compiled import tikhonov as compiled
 
-        by = {"deletion": "score_by_deletion", "paper": "score_by_paper", "averaged": "score_by_average"}
-        score = "factorize_only" if self.fixed else by[self.loo]
+        score = "factorize_only" if self.fixed else f"score_{self._score_name()}"
         return getattr(compiled, score), compiled.tikhonov_weigh
 
     def loops_inside(self) -> Loops:
         from shrinktest._compiled import tikhonov as compiled
 
-        by = {"deletion": "inside_by_deletion", "paper": "inside_by_paper", "averaged": "inside_by_average"}
-        score = "factorize_inside" if self.fixed else by[self.loo]
+        score = "factorize_inside" if self.fixed else f"inside_{self._score_name()}"
         return getattr(compiled, score), compiled.tikhonov_weigh_inside
+
+    def _score_name(self) -> str:
+        if self.loo == "deletion":
+            return "by_deletion" if self._iterations == 1 else "by_deletion_iterated"
+        return {"paper": "by_paper", "averaged": "by_average"}[self.loo]
 
     @property
     def any_rank(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
-from shrinktest.power.designs.base import TESTS, Design, Independent, parameter
+from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
 from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
 
 
@@ -27,6 +27,8 @@ class FromData(Design):
         What the data are for.
     ratio : float, default 1.0
         For two samples, the size of Y over that of X in the planned study, whatever it is in the pilot data.
+    paired : bool, default False
+        For two samples, whether row i of X and row i of Y are a pair, as in the planned study.
 
     Raises
     ------
@@ -36,10 +38,10 @@ class FromData(Design):
     Notes
     -----
     Rows are drawn with replacement (the bootstrap): from X and Y separately, or pairs together.  The null twin draws
-    both samples from the pooled rows, or the two variables apart.  So rows occur more than once and data have ties
-    that a new study would not have, the more the larger ``n`` is beside the pilot data; and a difference that is in
-    the pilot data by chance counts as real, so that powers tend to be too high.  A draw whose rows are all equal, to
-    which no median bandwidth belongs, is drawn again.
+    both samples from the pooled rows, or the two variables apart; in pairs of samples it swaps at random.  So rows
+    occur more than once and data have ties that a new study would not have, the more the larger ``n`` is beside the
+    pilot data; and a difference that is in the pilot data by chance counts as real, so that powers tend to be too
+    high.  A draw whose rows are all equal, to which no median bandwidth belongs, is drawn again.
 
     The repr gives shapes and a digest instead of the numbers.
 
@@ -58,11 +60,16 @@ class FromData(Design):
     Y: Array
     test: str = parameter("two-sample", choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
+    paired: bool = field(default=False, kw_only=True, metadata={"check": flag})
 
     def _check(self) -> None:
         _no_ratio_of_pairs(self)
+        if self.paired and (self.test == "independence" or self.ratio != 1.0):
+            raise ValueError("paired=True is for two samples, with ratio=1.0")
         if self.test == "two-sample":
             x, y, *_ = two_samples(self.X, self.Y, "raise")
+            if self.paired and len(x) != len(y):
+                raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
             x, y, _ = paired_samples(self.X, self.Y, "raise")
@@ -81,13 +88,23 @@ class FromData(Design):
                 x, y = self.X[rows], self.Y[rows]
                 usable = _varies(x) and _varies(y)
             else:
-                x, y = self.X[rows], self.Y[rng.integers(len(self.Y), size=m)]
+                x, y = self.X[rows], self.Y[rows if self.paired else rng.integers(len(self.Y), size=m)]
                 usable = _varies(np.vstack([x, y]))
             if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
                 return x, y
 
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+        if self.paired and m is not None and m != n:
+            raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
+        return super().sample(rng, n, m)
+
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return {"paired": True} if self.paired else {}
+
     def null(self) -> Design:
-        """Both samples from the pooled rows, or the two variables resampled apart."""
+        """Both samples from the pooled rows, pairs swapped at random, or the two variables resampled apart."""
+        if self.paired:
+            return Relabelled(self)
         if self.test == "independence":
             return Independent(self)
         if np.array_equal(self.X, self.Y):
@@ -102,12 +119,13 @@ class FromData(Design):
         return hash(self._content())
 
     def _content(self) -> tuple[Any, ...]:
-        return self.test, self.ratio, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
+        return self.test, self.ratio, self.paired, self.X.shape, self.Y.shape, self.X.tobytes(), self.Y.tobytes()
 
     def __repr__(self) -> str:
         digest = hashlib.sha256(self.X.tobytes() + self.Y.tobytes()).hexdigest()[:12]
         shapes = ", ".join(f"{name} {len(z)} x {z.shape[1]}" for name, z in (("X", self.X), ("Y", self.Y)))
-        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)})"
+        more = ", paired=True" if self.paired else ""
+        return f"FromData(<{shapes}, sha256 {digest}>, {_purpose(self)}{more})"
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,0 +1,41 @@
+"""Distances between points, a coordinate at a time along rows of the result: loops that become vector instructions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def row(x, columns, city, start, out):
+    """Distances of one point to those from ``start`` on, whose coordinates are the rows of ``columns`` (d, m)."""
+    out[:] = 0.0
+    for c in range(x.size):
+        here, there = x[c], columns[c, start:]
+        if city:
+            for j in range(out.size):
+                out[j] += abs(here - there[j])
+        else:
+            for j in range(out.size):
+                away = here - there[j]
+                out[j] += away * away
+    if not city:
+        for j in range(out.size):
+            out[j] = np.sqrt(out[j])
+
+
+@compiled()
+def between(x, columns, city, out):
+    """All distances (n, m), in the 1-norm (``city``) or the 2-norm."""
+    for i in range(x.shape[0]):
+        row(x[i], columns, city, 0, out[i])
+
+
+@compiled()
+def among(x, columns, city, out):
+    """Distances of all pairs i < j, one after the other."""
+    n, where = x.shape[0], 0
+    for i in range(n - 1):
+        row(x[i], columns, city, i + 1, out[where : where + n - 1 - i])
+        where += n - 1 - i

@@ -1,0 +1,39 @@
+"""Weight estimators over pairings: the Gram matrix of the centred pairs of every pairing, refitted, and w'Gw."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from shrinktest._compiled.engine import fit, quadratic
+from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.tridiagonal import workspace
+
+_INDICES = types.Array(types.int64, 2, "C", readonly=True)
+
+
+@compiled()
+def absolute_quadratic(gram, weights):
+    total = 0.0
+    for i in range(weights.size):
+        for j in range(weights.size):
+            total += abs(weights[i] * gram[i, j] * weights[j])
+    return total
+
+
+@compiled(types.void(MATRIX, MATRIX, _INDICES, VECTOR, VECTOR, SCORE, WEIGH, MATRIX))
+def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, out):
+    """Squared norm of the estimated cross-covariance operator for every pairing: ``out`` (B, 2) as in ``splits``."""
+    n = centred_x.shape[0]
+    gram = np.empty((n, n))
+    work = workspace(n)
+    scores = np.empty(amounts.size)
+    weights = np.empty(n)
+    for r in range(permutations.shape[0]):
+        for i in range(n):
+            pi = permutations[r, i]
+            for j in range(n):
+                gram[i, j] = centred_x[i, j] * centred_y[pi, permutations[r, j]]
+        fit(gram, theta, amounts, work, scores, weights, score, weigh)
+        out[r, 0] = quadratic(gram, weights)
+        out[r, 1] = absolute_quadratic(gram, weights)
