@@ -119,6 +119,12 @@ class AggregateResult(TestResult):
         """The witness function of the member that decided, at ``points`` (m, d), shape (m,)."""
         return self.best.witness(points)
 
+    def _recomputed(self) -> Any:
+        raise ValueError(
+            "the band, the contributions and the picture of a combined test would be those of the member that the data "
+            "chose, and not exact; run two_sample_test with one estimator and one bandwidth, chosen beforehand"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names; the members without their null distributions."""
         out = super().to_dict()

@@ -187,9 +187,9 @@ def calibrate(
     >>> result = calibrate(smallest, X, Y, n_trials=200, workers=1)
     >>> result.table[["alpha", "level", "verdict"]]
        alpha  level            verdict
-    0   0.01  0.070  anti-conservative
-    1   0.05  0.220  anti-conservative
-    2   0.10  0.415  anti-conservative
+    0   0.01  0.050  anti-conservative
+    1   0.05  0.205  anti-conservative
+    2   0.10  0.385  anti-conservative
     """
     if not callable(test):
         raise TypeError(f"test must be a function (X, Y) -> p-value; found {test!r}")

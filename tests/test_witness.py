@@ -159,6 +159,11 @@ def test_large_samples_in_coordinates():
     [
         (lambda: independence_test(*samples(5, 5), n_resamples=9, alpha=0.2).witness_band(AT), "independence test has"),
         (lambda: k_sample_test(*samples(5, 5), n_resamples=9, alpha=0.2).plot_witness(), "a k-sample test has none"),
+        (
+            lambda: run(estimator=["kme", "skmse"]).witness_band(AT),
+            "one estimator and one bandwidth, chosen beforehand",
+        ),
+        (lambda: run(estimator=["kme", "skmse"]).contributions(), "of the member that the data chose, and not exact"),
         (lambda: run().witness_band(AT[:, :1]), "points has 1 columns, the samples have 2"),
         (lambda: run().witness_band(AT, confidence=95), "confidence must lie strictly between 0 and 1"),
         (lambda: run().contributions(n_repeats=1), "n_repeats must be an integer >= 2"),
