@@ -99,12 +99,13 @@ def applications() -> dict[str, str]:
         results = read(name)
         if "components" in keys:  # neighbours say the same
             results = results[results["components"].isin(COMPONENTS)]
-        differences = paired(results, keys, value)
+        summarised = "difference" in results  # by the study itself, whose single repetitions would fill megabytes
+        differences = results.dropna(subset="difference") if summarised else paired(results, keys, value)
         for estimator, part in differences.groupby("estimator", sort=False):
             ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
             counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
             rows.append({"study": f"[{name}]({name}.md)", "estimator": estimator, "cells": len(part), **counts})
-            rows[-1] |= {"undecided": len(part) - sum(counts.values()), "repetitions": part["repetitions"].max()}
+            rows[-1] |= {"undecided": len(part) - sum(counts.values()), "repetitions": int(part["repetitions"].max())}
     return {"applications": markdown(pd.DataFrame(rows)) if rows else "Run the studies named in the overview first."}
 
 

@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._version import __version__
+from shrinktest.aggregation import AggregateResult
+from shrinktest.collection import Collection, Member
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
     FKMSE,
@@ -68,8 +70,10 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "AggregateResult",
     "BesagClifford",
     "CalibrationResult",
+    "Collection",
     "Compiled",
     "Decision",
     "Gaussian",
@@ -81,6 +85,7 @@ __all__ = [
     "ManyTests",
     "MeanEmbedding",
     "MeanEstimator",
+    "Member",
     "NuMethod",
     "Polynomial",
     "Precomputed",

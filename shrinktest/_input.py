@@ -6,11 +6,11 @@ import argparse
 import sys
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from shrinktest._options import PACKAGED
-from shrinktest._settings import configured
+from shrinktest._settings import estimator
 from shrinktest._table import Table, parse_table
-from shrinktest.estimators import MeanEstimator, as_estimator
 
 
 def read_table(path: str, header: str) -> Table:
@@ -27,7 +27,6 @@ def read_table(path: str, header: str) -> Table:
     return parse_table(text, path, header)
 
 
-def read_estimator(args: argparse.Namespace) -> MeanEstimator:
-    """The estimator with the parameters that were set."""
-    given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
-    return configured(as_estimator(args.estimator), given, args.estimator)
+def read_estimator(args: argparse.Namespace) -> Any:
+    """The estimator with the parameters that were set, a list of several, or "auto"."""
+    return estimator(args.estimator, dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning})))

@@ -7,6 +7,8 @@ from ast import literal_eval
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from shrinktest import __version__
 from shrinktest._several_options import add_several
 from shrinktest._table import HEADERS
@@ -44,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
             **shared,
         )
     )
-    add_several(commands, shared, _kernel)
+    add_several(commands, shared, _one_kernel)
     studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
     _power(
         commands.add_parser(
@@ -110,16 +112,31 @@ def _stopping(options: argparse.ArgumentParser) -> None:
 
 def _kernel(command: argparse.ArgumentParser, suffix: str) -> None:
     names = "gaussian (default), laplacian, linear or polynomial"
+    names += "; several such as gaussian,laplacian are combined"
+    command.add_argument(f"--kernel{suffix}", metavar="NAME", type=_names, default="gaussian", help=names)
+    widths = (
+        "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2; may be "
+        "repeated: several are combined, grid is five"
+    )
+    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, action="append", help=widths)
+
+
+def _one_kernel(command: argparse.ArgumentParser, suffix: str) -> None:
+    names = "gaussian (default), laplacian, linear or polynomial"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=names)
-    widths = "median (default), a number, or one number per column such as 0.5,2"
+    widths = "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2"
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, default="median", help=widths)
 
 
 def _test_options() -> argparse.ArgumentParser:
     options = argparse.ArgumentParser(add_help=False)
     add = options.add_argument
-    add("--estimator", metavar="NAME", default="kme", help="see `shrinktest estimators` (default: kme)")
-    what = "a parameter of the estimator, such as lam=0.1; may be repeated"
+    what = (
+        "see `shrinktest estimators` (default: kme); several such as kme,fkmse:lam_cov=0.3 are combined, auto is the "
+    )
+    what += "combination that is recommended"
+    add("--estimator", metavar="NAME", default="kme", help=what)
+    what = "a parameter of the one estimator, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
     add("--statistic", metavar="FORM", default="auto", help="auto (default), biased or unbiased")
@@ -167,7 +184,7 @@ def _power(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("design", metavar="DESIGN", nargs="?", help="see `shrinktest power --list`")
     add("--list", action="store_true", help="list the designs")
-    what = "such as kme,fkmse or fkmse:loo=paper (default: kme)"
+    what = "such as kme,auto or fkmse:loo=paper (default: kme); kme+fkmse combines them"
     add("--estimators", metavar="NAMES", default="kme", help=what)
     add("--n", metavar="SIZES", type=_list_of(int), help="such as 20,40,80 (default: 20,50,100)")
     add("--fractions", metavar="FRACTIONS", type=_list_of(float), help="sizes as fractions of eckerle4's 35 points")
@@ -199,15 +216,30 @@ def _list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     return read
 
 
-def _bandwidth(text: str) -> str | float | list[float]:
-    if text == "median":
+def _names(text: str) -> str | list[str]:
+    names = [name.strip() for name in text.split(",")]
+    return names if len(names) > 1 else names[0]
+
+
+def _bandwidth(text: str) -> str | float | tuple[float, ...]:
+    if text == "grid" or "median" in text:
         return text
     try:
-        widths = [float(width) for width in text.split(",")]
+        widths = tuple(float(width) for width in text.split(","))
     except ValueError:
-        message = f"must be median, a number, or numbers such as 0.5,2; got {text!r}"
+        message = f"must be median, such as 0.5*median, grid, a number, or numbers such as 0.5,2; got {text!r}"
         raise argparse.ArgumentTypeError(message) from None
     return widths if len(widths) > 1 else widths[0]
+
+
+def bandwidth(given: list[Any] | None) -> Any:
+    """The bandwidth, or candidates, from an option that may be repeated."""
+    if given is None:
+        return "median"
+    if len(given) == 1:
+        return given[0]
+    # an array of no dimensions is one number, never one per column
+    return [np.asarray(width) if isinstance(width, float) else width for width in given]
 
 
 def _resamples(text: str) -> int | float:

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 from shrinktest._options import setting
 from shrinktest._validate import choice
-from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.collection import AUTO
+from shrinktest.estimators import as_estimator
 from shrinktest.stopping import as_stopping
 
 Value = TypeVar("Value")
@@ -43,10 +44,32 @@ def stopping(text: str | None) -> Any:
     return configured(rule, dict(map(setting, settings)), name) if settings else name
 
 
-def estimators(text: str) -> dict[str, MeanEstimator]:
-    """Estimators by label from such as ``kme,fkmse:loo=paper``."""
-    found = {}
-    for label in text.split(","):
-        name, *settings = label.strip().split(":")
-        found[label.strip()] = configured(as_estimator(name), dict(map(setting, settings)), name)
-    return found
+def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
+    """An estimator from such as ``fkmse:loo=paper``; a list from several with commas between them; or "auto".
+
+    Raises
+    ------
+    ValueError
+        For unknown names, and for ``settings`` beside several estimators.
+    """
+    found = [_one(part) for part in text.split(",")]
+    if len(found) == 1 and found[0] != AUTO:
+        return configured(found[0], settings or {}, text.split(":")[0])
+    if settings:
+        raise ValueError(
+            f"{next(iter(settings))} is set for one estimator, and {text} is several: write it behind its name, such "
+            "as fkmse:lam_cov=0.3"
+        )
+    return found[0] if len(found) == 1 else found
+
+
+def estimators(text: str) -> dict[str, Any]:
+    """What a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse``."""
+    return {label.strip(): estimator(label.replace("+", ",")) for label in text.split(",")}
+
+
+def _one(text: str) -> Any:
+    name, *settings = text.strip().split(":")
+    if name == AUTO and not settings:
+        return AUTO
+    return configured(as_estimator(name), dict(map(setting, settings)), name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from shrinktest.aggregation import AggregateResult
     from shrinktest.result import TestResult
 
 _TITLES = {
@@ -69,7 +70,7 @@ def summary(result: TestResult) -> Any:
         ("Statistic:", f"{result.statistic:.6g}"),
         ("Form:", result.form),
         ("p-value:", f"{result.pvalue:.4g}"),
-        ("95% Monte Carlo:", "exact" if result.exact else f"[{low:.4g}, {high:.4g}]"),
+        ("95% Monte Carlo:", _interval(result.exact, low, high)),
         (f"Critical ({result.alpha:g}):", "not known" if result.stopped else f"{result.critical_value():.6g}"),
         ("Decision:", "none" if np.isnan(result.pvalue) else decision),
         ("Relabellings:", _drawn(result)),
@@ -116,6 +117,50 @@ def _stubs(result: TestResult) -> list[str]:
     if result.test == "k-sample":
         return [f"sample {i}" for i in range(len(result.estimates))]
     return {"two-sample": ["X", "Y"], "independence": ["pairs"]}.get(result.test, ["rows"])
+
+
+def aggregate_summary(result: AggregateResult) -> Any:
+    """Title, what was combined, what came out, and a line for every member."""
+    from statsmodels.iolib.summary import Summary
+    from statsmodels.iolib.table import SimpleTable
+
+    low, high = result.pvalue_interval()
+    decision = "none" if np.isnan(result.pvalue) else "reject" if result.reject() else "do not reject"
+    unit = "observations" if result.test == "two-sample" else "pairs"
+    rows = [
+        ("Null hypothesis:", _NULLS[result.test], "p-value:", f"{result.pvalue:.4g}"),
+        ("Members:", str(len(result.members)), "95% Monte Carlo:", _interval(result.exact, low, high)),
+        (f"No. {unit}:", " + ".join(map(str, result.n_observations)), "Decision:", f"{decision} ({result.alpha:g})"),
+        ("Form:", result.form, "Relabellings:", _drawn(result)),
+        *((("", "", "Restriction:", result.restriction),) if result.restriction else ()),
+    ]
+    body = [[a[1], f"   {a[2]}", a[3]] for a in rows]
+    out = Summary()
+    title = f"{_TITLES[result.test]}, combined"
+    out.tables.append(SimpleTable(body, stubs=[a[0] for a in rows], title=title, txt_fmt=_PAIRS))
+    lines = []
+    for row, member in zip(result.rows(), result.members, strict=True):
+        kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
+        widths = (_number(getattr(kernel, "bandwidth", None)) for kernel in kernels)
+        named = " x ".join(f"{type(kernel).__name__} {width}" for kernel, width in zip(kernels, widths, strict=True))
+        numbers = (member.statistic, member.pvalue, row["adjusted"], row["weight"])
+        lines.append([named, *(f"{number:.4g}" for number in numbers)])
+    out.tables.append(
+        SimpleTable(
+            lines,
+            headers=["kernel", "statistic", "p-value", "adjusted", "weight"],
+            stubs=[repr(member.estimator) for member in result.members],
+            txt_fmt={**_PAIRS, "data_aligns": "lrrrr", "colsep": "   "},
+        )
+    )
+    if result.notes:
+        numbered = (f"[{i}] {note}" for i, note in enumerate(result.notes, 1))
+        out.add_extra_txt([fill(note, 80, subsequent_indent="    ") for note in numbered])
+    return out
+
+
+def _interval(exact: bool, low: float, high: float) -> str:
+    return "exact" if exact else f"[{low:.4g}, {high:.4g}]"
 
 
 def _widths(result: TestResult) -> tuple[Any, ...]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, TextIO
 
-from shrinktest import TestResult, independence_test, two_sample_test
+from shrinktest import AggregateResult, TestResult, independence_test, two_sample_test
 from shrinktest._input import read_estimator, read_table
-from shrinktest._options import parser
+from shrinktest._options import bandwidth, parser
 from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
 from shrinktest._settings import stopping
@@ -89,7 +89,7 @@ def _two_sample(args: argparse.Namespace) -> int:
         first.numbers(names),
         second.numbers(names),
         kernel=args.kernel,
-        bandwidth=args.bandwidth,
+        bandwidth=bandwidth(args.bandwidth),
         paired=args.paired,
         **{name: (first.labels(column), second.labels(column)) for name, column in labels.items()},
     )
@@ -114,8 +114,8 @@ def _independence(args: argparse.Namespace) -> int:
         table.numbers(y),
         kernel_x=args.kernel_x,
         kernel_y=args.kernel_y,
-        bandwidth_x=args.bandwidth_x,
-        bandwidth_y=args.bandwidth_y,
+        bandwidth_x=bandwidth(args.bandwidth_x),
+        bandwidth_y=bandwidth(args.bandwidth_y),
         shift=args.shift,
         **{name: table.labels(column) for name, column in labels.items()},
     )
@@ -129,8 +129,8 @@ def _apart(labels: dict[str, str], names: list[str], option: str) -> None:
 
 def _estimators(args: argparse.Namespace) -> int:
     width = max(map(len, ESTIMATORS))
-    for name, estimator in ESTIMATORS.items():
-        print(f"{name:{width}}  {estimator.summary}")
+    for name, kind in ESTIMATORS.items():
+        print(f"{name:{width}}  {kind.summary}")
     return 0
 
 
@@ -154,7 +154,7 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
     )
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:
-        save(result.plot_null, args.plot)
+        save(result.plot if isinstance(result, AggregateResult) else result.plot_null, args.plot)
     if getattr(args, "witness", None) is not None:
         save(partial(result.plot_witness, **args.shown), args.witness)
     return int(args.exit_code and result.reject(args.alpha))

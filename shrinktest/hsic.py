@@ -18,7 +18,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.permutation import Statistic
-from shrinktest.route import Route, choose_route
+from shrinktest.route import Route, Routes
 
 
 def configure(
@@ -28,19 +28,21 @@ def configure(
     y: np.ndarray,
     *,
     form: str,
+    routes: Routes | None = None,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
+    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
+    ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
     """
-    routes = _routes(estimator, kernels, (x, y), **route)
+    chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
     return Configuration(
-        statistic=pairing_statistic(estimator, routes, x, y, form),
-        estimates=lambda: (_estimate(estimator, kernels, (routes[0].kernel, routes[1].kernel), x, y),),
+        statistic=pairing_statistic(estimator, chosen, x, y, form),
+        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y),),
         kernel=kernels,
-        route=routes[0].name,
-        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in routes if route.note)),
+        route=chosen[0].name,
+        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
         threads=runs_compiled(estimator),
     )
 
@@ -49,6 +51,7 @@ def _routes(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, Kernel],
     points: tuple[np.ndarray, np.ndarray],
+    choose: Routes,
     *,
     gram: str,
     memory: float,
@@ -66,7 +69,7 @@ def _routes(
 
     def both(gram: str) -> tuple[Route, Route]:
         left, right = (
-            choose_route(kernel, z, gram=gram, large=300, **common) for kernel, z in zip(margins, points, strict=True)
+            choose(kernel, z, gram=gram, large=300, **common) for kernel, z in zip(margins, points, strict=True)
         )
         return left, right
 
@@ -111,7 +114,7 @@ def pairing_statistic(
     """The statistic as a function of pairings, (B, n) permutations to (B, 2)."""
     if isinstance(estimator, ScaledMean):
         return _scaled(estimator, routes, x, y, form)
-    centred_x, centred_y = (_centred(route.kernel(z)) for route, z in zip(routes, (x, y), strict=True))
+    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, centred_x, centred_y)
     return _by_function(estimator, centred_x, centred_y)
@@ -133,7 +136,7 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
         norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
         loop: Any = cross_sums
     else:
-        u, v = (_centred(route.kernel(z)) for route, z in zip(routes, (x, y), strict=True))
+        u, v = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
         traces = float(np.trace(u)), float(np.trace(v))
         norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         loop = pairing_sums

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.configuration import FORMS, form_of, resolve
-from shrinktest.estimators import as_estimator
+from shrinktest.aggregation import combine
+from shrinktest.collection import Member, Variable, collect, is_several
+from shrinktest.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import as_kernel
+from shrinktest.relabellings import Relabellings
 from shrinktest.restriction import read_pairs
 from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
+from shrinktest.route import Routes, memory_limit
 from shrinktest.stopping import as_stopping
 
 
@@ -108,43 +113,56 @@ def independence_test(
     >>> independence_test(data.wavelength, data.transmittance, estimator="fkmse", rng=0).pvalue
     0.001
     """
-    est = as_estimator(estimator)
+    several = is_several(estimator, kernel_x, bandwidth_x, kernel_y, bandwidth_y)
+    one = KME() if several else as_estimator(estimator)
     alpha = level(alpha)
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
     x, y, missing, restriction = read_pairs(X, Y, nan_policy, blocks=blocks, groups=groups, shift=shift)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
     n = len(x)
-    form = form_of(est, statistic, (n,))
-    if form == "unbiased" and n < 4:
-        raise ValueError(f"statistic='unbiased' needs at least 4 pairs; found {n}")
-    tuning = tuning_of(est, n)
+    generator = as_rng(rng)
     common: dict[str, Any] = {
         "test": "independence",
-        "form": form,
-        "estimator": est,
-        "tuning": tuning,
         "n_observations": (n,),
         "alpha": alpha,
-        "rng": provenance,
+        "rng": rng_provenance(generator),
     }
+    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
+
+    def about(est: MeanEstimator) -> dict[str, Any]:
+        form = form_of(est, statistic, (n,))
+        if form == "unbiased" and n < 4:
+            raise ValueError(f"statistic='unbiased' needs at least 4 pairs; found {n}")
+        return {"estimator": est, "form": form, "tuning": tuning_of(est, n)}
+
+    def build(member: Member, draws: np.random.Generator) -> Configuration:
+        kernels = resolve(member.kernel[0], x, draws, "X"), resolve(member.kernel[1], y, draws, "Y")
+        form = about(member.estimator)["form"]
+        return configure(member.estimator, kernels, x, y, form=form, rng=draws, **options)
+
+    def pairings(draws: np.random.Generator) -> Relabellings:
+        return restriction.pairings(n_resamples, draws, n, alpha)
+
+    if several:
+        variables = (
+            Variable(kernel_x, bandwidth_x, "kernel_x", x, "X"),
+            Variable(kernel_y, bandwidth_y, "kernel_y", y, "Y"),
+        )
+        how: dict[str, Any] = {
+            "missing": missing,
+            "stopping": rule,
+            "workers": threads,
+            "progress": progress,
+            "about": about,
+        }
+        return combine(collect(estimator, variables, generator), build, pairings, generator, **how, **common)
     kernels = as_kernel(kernel_x, bandwidth_x, "kernel_x"), as_kernel(kernel_y, bandwidth_y, "kernel_y")
+    described = about(one)
     if missing:
-        return conclude(None, kernel=kernels, **common)
-    pairing = restriction.pairings(n_resamples, generator, n, alpha)
-    configuration = configure(
-        est,
-        (resolve(kernels[0], x, generator, "X"), resolve(kernels[1], y, generator, "Y")),
-        x,
-        y,
-        form=form,
-        gram=gram,
-        rank=rank,
-        memory=memory_limit(max_memory),
-        rng=generator,
-    )
+        return conclude(None, kernel=kernels, **described, **common)
+    pairing = pairings(generator)
+    configuration = build(Member(one, kernels), generator)
     null = configuration.null(pairing, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=pairing.restriction, **configuration.about(), **common)
+    return conclude(null, restriction=pairing.restriction, **configuration.about(), **described, **common)

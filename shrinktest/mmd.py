@@ -16,23 +16,33 @@ from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.permutation import Shared, Statistic
-from shrinktest.route import Route, choose_route
+from shrinktest.route import Route, Routes
 
 _DEAR = 150  # observations from which spectral estimators are worth some search for few coordinates
 
 
 def configure(
-    estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray, m: int, *, form: str, tuning: str, **route: Any
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    pooled: np.ndarray,
+    m: int,
+    *,
+    form: str,
+    tuning: str,
+    routes: Routes | None = None,
+    **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel on pooled observations (N, d), of which the first m are X.
 
-    ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
+    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
+    ``memory`` and ``rng`` of :func:`shrinktest.route.choose_route`.
     """
     pooled_tuning, spectral = tuning == "pooled", isinstance(estimator, SpectralEstimator)
     used = estimator
     if isinstance(estimator, Tuned) and pooled_tuning and not spectral:
         used = estimator.tuned(kernel, pooled)
-    chosen = choose_route(_features(used, kernel, pooled), pooled, **_lean(used, pooled), **route)
+    choose = routes or Routes()
+    chosen = choose(_features(used, kernel, pooled), pooled, **_lean(used, pooled), **route)
     low = chosen.kernel if isinstance(chosen.kernel, FiniteRank) and not isinstance(used, Marginalized) else kernel
     if isinstance(estimator, SpectralEstimator) and pooled_tuning:
         used = estimator.tuned(low, pooled)
@@ -92,7 +102,7 @@ def split_statistic(
         z = route.coordinates(pooled)
         if z is not None:
             return _inside(estimator, np.ascontiguousarray(z), m, n, tuning, form)
-    gram = np.ascontiguousarray(route.kernel(pooled))
+    gram = route.matrix(pooled)
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning, form)
     return _by_function(estimator, gram, form)
@@ -118,7 +128,7 @@ def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]
             return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
 
         return by_coordinates, float(whole @ whole), float(diagonal.sum())
-    gram = np.ascontiguousarray(route.kernel(pooled))
+    gram = route.matrix(pooled)
 
     def by_blocks(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 3))

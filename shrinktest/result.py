@@ -16,7 +16,6 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.differences import Differences
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
 from shrinktest.permutation import Null
 from shrinktest.stopping import Stopping, allowed_rows
 
@@ -117,7 +116,7 @@ class TestResult(Differences):
     exact: bool
     test: str
     form: str
-    estimator: MeanEstimator
+    estimator: Any
     tuning: str
     kernel: Any
     bandwidth: Any
@@ -246,7 +245,13 @@ class TestResult(Differences):
 
 
 def conclude(
-    null: Null | None, *, kernel: Any, alpha: float, n_observations: tuple[int, ...], **rest: Any
+    null: Null | None,
+    *,
+    kernel: Any,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    warn: bool = True,
+    **rest: Any,
 ) -> TestResult:
     """The result of a null distribution; ``None`` where missing values propagate."""
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
@@ -262,7 +267,7 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    if null.n_planned:
+    if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
     return TestResult(
         statistic=null.observed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +42,45 @@ class Route:
     kernel: Kernel
     note: str | None = None
     found: np.ndarray | None = None
+    _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
+
+    def matrix(self, points: np.ndarray) -> np.ndarray:
+        """The Gram matrix of the observations; evaluated once, whoever asks."""
+        if id(points) not in self._known:
+            # holds on to the points, so that no others get their id
+            self._known[id(points)] = points, np.ascontiguousarray(self.kernel(points))
+        return self._known[id(points)][1]
 
     def coordinates(self, points: np.ndarray) -> np.ndarray | None:
         """Coordinates of the observations; None on the dense route."""
         if self.found is not None:
             return self.found
         return self.kernel.coordinates(points) if isinstance(self.kernel, FiniteRank) and self.name != "dense" else None
+
+
+class Routes:
+    """``choose_route`` for several statistics in a row: what was found for a kernel serves the next ones that have it.
+
+    Only the latest kernel of every set of points is remembered, so that there is one Gram matrix at a time.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[int, tuple[np.ndarray, Kernel, dict[Any, Route]]] = {}
+
+    def __call__(
+        self, kernel: Kernel, points: np.ndarray, *, memory: float, rng: np.random.Generator, **options: Any
+    ) -> Route:
+        """The route for the kernel on these points; the arguments are those of :func:`choose_route`."""
+        known = self._latest.get(id(points))
+        if known is None or known[0] is not points or known[1] is not kernel:
+            known = self._latest[id(points)] = points, kernel, {}
+        routes = known[2]
+        asked = tuple(sorted(options.items(), key=lambda option: option[0]))
+        if asked not in routes:
+            found = choose_route(kernel, points, memory=memory, rng=rng, **options)
+            dense = [route for route in routes.values() if route.name == found.name == "dense"]
+            routes[asked] = dense[0] if dense else found
+        return routes[asked]
 
 
 def choose_route(

@@ -7,14 +7,17 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.configuration import FORMS, form_of, resolve
-from shrinktest.estimators import as_estimator
+from shrinktest.aggregation import combine
+from shrinktest.collection import Member, Variable, collect, is_several
+from shrinktest.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.mmd import configure
+from shrinktest.relabellings import Relabellings
 from shrinktest.restriction import read_samples
 from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
+from shrinktest.route import Routes, memory_limit
 from shrinktest.stopping import as_stopping
 from shrinktest.witness import Witness
 
@@ -47,13 +50,17 @@ def two_sample_test(
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row an observation; data frames are matched by column name.
-    estimator : str, MeanEstimator or callable, default "kme"
+    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
-        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.
-    kernel : str, Kernel or callable, default "gaussian"
+        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
+        "auto" is the combination that is recommended, with kernels of its own (see the notes).
+    kernel : str, Kernel or callable, or list of these, default "gaussian"
         "gaussian", "laplacian", "linear", "polynomial", a kernel object, or a function ``(X, Y) -> Gram matrix``.
-    bandwidth : float, sequence of float or "median"
-        For kernels given by name; "median": its square is the median squared distance of the pooled sample.
+    bandwidth : float, "median", multiple of it, tuple or array, list of these, or "grid"
+        For kernels given by name; "median": its square is the median squared distance of the pooled sample;
+        "0.5 * median": half of that length.  A tuple or an array holds one number per column, a list holds
+        candidates to combine, and "grid" stands for five from narrow to wide
+        (:func:`~shrinktest.kernels.bandwidth_grid`).
     statistic : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
@@ -100,7 +107,9 @@ def two_sample_test(
     Returns
     -------
     TestResult
-        ``statistic, pvalue = result`` works; ``print(result.summary())`` shows all.
+        ``statistic, pvalue = result`` works; ``print(result.summary())`` shows all.  An
+        :class:`~shrinktest.AggregateResult` for several estimators, kernels or bandwidths: ``result.table`` has a row
+        for each, with its p-value adjusted for there being several.
 
     Raises
     ------
@@ -130,6 +139,12 @@ def two_sample_test(
     their sizes, whatever the dependence within them.  It is an error if the relabellings left are too few to reject
     at ``alpha``: .05 takes 20, such as those of 6 pairs.
 
+    Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
+    the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
+    p-value is exact however many there are.  ``estimator="auto"`` combines, whatever the data: the standard mean with
+    Gaussian kernels of the median bandwidth (weight 2), half and a quarter of it, and one Landweber step (t = 1) with a
+    Gaussian kernel of the median bandwidth and a Laplacian one of twice the median.
+
     Examples
     --------
     >>> import numpy as np
@@ -140,6 +155,8 @@ def two_sample_test(
     0.015
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
     0.009
+    >>> two_sample_test(X, Y, estimator="auto", rng=0).pvalue
+    0.002
 
     Before and after, in the same 30 patients:
 
@@ -148,7 +165,8 @@ def two_sample_test(
     >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
     (0.952, 0.038)
     """
-    est = as_estimator(estimator)
+    several = is_several(estimator, kernel, bandwidth)
+    one = KME() if several else as_estimator(estimator)
     alpha = level(alpha)
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
@@ -156,36 +174,47 @@ def two_sample_test(
     rule = as_stopping(stopping, alpha)
     x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
     generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    sizes = (len(x), len(y))
-    form = form_of(est, statistic, sizes)
-    tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
     common: dict[str, Any] = {
         "test": "two-sample",
-        "form": form,
-        "estimator": est,
-        "tuning": tuning,
-        "n_observations": sizes,
+        "n_observations": (len(x), len(y)),
         "alpha": alpha,
-        "rng": provenance,
+        "rng": rng_provenance(generator),
     }
-    chosen = as_kernel(kernel, bandwidth)
-    if missing:
-        return conclude(None, kernel=chosen, **common)
-    split = restriction.splits(n_resamples, generator, *sizes, alpha)
     pooled = np.vstack([x, y])
-    configuration = configure(
-        est,
-        resolve(chosen, pooled, generator, "X and Y"),
-        pooled,
-        len(x),
-        form=form,
-        tuning=tuning,
-        gram=gram,
-        rank=rank,
-        memory=memory_limit(max_memory),
-        rng=generator,
-    )
-    witness = Witness(est, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
+    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
+
+    def about(est: MeanEstimator) -> dict[str, Any]:
+        sizes = (len(x), len(y))
+        tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
+        return {"estimator": est, "form": form_of(est, statistic, sizes), "tuning": tuning}
+
+    def build(member: Member, draws: np.random.Generator) -> Configuration:
+        resolved = resolve(member.kernel, pooled, draws, "X and Y")
+        found = about(member.estimator)
+        form, tuning = found["form"], found["tuning"]
+        return configure(member.estimator, resolved, pooled, len(x), form=form, tuning=tuning, rng=draws, **options)
+
+    def splits(draws: np.random.Generator) -> Relabellings:
+        return restriction.splits(n_resamples, draws, len(x), len(y), alpha)
+
+    if several:
+        collection = collect(estimator, [Variable(kernel, bandwidth, "kernel", pooled, "X and Y")], generator)
+        how: dict[str, Any] = {
+            "missing": missing,
+            "stopping": rule,
+            "workers": threads,
+            "progress": progress,
+            "about": about,
+        }
+        return combine(collection, build, splits, generator, **how, **common)
+    chosen = as_kernel(kernel, bandwidth)
+    described = about(one)
+    if missing:
+        return conclude(None, kernel=chosen, **described, **common)
+    split = splits(generator)
+    configuration = build(Member(one, chosen), generator)
+    form, tuning, sizes = described["form"], described["tuning"], common["n_observations"]
+    witness = Witness(one, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
     null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=split.restriction, again=witness, **configuration.about(), **common)
+    told = {**configuration.about(), **described, **common}
+    return conclude(null, restriction=split.restriction, again=witness, **told)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 
@@ -66,3 +68,39 @@ def step_down(statistics):
         adjusted[first] = largest
         left.remove(first)
     return adjusted
+
+
+def combined_two_samples(grams, weights_of, m, tolerance=1e-10):
+    """p-value of the combined test over all splits, for every pair of a Gram matrix and a weight function."""
+    N = len(grams[0])
+    splits = [list(chosen) for chosen in itertools.combinations(range(N), m)]
+    rows = [
+        [_distance(K, S, [i for i in range(N) if i not in S], f) for K in grams for f in weights_of] for S in splits
+    ]
+    return _share(np.array(rows), tolerance)
+
+
+def combined_pairs(grams_x, grams_y, tolerance=1e-10):
+    """p-value of the combined HSIC over all pairings, for every pair of Gram matrices."""
+    n = len(grams_x[0])
+    H = np.eye(n) - np.ones((n, n)) / n
+    rows = []
+    for pi in itertools.permutations(range(n)):
+        row = [np.trace(H @ K @ H @ L[np.ix_(pi, pi)]) / n**2 for K in grams_x for L in grams_y]
+        rows.append(row)
+    return _share(np.array(rows), tolerance)
+
+
+def _share(statistics, tolerance):
+    """``overall`` where statistics within the tolerance are ties: each becomes the least of those it is close to."""
+    clean = np.empty_like(statistics)
+    for j in range(statistics.shape[1]):
+        for b in range(len(statistics)):
+            near = [v for v in statistics[:, j] if abs(v - statistics[b, j]) <= tolerance]
+            clean[b, j] = min(near)
+    return overall(clean)
+
+
+def _distance(K, S, T, weights):
+    w, v = weights(K[np.ix_(S, S)]), weights(K[np.ix_(T, T)])
+    return w @ K[np.ix_(S, S)] @ w + v @ K[np.ix_(T, T)] @ v - 2 * w @ K[np.ix_(S, T)] @ v

@@ -117,7 +117,7 @@ def test_options_reach_the_independence_test(run):
         table[:, [3, 0]],
         kernel_x="laplacian",
         bandwidth_x=2.0,
-        bandwidth_y=[0.5, 2.0],
+        bandwidth_y=(0.5, 2.0),
         rng=0,
         n_resamples=99,
         gram="nystrom",

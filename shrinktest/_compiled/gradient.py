@@ -127,8 +127,17 @@ def paper_path(values, along, eta, n, theta, scores):
 
 
 @compiled()
+def direct(amount, n):
+    """Whether so few iterations are cheaper on the Gram matrix itself than after the reduction to tridiagonal form."""
+    return 4.0 * amount <= n
+
+
+@compiled()
 def gradient_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
+    if amounts.size == 1 and direct(amounts[0], n):
+        work[0, 0] = np.nan  # which no diagonal is: tells gradient_weigh that there is no tridiagonal form
+        return
     tridiagonalize(gram, np.ones(n), work)
     if amounts.size == 1:
         return
@@ -145,6 +154,19 @@ def gradient_weigh(gram, theta, amount, work, out):
     h = step_size(gram, theta) / n
     diagonal, off = work[0], work[1]
     b, before, image = np.zeros(n), np.zeros(n), np.empty(n)
+    if np.isnan(diagonal[0]):
+        out[:] = 0.0
+        for t in range(1, int(amount) + 1):
+            momentum, step = coefficients(theta, t)
+            for i in range(n):
+                image[i] = 0.0
+                for j in range(n):
+                    image[i] += gram[i, j] * (1.0 / n - out[j])
+            for i in range(n):
+                now = out[i]
+                out[i] += momentum * (now - before[i]) + step * h * image[i]
+                before[i] = now
+        return
     for t in range(1, int(amount) + 1):
         momentum, step = coefficients(theta, t)
         for k in range(n):

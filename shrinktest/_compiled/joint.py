@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from shrinktest._compiled.engine import absolute_quadratic, fit, quadratic
+from shrinktest._compiled.engine import fit, quadratic
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.pairing import absolute_quadratic
 from shrinktest._compiled.tridiagonal import workspace
 
 _GRAMS = types.Array(types.float64, 3, "C")

@@ -19,7 +19,7 @@ import numpy as np
 from shrinktest._validate import choice
 from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
 from shrinktest.kernels.custom import Custom, Precomputed
-from shrinktest.kernels.distance import Gaussian, Laplacian, OfDistance, median_bandwidth
+from shrinktest.kernels.distance import Gaussian, Laplacian, OfDistance, bandwidth_grid, median_bandwidth
 from shrinktest.kernels.inner_product import Linear, Polynomial
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "Scaled",
     "Sum",
     "as_kernel",
+    "bandwidth_grid",
     "median_bandwidth",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class OfDistance(Checked):
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):
-            return type(self)(median_bandwidth(Z, rng, self.metric))
+            return type(self)(_factor(self.bandwidth) * median_bandwidth(Z, rng, self.metric))
         self._widths(as_points(Z, "Z").values.shape[1])
         return self
 
@@ -78,7 +79,7 @@ class Gaussian(OfDistance):
     bandwidth : float, sequence of float, or "median"
         A length, in the units of the data; or one per column, exp(-sum_j (x_j - y_j)^2 / (2 bandwidth_j^2));
         or "median", bandwidth^2 = the median of |x_i - x_j|^2 over pairs i < j (the papers' wording differs:
-        erratum E16).
+        erratum E16); or a multiple of that length such as "0.5 * median".
 
     Examples
     --------
@@ -150,6 +151,45 @@ class Laplacian(OfDistance):
         return np.exp(gram, out=gram)
 
 
+def bandwidth_grid(
+    Z: ArrayLike, number: int = 5, rng: Any = None, distance: Literal["euclidean", "cityblock"] = "euclidean"
+) -> tuple[float, ...]:
+    """Bandwidths in a geometric sequence from half the 5 % quantile of the distances to twice the 95 % quantile.
+
+    What ``bandwidth="grid"`` stands for in a test: narrow enough to see the distances between neighbours, wide enough
+    to see means, in any number of columns (Schrab et al., MMD aggregated two-sample test, JMLR 24, 2023, section 5.2).
+
+    Parameters
+    ----------
+    Z : array_like of shape (n, d) or (n,)
+        At least two rows; as for `median_bandwidth`.
+    number : int, default 5
+        How many; at least 2.
+    rng : None, int, SeedSequence, BitGenerator or Generator
+        Draws 1000 rows without replacement when there are more than 2000; otherwise not touched.
+    distance : {"euclidean", "cityblock"}
+        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
+
+    Raises
+    ------
+    ValueError
+        All rows are equal, there is only one row, or values are missing.
+
+    Notes
+    -----
+    Quantiles are of the positive distances over pairs i < j.
+
+    Examples
+    --------
+    >>> [round(width, 2) for width in bandwidth_grid([0.0, 1.0, 3.0, 3.5], number=3)]
+    [0.31, 1.45, 6.75]
+    """
+    number = count(number, "number", minimum=2)
+    squared, unit = _squared_distances(Z, rng, distance)
+    low, high = np.quantile(np.sqrt(squared[squared > 0]), (0.05, 0.95))
+    return tuple(float(unit * width) for width in np.geomspace(0.5 * low, 2.0 * high, number))
+
+
 def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean", "cityblock"] = "euclidean") -> float:
     """The square root of the median of the squared distances between the rows of Z, over pairs i < j.
 
@@ -180,6 +220,21 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     >>> median_bandwidth([0.0, 1.0, 3.0])
     2.0
     """
+    squared, unit = _squared_distances(Z, rng, distance)
+    apart = squared > 0
+    if 2 * np.count_nonzero(apart) < len(squared):
+        warnings.warn(
+            "more than half of the distances between observations are zero (ties): "
+            "the bandwidth is the median of the positive ones",
+            UserWarning,
+            stacklevel=2,
+        )
+        squared = squared[apart]
+    return float(np.sqrt(np.median(squared)) * unit)
+
+
+def _squared_distances(Z: ArrayLike, rng: Any, distance: Literal["euclidean", "cityblock"]) -> tuple[Array, float]:
+    """Squared distances over pairs of (some of) the rows, in squares of a unit that keeps them from overflowing."""
     from shrinktest._compiled.distances import among
 
     choice(distance, ("euclidean", "cityblock"), "distance")
@@ -192,18 +247,9 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     squared = np.empty(len(rows) * (len(rows) - 1) // 2)
     among(rows / unit, np.ascontiguousarray((rows / unit).T), distance == "cityblock", squared)
     np.square(squared, out=squared)
-    apart = squared > 0
-    if not apart.any():
+    if not (squared > 0).any():
         raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
-    if 2 * np.count_nonzero(apart) < len(squared):
-        warnings.warn(
-            "more than half of the distances between observations are zero (ties): "
-            "the bandwidth is the median of the positive ones",
-            UserWarning,
-            stacklevel=2,
-        )
-        squared = squared[apart]
-    return float(np.sqrt(np.median(squared)) * unit)
+    return squared, unit
 
 
 def _magnitude(rows: Array) -> float:
@@ -214,11 +260,27 @@ def _magnitude(rows: Array) -> float:
 
 def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
     if isinstance(bandwidth, str):
-        if bandwidth != "median":
-            raise ValueError(f"bandwidth must be a positive number, one per column, or 'median'; got {bandwidth!r}")
-        return bandwidth
+        factor = _factor(bandwidth)
+        return "median" if factor == 1.0 else f"{factor!r} * median"
     if np.ndim(bandwidth) > 1 or np.size(bandwidth) == 0:
         raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
     if np.ndim(bandwidth) == 1:
         return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))
     return positive(bandwidth[()] if isinstance(bandwidth, np.ndarray) else bandwidth, "bandwidth")
+
+
+def _factor(bandwidth: str) -> float:
+    """The factor in such as "median", "0.5 * median" or "median / 2"."""
+    number = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
+    for pattern, power in (
+        (rf"(?:{number}\s*\*?\s*)?median", 1),
+        (rf"median\s*\*\s*{number}", 1),
+        (rf"median\s*/\s*{number}", -1),
+    ):
+        found = re.fullmatch(pattern, bandwidth.strip().lower())
+        if found:
+            factor = float(found[1] or 1.0)
+            return positive(factor**power if factor else factor, f"the factor in bandwidth={bandwidth!r}")
+    raise ValueError(
+        f"bandwidth must be a positive number, one per column, such as '0.5 * median', or 'median'; got {bandwidth!r}"
+    )

@@ -6,21 +6,66 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from shrinktest._validate import as_rng, count
+from shrinktest._validate import as_rng, choice, count
+from shrinktest.collection import AUTO, Collection, estimators_of, recommended
 from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.restriction import ARGUMENTS
+
+#: Keyword arguments of each test that a study can set.
+OPTIONS = {
+    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank", *ARGUMENTS["two-sample"]),
+    "independence": (
+        *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
+        *ARGUMENTS["independence"],
+    ),
+    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank"),
+    "joint-independence": ("kernels", "bandwidths"),
+}
+
+#: What a power study compares: an estimator, several combined, or keyword arguments of the test.
+Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any]
+
+
+def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
+    """Labels and what a power study compares under them; ``test`` is that of its design."""
+    if isinstance(estimators, Mapping):
+        return _distinct([(_label(label), as_compared(one, test)) for label, one in estimators.items()])
+    lone = isinstance(estimators, str | MeanEstimator | Collection) or callable(estimators)
+    given = [estimators] if lone else several(estimators, (), "estimators")
+    pairs = [(one, as_compared(one, test)) for one in given]
+    return _distinct([(one if isinstance(one, str) else repr(compared), compared) for one, compared in pairs])
+
+
+def as_compared(one: Any, test: str) -> Compared:
+    """What is behind a name, an estimator, a list of them, or a dict of keyword arguments of the test."""
+    if isinstance(one, Mapping):
+        for key in one:
+            choice(key, ("estimator", *OPTIONS[test]), f"a key of a member of estimators, for a {test} test,")
+        settings: Any = dict(one)
+        return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
+    if isinstance(one, Collection):
+        return one
+    if isinstance(one, list | tuple):
+        return tuple(estimators_of(one))
+    return recommended(1 if test == "two-sample" else 2) if one == AUTO else as_estimator(one)
 
 
 def named_estimators(estimators: Any) -> dict[str, MeanEstimator]:
     """Labels and estimators."""
     if isinstance(estimators, Mapping):
-        pairs = [(label, as_estimator(estimator)) for label, estimator in estimators.items()]
-        wrong = [label for label, _ in pairs if not isinstance(label, str)]
-        if wrong:
-            raise TypeError(f"the labels of estimators must be text, got {wrong[0]!r}")
-    else:
-        lone = isinstance(estimators, str | MeanEstimator) or callable(estimators)
-        given = [estimators] if lone else several(estimators, (), "estimators")
-        pairs = [(one if isinstance(one, str) else repr(as_estimator(one)), as_estimator(one)) for one in given]
+        return _distinct([(_label(label), as_estimator(estimator)) for label, estimator in estimators.items()])
+    lone = isinstance(estimators, str | MeanEstimator) or callable(estimators)
+    given = [estimators] if lone else several(estimators, (), "estimators")
+    return _distinct([(one if isinstance(one, str) else repr(as_estimator(one)), as_estimator(one)) for one in given])
+
+
+def _label(label: Any) -> str:
+    if not isinstance(label, str):
+        raise TypeError(f"the labels of estimators must be text, got {label!r}")
+    return label
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     labels = [label for label, _ in pairs]
     for label in labels:
         if labels.count(label) > 1:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, level
-from shrinktest.estimators import MeanEstimator
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.stopping import Decision, Stopping
@@ -62,7 +61,7 @@ class PowerStudyResult:
 
     pvalues: pd.DataFrame
     design: Design
-    estimators: Mapping[str, MeanEstimator]
+    estimators: Mapping[str, Any]
     alphas: tuple[float, ...]
     n_resamples: float
     seed: int
@@ -84,7 +83,7 @@ class PowerStudyResult:
                 )
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Row], *, estimators: Mapping[str, MeanEstimator], **study: Any) -> Self:
+    def from_rows(cls, rows: Iterable[Row], *, estimators: Mapping[str, Any], **study: Any) -> Self:
         """The result of the rows of a store, in any order."""
         import pandas as pd
 

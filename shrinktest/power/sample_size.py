@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import count, level, positive
-from shrinktest.estimators import as_estimator
+from shrinktest.power.arguments import as_compared
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study
@@ -148,7 +148,7 @@ def solve_sample_size(
     ----------
     design : str, Design or callable
         What the data will look like; ``FromData(X, Y)`` for pilot data.
-    estimator : str, MeanEstimator or callable, default "kme"
+    estimator : str, MeanEstimator, callable, list of these, or dict, default "kme"
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
@@ -210,7 +210,7 @@ def solve_sample_size(
         if d.test == "independence":
             raise ValueError("ratio compares the sizes of two samples; an independence test has one sample of pairs")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    label = estimator if isinstance(estimator, str) else repr(as_estimator(estimator))
+    label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder) / "trials.sqlite" if store is None else store
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
-from shrinktest.estimators import MeanEstimator
 from shrinktest.partitions import Partitions
-from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
+from shrinktest.power.arguments import OPTIONS, Compared, named_tests, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
@@ -24,17 +23,6 @@ from shrinktest.relabellings import Relabellings
 from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
 from shrinktest.shuffles import Shuffles
 from shrinktest.stopping import Decision, Stopping, as_stopping
-
-#: Keyword arguments of each test that a study can set.
-OPTIONS = {
-    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank", *ARGUMENTS["two-sample"]),
-    "independence": (
-        *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
-        *ARGUMENTS["independence"],
-    ),
-    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank"),
-    "joint-independence": ("kernels", "bandwidths"),
-}
 
 
 def power_study(
@@ -63,7 +51,9 @@ def power_study(
         ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
         (``designs.FromFunction(function, test="independence")`` for pairs).
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
-        What to compare.  Without a dict, the label of a name is the name, that of an estimator its repr.
+        What to compare.  Without a dict, the label of a name is the name, that of an estimator its repr.  Tests that
+        combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
+        ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
     sample_sizes : int or sequence of int
         Numbers of observations in X; those in Y follow from the design.
     alphas : float or sequence of float
@@ -138,7 +128,7 @@ def power_study(
     1  shrunken  25   0.05  0.875      40
     """
     design = as_design(design)
-    named = named_estimators(estimators)
+    named = named_tests(estimators, design.test)
     sizes = _sizes(sample_sizes, design)
     alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     trials = trial_numbers(n_trials)
@@ -191,7 +181,7 @@ def _rehearse(
     sizes: tuple[int, ...],
     alphas: tuple[float, ...],
     n_resamples: float,
-    estimators: Mapping[str, MeanEstimator],
+    estimators: Mapping[str, Compared],
     options: Mapping[str, Any],
 ) -> None:
     """Find out what cannot work before anything is stored or sent elsewhere, and compile what must be."""

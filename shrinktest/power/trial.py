@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.estimators import MeanEstimator
+from shrinktest.collection import Collection
 from shrinktest.independence import independence_test
 from shrinktest.joint import joint_independence_test
 from shrinktest.k_sample import k_sample_test
+from shrinktest.power.arguments import Compared
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.two_sample import two_sample_test
@@ -31,7 +32,7 @@ def run_trial(
     n: int,
     null: bool,
     trial: int,
-    estimators: Mapping[str, MeanEstimator],
+    estimators: Mapping[str, Compared],
     seed: int,
     n_resamples: float,
     options: Mapping[str, Any],
@@ -49,7 +50,7 @@ def run_trial(
         Number of the trial.  (seed, n, null, trial) has a stream of random numbers for the data and one for the
         relabellings, which is the same for every estimator: the p-values of a trial are paired.
     estimators : mapping
-        Label to estimator.
+        Label to estimator, or to what a test combines.
     seed : int
     n_resamples : int or inf
     options : mapping
@@ -72,9 +73,17 @@ def run_trial(
         keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
-            pvalue = float(test(*data, estimator=estimator, rng=for_relabellings, **keywords).pvalue)
+            pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
             rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
     except Exception as error:
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")
         raise
     return rows
+
+
+def _arguments(compared: Compared, keywords: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of the test: its own prevail over those of the study, and a collection brings its kernels."""
+    arguments = {**keywords, **(compared if isinstance(compared, dict) else {"estimator": compared})}
+    if isinstance(arguments["estimator"], Collection):
+        return {key: value for key, value in arguments.items() if not key.startswith(("kernel", "bandwidth"))}
+    return arguments

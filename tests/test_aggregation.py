@@ -1,0 +1,491 @@
+"""Several estimators, kernels and bandwidths in one test: its value, its level, its shape, and what it refuses."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import matplotlib
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import naive
+import naive_kernels
+import naive_multiplicity
+from shrinktest import (
+    FKMSE,
+    KME,
+    SKMSE,
+    AggregateResult,
+    Collection,
+    Gaussian,
+    Landweber,
+    Laplacian,
+    Linear,
+    Member,
+    independence_test,
+    power_study,
+    two_sample_test,
+)
+from shrinktest.collection import recommended
+from shrinktest.kernels import bandwidth_grid
+from shrinktest.power import designs
+from small import POINTS, WIDTHS, samples, values
+from small import X as PAIRED_X
+from small import Y as PAIRED_Y
+
+matplotlib.use("agg")
+FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
+LIST = {"estimator": ["kme", "skmse", FKMSE(lam_cov=0.3)], "bandwidth": ["median", "0.5 * median"]}
+
+
+# --- the value ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sizes", [(4, 4), (3, 5)])
+def test_exhaustive_two_samples_agree_with_the_literal_definition(sizes):
+    X, Y = samples(*sizes)
+    estimators = [KME(), Landweber(t=1), FKMSE(lam_cov=0.5)]
+    twins = [naive.kme, lambda K: naive.descent(K, 1)[-1], lambda K: naive.fkmse(K, lam_cov=0.5)]
+    result = two_sample_test(
+        X, Y, estimator=estimators, bandwidth=[0.4, 0.9, 2.5], statistic="biased", n_resamples=np.inf, alpha=0.2
+    )
+    pooled = POINTS[: sum(sizes)]
+    grams = [naive_kernels.gaussian(pooled, pooled, width) for width in (0.4, 0.9, 2.5)]
+    assert result.exact and len(result.members) == 9
+    assert result.pvalue == pytest.approx(naive_multiplicity.combined_two_samples(grams, twins, sizes[0]))
+
+
+def test_exhaustive_pairings_agree_with_the_literal_definition():
+    x, y = PAIRED_X[:5], PAIRED_Y[:5]
+    widths = ([0.4, 1.1, 3.0], [0.7, 1.7])
+    result = independence_test(x, y, bandwidth_x=widths[0], bandwidth_y=widths[1], n_resamples=np.inf, alpha=0.2)
+    grams = [[naive_kernels.gaussian(z, z, w) for w in some] for z, some in zip((x, y), widths, strict=True)]
+    assert result.exact and len(result.members) == 6
+    assert result.pvalue == pytest.approx(naive_multiplicity.combined_pairs(*grams))
+
+
+def test_members_are_the_single_tests_on_the_same_relabellings():
+    X, Y = samples(6, 6)
+    result = two_sample_test(X, Y, **LIST, **FEW)
+    widths = [w for w in ("median", "0.5 * median") for _ in range(3)]
+    for member, (estimator, width) in zip(result.members, zip(LIST["estimator"] * 2, widths, strict=True), strict=True):
+        alone = two_sample_test(X, Y, estimator=estimator, bandwidth=width, **FEW)
+        assert np.array_equal(values(member), values(alone)) and member.pvalue == alone.pvalue
+        assert member.kernel == alone.kernel and repr(member.estimator) == repr(alone.estimator)
+    pairs = independence_test(PAIRED_X, PAIRED_Y, estimator=["kme", "skmse"], bandwidth_x=[1.1, 2.0, "median"], **FEW)
+    alone = independence_test(PAIRED_X, PAIRED_Y, estimator="skmse", bandwidth_x=2.0, **FEW)
+    assert np.array_equal(values(pairs.members[3]), values(alone))
+
+
+def test_one_candidate_is_the_single_test():
+    X, Y = samples(5, 6)
+    result, alone = (two_sample_test(X, Y, estimator=e, **FEW) for e in (["fkmse"], "fkmse"))
+    assert result.pvalue == alone.pvalue == result.adjusted[0]
+
+
+def test_workers_do_not_matter_and_a_generator_moves_on():
+    X, Y = samples(6, 6)
+    one, two = (two_sample_test(X, Y, **LIST, n_resamples=99, rng=3, workers=workers) for workers in (1, 2))
+    assert np.array_equal(values(one), values(two)) and np.array_equal(one.adjusted, two.adjusted)
+    generator = np.random.default_rng(3)
+    first, second = (two_sample_test(X, Y, **LIST, n_resamples=99, rng=generator, workers=1) for _ in range(2))
+    assert np.array_equal(values(first), values(one)) and not np.array_equal(values(second), values(one))
+
+
+def test_approximate_routes_draw_apart_from_the_relabellings():
+    X, Y = samples(6, 6)
+    options = {"estimator": ["kme", "skmse"], "bandwidth": [0.5, 1.0, 2.0], "rank": 3, **FEW}
+    dense = two_sample_test(X, Y, **{**options, "rank": None})
+    for gram in ("nystrom", "rff"):
+        result, again = (two_sample_test(X, Y, gram=gram, **options) for _ in range(2))
+        assert result.route == gram and np.array_equal(values(result), values(again))
+        assert not np.array_equal(values(result), values(dense))
+
+
+def test_gram_matrices_are_shared_by_estimators():
+    X, Y = samples(6, 6)
+    calls = []
+
+    def kernel(A, B):
+        calls.append((len(A), len(B)))
+        return np.exp(-np.abs(A[:, None] - B[None]).sum(axis=2))
+
+    two_sample_test(X, Y, estimator=["kme", "skmse", "fkmse", "tsvd"], kernel=kernel, **FEW)
+    assert calls.count((12, 12)) == 1
+    calls.clear()
+    independence_test(PAIRED_X[:, :1], PAIRED_Y[:, :1], estimator=["kme", "fkmse"], kernel_x=kernel, **FEW)
+    before = len(calls)
+    calls.clear()
+    independence_test(PAIRED_X[:, :1], PAIRED_Y[:, :1], estimator=["kme"], kernel_x=kernel, **FEW)
+    assert 0 < len(calls) <= before < 2 * len(calls)
+
+
+# --- the level ------------------------------------------------------------------------------------------------
+
+
+def assert_never_too_often(pvalues):
+    """P(p <= a) <= a for every a, over equally likely data."""
+    levels = np.unique(pvalues)
+    assert all(np.mean(np.array(pvalues) <= a + 1e-12) <= a + 1e-12 for a in levels)
+
+
+@pytest.mark.parametrize("candidates", [LIST, {"estimator": "auto"}, {"bandwidth": "grid"}])
+def test_every_split_of_the_same_points_as_the_data(candidates):
+    """Exactness by enumeration: given the points, every split is equally likely under equal distributions."""
+    for m, N in ((3, 6), (2, 7)):
+        pvalues = []
+        for chosen in itertools.combinations(range(N), m):
+            rest = [i for i in range(N) if i not in chosen]
+            options = {**candidates, "n_resamples": np.inf, "alpha": 0.3, "workers": 1}
+            pvalues.append(two_sample_test(POINTS[list(chosen)], POINTS[rest], **options).pvalue)
+        assert_never_too_often(pvalues)
+        assert min(pvalues) <= 2 / len(pvalues)  # a test of level 0 would pass as well
+
+
+@pytest.mark.parametrize("estimator", ["auto", ["kme", "skmse"]])
+def test_every_pairing_of_the_same_points_as_the_data(estimator):
+    x, y = PAIRED_X[:4], PAIRED_Y[:4]
+    pvalues = [
+        independence_test(x, y[list(pi)], estimator=estimator, n_resamples=np.inf, alpha=0.3, workers=1).pvalue
+        for pi in itertools.permutations(range(4))
+    ]
+    assert_never_too_often(pvalues)
+    assert min(pvalues) <= 2 / 24
+
+
+def test_every_swap_within_pairs_as_the_data():
+    X, Y = samples(6, 6)
+    pvalues = []
+    for swaps in itertools.product((False, True), repeat=6):
+        swapped = np.array(swaps)[:, None]
+        data = np.where(swapped, Y, X), np.where(swapped, X, Y)
+        pvalues.append(two_sample_test(*data, **LIST, paired=True, n_resamples=np.inf, workers=1).pvalue)
+    assert_never_too_often(pvalues)
+    assert min(pvalues) <= 2 / 32
+
+
+def test_drawing_cannot_be_stopped():
+    X, Y = samples(6, 6)
+    with pytest.raises(ValueError, match="a combined test ranks every statistic among all relabellings"):
+        two_sample_test(X, Y, estimator="auto", stopping="decision")
+    with pytest.raises(ValueError, match="leave stopping out"):
+        independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", stopping="besag-clifford")
+
+
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+def test_level_in_simulation(form):
+    rng = np.random.default_rng(5)
+    trials = 400
+    options = {"n_resamples": 59, "statistic": form, "workers": 1}
+    widths = [f"{factor} * median" for factor in (0.1, 0.3, 1, 3)]
+    split = [
+        two_sample_test(*np.split(rng.exponential(size=(16, 2)), [6]), bandwidth=widths, rng=i, **options)
+        for i in range(trials)
+    ]
+    pairs = [
+        independence_test(
+            rng.exponential(size=9), rng.integers(0, 4, 9), bandwidth_x=widths, bandwidth_y=["median"], rng=i, **options
+        )
+        for i in range(trials)
+    ]
+    low, high = binom.interval(0.999, trials, 0.05)
+    for results in (split, pairs):
+        assert low <= sum(result.reject() for result in results) <= high
+
+
+# --- "auto" ---------------------------------------------------------------------------------------------------
+
+
+def test_auto_is_fixed():
+    two, pairs = recommended(1), recommended(2)
+    assert two == Collection(
+        [
+            Member("kme", Gaussian(), weight=2),
+            Member("kme", Gaussian("median / 2")),
+            Member("kme", Gaussian("median / 4")),
+            Member(Landweber(t=1), Gaussian()),
+            Member(Landweber(t=1), Laplacian("2 * median")),
+        ]
+    )
+    assert len(pairs.members) == 9 and pairs.weights.tolist() == [1.0] * 8 + [2.0]
+    assert {member.estimator for member in pairs.members} == {SKMSE()}
+    X, Y = samples(6, 6)
+    assert two_sample_test(X, Y, estimator="auto", **FEW).estimator == two
+    assert independence_test(PAIRED_X, PAIRED_Y, estimator="auto", **FEW).estimator == pairs
+    given = two_sample_test(X, Y, estimator=two, **FEW)
+    assert values(given).tolist() == values(two_sample_test(X, Y, estimator="auto", **FEW)).tolist()
+
+
+def test_auto_does_not_depend_on_units():
+    X, Y = samples(6, 5)
+    one, other = (two_sample_test(c * X, c * Y, estimator="auto", **FEW) for c in (1.0, 1e3))
+    np.testing.assert_allclose(values(one), values(other), rtol=1e-6)
+
+
+def test_auto_finds_changes_of_scale_and_nearly_all_shifts():
+    study = {"n_trials": 100, "n_resamples": 99, "with_null": False, "workers": 1, "progress": False}
+    scale = power_study(designs.ScaleChange(dimension=20, scale=1.3), ["kme", "auto"], 25, **study).table["power"]
+    shift = power_study(designs.MeanShift(dimension=20, shift=1.0), ["kme", "auto"], 25, **study).table["power"]
+    assert scale[1] > scale[0] + 0.3
+    assert shift[1] > shift[0] - 0.15
+
+
+# --- bandwidths -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("median", "'median'"),
+        ("1*median", "'median'"),
+        ("0.5 * median", "'0.5 * median'"),
+        ("median/4", "'0.25 * median'"),
+        ("median * 2e1", "'20.0 * median'"),
+        (".5median", "'0.5 * median'"),
+    ],
+)
+def test_multiples_of_the_median(given, shown):
+    assert repr(Gaussian(given)) == f"Gaussian(bandwidth={shown})"
+    factor = Gaussian(given).resolve(POINTS).bandwidth / Gaussian().resolve(POINTS).bandwidth
+    assert factor == pytest.approx({"'median'": 1.0}.get(shown) or float(shown[1:].split()[0]))
+    assert eval(repr(Laplacian(given))) == Laplacian(given)
+
+
+@pytest.mark.parametrize("bad", ["0 * median", "-1 * median", "median / 0", "mean", "median 2", "inf * median", ""])
+def test_bad_multiples(bad):
+    with pytest.raises(ValueError, match="bandwidth"):
+        Gaussian(bad)
+
+
+def test_grid_is_geometric_between_quantiles():
+    distances = [np.linalg.norm(a - b) for a, b in itertools.combinations(POINTS, 2)]
+    grid = bandwidth_grid(POINTS, number=4)
+    assert grid[0] == pytest.approx(np.quantile(distances, 0.05) / 2)
+    assert grid[-1] == pytest.approx(2 * np.quantile(distances, 0.95))
+    np.testing.assert_allclose(np.diff(np.log(grid)), np.log(grid[1] / grid[0]))
+    np.testing.assert_allclose(bandwidth_grid(1e200 * POINTS, number=4), 1e200 * np.array(grid))
+    X, Y = samples(6, 6)
+    assert two_sample_test(X, Y, bandwidth="grid", **FEW).bandwidth == bandwidth_grid(POINTS)
+    both = independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", bandwidth_y="grid", **FEW)
+    assert len(both.members) == 25
+    assert {pair[1] for pair in both.bandwidth} == set(bandwidth_grid(PAIRED_Y))
+
+
+def test_kernels_and_bandwidths_are_crossed():
+    X, Y = samples(6, 6)
+    result = two_sample_test(
+        X, Y, kernel=["gaussian", "laplacian", Linear()], bandwidth=[0.5, "median", (1.0, 2.0)], **FEW
+    )
+    kinds = [type(kernel).__name__ for kernel in result.kernel]
+    assert kinds == ["Gaussian"] * 3 + ["Laplacian"] * 3 + ["Linear"]
+    assert result.bandwidth[0] == 0.5 and result.bandwidth[2] == (1.0, 2.0) and result.bandwidth[-1] is None
+    per_column = two_sample_test(X, Y, bandwidth=(0.5, 2.0), **FEW)
+    assert not isinstance(per_column, AggregateResult) and per_column.bandwidth == (0.5, 2.0)
+
+
+# --- the result -----------------------------------------------------------------------------------------------
+
+
+def test_the_result_is_a_test_result_and_more():
+    X, Y = samples(6, 5)
+    result = two_sample_test(X, Y, **LIST, **FEW)
+    statistic, pvalue = result
+    assert isinstance(result, AggregateResult) and (statistic, pvalue) == (result.statistic, result.pvalue)
+    assert pvalue == (1 + (result.null_distribution >= statistic).sum()) / 40 == result.adjusted.min()
+    assert result.reject(pvalue) and not result.reject(pvalue - 1e-9) and result.exceedances == round(40 * pvalue) - 1
+    low, high = result.pvalue_interval()
+    assert low <= pvalue <= high
+    table = result.table
+    assert list(table) == ["estimator", "kernel", "bandwidth", "form", "statistic", "pvalue", "adjusted", "weight"]
+    assert table["pvalue"].tolist() == [member.pvalue for member in result.members]
+    assert (table["adjusted"] >= table["pvalue"]).all() and result.best.pvalue == table["pvalue"].min()
+    assert np.array_equal(result.witness(X), result.best.witness(X))
+    text = str(result.summary())
+    assert "combined" in text and text.count("FKMSE(lam_cov=0.3)") == 2 and f"{pvalue:.4g}" in text
+    assert "<table" in result.summary().as_html()
+    read = json.loads(result.to_json())
+    assert read["pvalue"] == pvalue and len(read["members"]) == 6
+    assert read["members"][2]["adjusted"] == result.adjusted[2] and read["members"][0]["weight"] == 1.0
+    assert result.to_frame()["pvalue"].tolist() == [pvalue]
+    assert repr(result).startswith(f"AggregateResult(pvalue={pvalue:.6g}, 6 members")
+
+
+def test_independence_has_two_kernels_a_member():
+    result = independence_test(PAIRED_X, PAIRED_Y, estimator="auto", **FEW)
+    assert {"kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y"} <= set(result.table)
+    restricted = independence_test(
+        PAIRED_X, PAIRED_Y, estimator="auto", shift="circular", n_resamples=np.inf, alpha=0.2
+    )
+    assert restricted.restriction == restricted.members[0].restriction != "" and restricted.n_planned == 9
+    assert "Gaussian" in str(result.summary()) and " x " in str(result.summary())
+
+
+def test_pictures():
+    X, Y = samples(6, 6)
+    result = two_sample_test(X, Y, **LIST, **FEW)
+    ax = result.plot()
+    assert len(ax.get_yticklabels()) == 6 and ax.get_xscale() == "log"
+    assert "log10" in result.plot_null().get_xlabel()
+    with pytest.raises(ValueError, match="n_resamples=0 leaves no p-values"):
+        two_sample_test(X, Y, estimator=["kme", "skmse"], n_resamples=0).plot()
+    matplotlib.pyplot.close("all")
+
+
+def test_missing_values_and_no_relabellings():
+    X, Y = samples(6, 6)
+    holes = X.copy()
+    holes[0, 0] = np.nan
+    for candidates in ({"estimator": "auto"}, {"bandwidth": "grid"}, LIST):
+        result = two_sample_test(holes, Y, nan_policy="propagate", **candidates)
+        assert np.isnan(result.pvalue) and np.isnan(result.adjusted).all() and not result.reject()
+        assert "none" in str(result.summary())
+    none = two_sample_test(X, Y, estimator=["kme", "skmse"], n_resamples=0)
+    assert np.isnan(none.pvalue) and none.members[0].statistic > 0
+
+
+def test_too_few_relabellings_are_said_once():
+    X, Y = samples(6, 6)
+    with pytest.warns(UserWarning, match="can never reject") as said:
+        two_sample_test(X, Y, **LIST, n_resamples=9, rng=0)
+    assert len(said) == 1
+
+
+# --- power studies and the command line -------------------------------------------------------------------------
+
+
+def test_power_studies_take_combined_tests(tmp_path):
+    tests = {
+        "auto": "auto",
+        "list": ["kme", FKMSE(lam_cov=0.3)],
+        "widths": {"estimator": "kme", "bandwidth": ["0.5 * median", "median"]},
+        "grid": {"bandwidth": "grid"},
+    }
+    study = {"n_trials": 3, "n_resamples": 19, "with_null": False, "workers": 1, "progress": False}
+    kept = tmp_path / "kept.sqlite"
+    first = power_study("mean-shift", tests, 8, store=kept, **study)
+    again = power_study("mean-shift", tests, 8, store=kept, **study)
+    assert first.pvalues["pvalue"].tolist() == again.pvalues["pvalue"].tolist()
+    X, Y = designs.MeanShift().sample(np.random.default_rng(np.random.SeedSequence(0, spawn_key=(8, 0, 0, 0))), 8)
+    seed = np.random.SeedSequence(0, spawn_key=(8, 0, 0, 1))
+    alone = two_sample_test(X, Y, estimator="kme", bandwidth=["0.5 * median", "median"], n_resamples=19, rng=seed)
+    found = first.pvalues[(first.pvalues["estimator"] == "widths") & (first.pvalues["trial"] == 0)]
+    assert found["pvalue"].tolist() == [alone.pvalue]
+    with pytest.raises(ValueError, match="estimator 'list'"):
+        power_study("mean-shift", {"list": ["kme", "skmse"]}, 8, store=kept, **study)
+    listed = power_study("mean-shift", ["kme", ["kme", "skmse"], "auto"], 8, **study)
+    assert list(listed.estimators) == ["kme", "(KME(), SKMSE())", "auto"]
+
+
+def test_auto_brings_its_kernels_to_designs_that_have_their_own():
+    study = {"n_trials": 2, "n_resamples": 19, "with_null": False, "workers": 1, "progress": False}
+    found = power_study("eckerle4", ["kme", "auto"], 9, **study)
+    x, y = designs.EckerleSubsample().sample(
+        np.random.default_rng(np.random.SeedSequence(0, spawn_key=(9, 0, 0, 0))), 9
+    )
+    seed = np.random.SeedSequence(0, spawn_key=(9, 0, 0, 1))
+    alone = independence_test(x, y, estimator="auto", n_resamples=19, rng=seed)
+    rows = found.pvalues[(found.pvalues["estimator"] == "auto") & (found.pvalues["trial"] == 0)]
+    assert rows["pvalue"].tolist() == [alone.pvalue]
+
+
+@pytest.mark.parametrize(
+    ("tests", "message"),
+    [
+        ({"a": {"estimator": "kme", "width": 1.0}}, "a key of a member of estimators, for a two-sample test, must be"),
+        ({"a": {"bandwidth_x": 1.0}}, "a key of a member of estimators"),
+        ({"a": []}, "estimator is an empty list"),
+        (["kme", ["kme", "kme"]], "estimator holds KME\\(\\) twice"),
+    ],
+)
+def test_studies_refuse(tests, message):
+    with pytest.raises(ValueError, match=message):
+        power_study("mean-shift", tests, 8, n_trials=1, progress=False)
+
+
+def test_command_line(tmp_path, monkeypatch, capsys):
+    from shrinktest.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    X, Y = samples(6, 6)
+    for name, sample in (("a.csv", X), ("b.csv", Y)):
+        np.savetxt(name, sample, delimiter=",", header="u,v", comments="")
+
+    def run(*arguments):
+        code = main(["two-sample", "a.csv", "b.csv", "--seed", "0", "--resamples", "39", *arguments])
+        return code, *capsys.readouterr()
+
+    several = ("--estimator", "kme,fkmse:lam_cov=0.3", "--bandwidth", "median", "--bandwidth", "0.5*median", "--json")
+    code, out, err = run(*several)
+    expected = two_sample_test(X, Y, estimator=["kme", FKMSE(lam_cov=0.3)], bandwidth=["median", "0.5 * median"], **FEW)
+    assert (code, err) == (0, "") and json.loads(out) == json.loads(expected.to_json())
+    code, out, _ = run("--bandwidth", "0.5", "--bandwidth", "2", "--kernel", "gaussian,laplacian", "--json")
+    assert code == 0 and [m["bandwidth"] for m in json.loads(out)["members"]] == [0.5, 2.0, 0.5, 2.0]
+    code, out, _ = run("--estimator", "auto", "--plot", "members.png")
+    assert code == 0 and "combined" in out and (tmp_path / "members.png").stat().st_size > 1000
+    code, _, err = run("--estimator", "kme,fkmse", "--set", "lam=1")
+    assert code == 2 and "lam is set for one estimator, and kme,fkmse is several" in err
+    power = "power mean-shift --estimators kme,auto,kme+skmse --n 8 --trials 2 --resamples 19 --workers 1 --quiet"
+    code = main(power.split())
+    assert code == 0 and "kme+skmse" in capsys.readouterr().out
+
+
+# --- bad input --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"estimator": []}, "estimator is an empty list; name at least one"),
+        ({"estimator": ["kme", "fkms"]}, "estimator must be one of .*Did you mean 'fkmse'"),
+        ({"estimator": ["kme", KME()]}, r"estimator holds KME\(\) twice"),
+        ({"estimator": ["kme", "auto"]}, "estimator='auto' is a collection already"),
+        ({"estimator": "auto", "bandwidth": 2.0}, "estimator='auto' brings kernels .* leave out kernel and bandwidth"),
+        ({"estimator": "auto", "kernel": Linear()}, "estimator='auto' brings kernels"),
+        ({"bandwidth": []}, "bandwidth is an empty list"),
+        ({"bandwidth": [0.5, 1.0, 0.5]}, r"bandwidth holds Gaussian\(bandwidth=0.5\) twice"),
+        ({"bandwidth": ["median", "1 * median"]}, "twice; a candidate counts once"),
+        ({"bandwidth": [0.5, 2.0]}, r"may be 2 candidates or one bandwidth for each of 2 columns.*\(0.5, 2.0\)"),
+        ({"bandwidth": [0.5, -1.0, 2.0]}, "bandwidth must be a finite number > 0"),
+        ({"kernel": []}, "kernel is an empty list"),
+        ({"kernel": ["gaussian", "gauss"]}, "kernel must be one of"),
+        ({"kernel": "linear", "bandwidth": "grid"}, "has no effect on kernel"),
+        ({"kernel": Linear(), "bandwidth": [0.5, 1.0, 2.0]}, "has no effect on kernel"),
+        ({"estimator": Collection([Member("kme", ("gaussian", "gaussian"))])}, "need one kernel each"),
+    ],
+)
+def test_bad_input(bad, message):
+    X, Y = samples(6, 6)
+    with pytest.raises(ValueError, match=message):
+        two_sample_test(X, Y, **bad, **FEW)
+
+
+def test_bad_input_for_pairs():
+    with pytest.raises(ValueError, match="need a pair of kernels each"):
+        independence_test(PAIRED_X, PAIRED_Y, estimator=Collection([Member("kme")]), **FEW)
+    with pytest.raises(ValueError, match=r"bandwidth_y holds .* twice"):
+        independence_test(PAIRED_X, PAIRED_Y, bandwidth_y=[WIDTHS[0], WIDTHS[0]], **FEW)
+    with pytest.raises(ValueError, match="X: all observations are equal"):
+        independence_test(np.ones(5), np.arange(5), bandwidth_x="grid", **FEW)
+
+
+@pytest.mark.parametrize(
+    ("members", "error", "message"),
+    [
+        ([], ValueError, "members is empty"),
+        (["kme"], TypeError, "members must be Member values"),
+        ([Member("kme"), Member("kme", weight=2.0)], ValueError, r"members holds KME\(\) twice"),
+        ([Member("kme"), Member("kme", ("gaussian", "gaussian"))], ValueError, "all have one kernel"),
+    ],
+)
+def test_collections_that_make_no_sense(members, error, message):
+    with pytest.raises(error, match=message):
+        Collection(members)
+
+
+def test_members_that_make_no_sense():
+    with pytest.raises(ValueError, match="weight must be a finite number > 0"):
+        Member("kme", weight=0.0)
+    with pytest.raises(ValueError, match="a pair for two variables; got 3"):
+        Member("kme", ("gaussian",) * 3)
