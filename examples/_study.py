@@ -1,10 +1,19 @@
-"""What the study scripts share: their options, and where their tables and figures go."""
+"""What the study scripts share: their options, and where their tables and figures go.
+
+A study that has run leaves data files and a page, and the page is a function of the data files: every study has a
+``NAME``, a ``TITLE`` and ``page(tables)``, and ``python examples/_study.py`` writes all pages again without running
+anything.
+"""
 
 from __future__ import annotations
 
 import argparse
+import importlib
+import re
 import sys
 from pathlib import Path
+
+import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = Path(__file__).resolve().parent / "published"
@@ -32,22 +41,79 @@ def store(args: argparse.Namespace, name: str) -> Path | None:
     return args.store / f"{name}.sqlite"
 
 
-def write(args: argparse.Namespace, name: str, title: str, parts: list[str], table, figure=None) -> None:
-    """Print the page; unless it is a quick run, write it with its CSV and its figure."""
+def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None) -> None:
+    """Print the page; unless it is a quick run, write it with its data files and its figure.
+
+    ``tables`` is what the page is made of: a data frame, which goes to ``data/name.csv``, or a dict of such, with the
+    key "" for that file and others for ``data/name_key.csv``.
+    """
     trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
     command = f"python examples/{Path(sys.argv[0]).name}{trials}"
-    page = "\n\n".join([f"# {title}", *parts])
+    tables = tables if isinstance(tables, dict) else {"": tables}
+    page = text(name, title, parts, tables, command, figure is not None)
     print(page)
     if args.out is None:
         return
     for folder in ("data", "figures"):
         (args.out / folder).mkdir(parents=True, exist_ok=True)
-    table.to_csv(args.out / "data" / f"{name}.csv", index=False, lineterminator="\n")
+    for key, table in tables.items():
+        table.to_csv(args.out / file(name, key), index=False, lineterminator="\n")
     if figure is not None:
         figure.savefig(args.out / "figures" / f"{name}.png", dpi=130)
-        page += f"\n\n![{title}](figures/{name}.png)"
-    page += f"\n\nWritten by `{command}`; the numbers are in [`data/{name}.csv`](data/{name}.csv).\n"
     (args.out / f"{name}.md").write_text(page, encoding="utf-8")
+
+
+def text(name: str, title: str, parts: list[str], tables, command: str, figure: bool) -> str:
+    """The page of a study: its parts, the picture, and where the numbers are."""
+    files = [f"[`{file(name, key)}`]({file(name, key)})" for key in sorted(tables)]
+    picture = [f"![{title}](figures/{name}.png)"] if figure else []
+    where = f"Written by `{command}`; the numbers are in {' and '.join(files)}.\n"
+    return "\n\n".join([f"# {title}", *parts, *picture, where])
+
+
+def file(name: str, key: str) -> str:
+    """Where a table of a study is kept, below the folder of its page."""
+    return f"data/{name}_{key}.csv" if key else f"data/{name}.csv"
+
+
+def tables_of(name: str, folder: Path = ROOT / "docs") -> dict[str, pd.DataFrame]:
+    """The tables that a study has left, by key."""
+    paths = [folder / file(name, ""), *sorted((folder / "data").glob(f"{name}_*.csv"))]
+    return {path.stem[len(name) + 1 :]: read(path) for path in paths}
+
+
+def read(path: Path) -> pd.DataFrame:
+    """A table as it was written, numbers to the last bit (which older readers of pandas lose)."""
+    cells = pd.read_csv(path, dtype=str, keep_default_na=False)
+    return cells.apply(_typed)
+
+
+def _typed(column: pd.Series) -> pd.Series:
+    values = list(column)
+    if set(values) <= {"True", "False"}:
+        return column == "True"
+    for kind in (int, float):
+        try:
+            return pd.Series([kind(value) if value else float("nan") for value in values], index=column.index)
+        except ValueError:
+            continue
+    return column
+
+
+def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
+    """The page of a study, made again from its data files and its script."""
+    study = importlib.import_module(name)
+    tables = tables_of(name, folder)
+    old = (folder / f"{name}.md").read_text(encoding="utf-8")
+    command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --trials \d+)?)`;", old)[1]
+    figure = (folder / "figures" / f"{name}.png").exists()
+    return text(name, study.TITLE, study.page(tables), tables, command, figure)
+
+
+def studies(folder: Path = ROOT / "docs") -> list[str]:
+    """The names of the pages that are made of data files by a script of the same name."""
+    here = Path(__file__).resolve().parent
+    return sorted(path.stem for path in folder.glob("*.md") if (here / path.name).with_suffix(".py").exists())
 
 
 def markdown(frame) -> str:
@@ -59,3 +125,9 @@ def markdown(frame) -> str:
     rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
     rows += [[text(v) for v in row] for row in frame.itertuples(index=False)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+if __name__ == "__main__":
+    for study in studies():
+        (ROOT / "docs" / f"{study}.md").write_text(rebuilt(study), encoding="utf-8")
+        print(f"docs/{study}.md")

@@ -63,19 +63,23 @@ def paired(frame: pd.DataFrame, keys: list[str], value: str, baseline: str = "km
     return pd.DataFrame(rows)
 
 
-def dots(ax, frame: pd.DataFrame, by: str, value: str, estimators) -> None:
-    """Mean and 95 % t interval of `value` over the repetitions, for every estimator, side by side at each `by`."""
-    from scipy.stats import t
+def dots(ax, differences: pd.DataFrame, by: str, levels: pd.Series) -> None:
+    """Differences from the baseline with their intervals, side by side at each `by`, below which the baseline's level.
 
+    `levels` tells the baseline's mean value at every `by`, as text.
+    """
     from shrinktest.power.plots import COLOURS, MARKERS
 
-    table = frame.groupby([by, "estimator"], sort=False)[value].agg(["mean", "sem", "count"])
+    estimators = list(differences["estimator"].unique())
     for i, estimator in enumerate(estimators):
-        cell = table.xs(estimator, level="estimator")
-        half = t.ppf(0.975, cell["count"] - 1) * cell["sem"]
-        at = np.arange(len(cell)) + 0.13 * (i - (len(estimators) - 1) / 2)
-        ax.errorbar(at, cell["mean"], yerr=half, fmt=MARKERS[i], color=COLOURS[i], label=estimator)
-    ax.set_xticks(range(len(cell)), cell.index)
+        part = differences[differences["estimator"] == estimator].set_index(by).loc[levels.index]
+        at = np.arange(len(part)) + 0.16 * (i - (len(estimators) - 1) / 2)
+        reach = part["high"] - part["difference"]
+        style = {"fmt": MARKERS[i + 1], "color": COLOURS[i + 1], "label": estimator}  # the first is the baseline's
+        ax.errorbar(at, part["difference"], yerr=reach, **style)
+    ax.axhline(0.0, color="#8C8C8C", linestyle=":")
+    ax.set_xticks(range(len(levels)), [f"{cell}\n(kme: {level})" for cell, level in levels.items()])
+    ax.set_xlim(-0.5, len(levels) - 0.5)
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -90,3 +94,16 @@ def cells(differences: pd.DataFrame, keys: list[str], places: int = 3) -> pd.Dat
     table = differences.assign(cell=differences.apply(text, axis=1))
     wide = table.pivot(index=keys, columns="estimator", values="cell")[order]
     return table[keys].drop_duplicates().merge(wide.reset_index(), on=keys)  # in the order of the table
+
+
+def tally(differences: pd.DataFrame, better: int = -1, places: int = 2) -> pd.DataFrame:
+    """For every estimator, in how many cells its interval excludes 0 on the better side (-1: below), and the range."""
+    rows = []
+    for estimator, part in differences.groupby("estimator", sort=False):
+        ends = np.sort(better * part[["low", "high"]].to_numpy(), axis=1)
+        counts = {"better": int((ends[:, 0] > 0).sum()), "worse": int((ends[:, 1] < 0).sum())}
+        rows.append({"estimator": estimator, "comparisons": len(part), **counts})
+        rows[-1]["undecided"] = len(part) - sum(counts.values())
+        shown = (f"{v:+.{places}f}" for v in (part["difference"].min(), part["difference"].max()))
+        rows[-1]["differences"] = "{} to {}".format(*shown)
+    return pd.DataFrame(rows)

@@ -11,6 +11,7 @@ from _study import markdown, options, store, write
 from shrinktest import FKMSE, power_study
 from shrinktest.power.designs import Mixture
 
+NAME, TITLE = "mixture_power", "Two-sample power on mixtures of Gaussians"
 ESTIMATORS = {
     "kme": "kme",
     "skmse": "skmse",
@@ -25,7 +26,7 @@ DIMENSIONS = [("covariance", d, 20) for d in (2, 5, 30)] + [("means", d, 20) for
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=500, quick=10)
+    args = options(__doc__.splitlines()[0], trials=500, quick=6)
     tables, differences = [], []
     for change, dimension, n in SIZES + DIMENSIONS:
         result = power_study(
@@ -41,19 +42,26 @@ def main() -> None:
         tables.append(result.frame().assign(**cell))
         against = [result.compare(label, "kme").assign(estimator=label, **cell) for label in list(ESTIMATORS)[1:]]
         differences.append(pd.concat(against))
-    rates = pd.concat(tables, ignore_index=True)
+    rates, difference = (pd.concat(parts, ignore_index=True) for parts in (tables, differences))
+    made = {"": rates, "differences": difference}
+    write(args, NAME, TITLE, page(made), made, picture(rates))
+
+
+def page(tables) -> list[str]:
+    """What the page says, from the rates and the differences."""
+    rates, difference = tables[""], tables["differences"]
     keys = ["change", "d", "n"]
     power, level = (
         rates[rates["null"] == null].pivot(index=keys, columns="estimator", values="power")[list(ESTIMATORS)]
         for null in (False, True)
     )
-    difference = pd.concat(differences, ignore_index=True)
     text = difference.apply(
         lambda r: f"{r.difference:+.3f} [{r.low:+.3f}, {r.high:+.3f}]{' *' if r.pvalue < 0.01 else ''}", axis=1
     )
     against_kme = difference.assign(cell=text).pivot(index=keys, columns="estimator", values="cell")
-    parts = [
-        f"{args.trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
+    trials = rates["trials"].max()
+    return [
+        f"{trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
         "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance times 3.7, or every mean "
         "moved by a Gaussian step with standard deviation 3 in every coordinate. The tuned estimators are refitted in "
         "every permutation; `mkme` and `mmkme` are tuned once, on the pooled sample.",
@@ -67,7 +75,6 @@ def main() -> None:
         "[X20] reports that the marginalised estimators beat the shrinkage estimators throughout. With valid tuning "
         "they do not: a common noise variance only widens the kernel.",
     ]
-    write(args, "mixture_power", "Two-sample power on mixtures of Gaussians", parts, rates, picture(rates))
 
 
 def picture(rates: pd.DataFrame):

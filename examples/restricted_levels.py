@@ -15,6 +15,7 @@ from shrinktest.power.designs import FromFunction
 from shrinktest.restriction import read_pairs, read_samples
 from shrinktest.stopping import allowed_rows
 
+NAME, TITLE = "restricted_levels", "Level of restricted permutation tests"
 ESTIMATORS = ("kme", "skmse", "fkmse")
 FAST = ESTIMATORS[:2]  # of tests whose level is not a matter of the estimator
 ALPHA, RESAMPLES = 0.05, 199
@@ -230,14 +231,12 @@ def shown(frame: pd.DataFrame) -> str:
     return markdown(pd.DataFrame(rows))
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=4000, quick=3)
-    frames = {
-        kind: pd.DataFrame([row for case in cases for row in levels(args, estimators, *case)]).assign(kind=kind)
-        for kind, (cases, estimators) in KINDS.items()
-    }
-    parts = [
-        f"{args.trials} null data sets in every row, {RESAMPLES} relabellings or all there are, level {ALPHA:g}, "
+def page(tables) -> list[str]:
+    """What the page says, from the levels of all cases."""
+    table = tables[""]
+    frames, trials = dict(iter(table.groupby("kind", sort=False))), table["trials"].max()
+    return [
+        f"{trials} null data sets in every row, {RESAMPLES} relabellings or all there are, level {ALPHA:g}, "
         "median bandwidths, n observations in each sample or n pairs of two variables; the script says how each is "
         "drawn and tested. `attainable` is the largest level up to .05 that the number of relabellings allows; a "
         "test of that level rejects a share of the data sets within `region` with probability at least .999 (exact "
@@ -254,8 +253,16 @@ def main() -> None:
         "A random walk is not stationary: its shifts are unlike it however long it is. Differences of it would be.",
         shown(frames["not covered"]),
     ]
-    table = pd.concat(frames.values(), ignore_index=True)
-    write(args, "restricted_levels", "Level of restricted permutation tests", parts, table)
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=4000, quick=3)
+    frames = [
+        pd.DataFrame([row for case in cases for row in levels(args, estimators, *case)]).assign(kind=kind)
+        for kind, (cases, estimators) in KINDS.items()
+    ]
+    table = pd.concat(frames, ignore_index=True)
+    write(args, NAME, TITLE, page({"": table}), table)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 from shrinktest import BesagClifford, Decision, independence_test, two_sample_test
 from shrinktest.power.designs import Linear, MeanShift
 
+NAME, TITLE = "sequential_tests", "Sequential stopping: draws, decisions and power"
 TESTS = {"two-sample": two_sample_test, "independence": independence_test}
 RULES = {
     "decision": Decision((0.05,)),
@@ -94,11 +95,17 @@ def main() -> None:
         )
         rows += summarise(test, data, pd.DataFrame([row for part in parts for row in part]))
     table = pd.DataFrame(rows)
+    write(args, NAME, TITLE, page({"": table}), table)
+
+
+def page(tables) -> list[str]:
+    """What the page says, from the table of all rules."""
+    table = tables[""]
     within = 1.96 * table["standard error"]
     shown = table.assign(draws=[f"{mean:.0f} ± {half:.0f}" for mean, half in zip(table["draws"], within, strict=True)])
     shown = shown.drop(columns="standard error")
     shown["uniform"] = [f"{p:.3f}" if p == p else "" for p in table["uniform"]]
-    parts = [
+    return [
         f"25 + 25 observations in 2 dimensions, or 25 pairs; `kme`, median bandwidths, at most {RESAMPLES} "
         "relabellings. `draws`: how many there were on average, with a 95 % interval. `unlike`: data sets in which a "
         "level is rejected by the rule and not by all draws, or the other way round. `uniform`: p-value of a "
@@ -110,7 +117,6 @@ def main() -> None:
         f"{loss(table, 'besag-clifford, h = 20'):.3f} of power at most in these cases, and h = 10 "
         f"{loss(table, 'besag-clifford, h = 10'):.3f}.",
     ]
-    write(args, "sequential_tests", "Sequential stopping: draws, decisions and power", parts, table)
 
 
 if __name__ == "__main__":

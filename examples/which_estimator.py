@@ -10,6 +10,8 @@ from scipy.stats import binom
 from shrinktest import FKMSE, Gaussian, Landweber, power_study
 from shrinktest.power import designs as d
 
+NAME, TITLE = "which_estimator", "Which estimator when"
+
 #: Dimension to the sizes of its changes, chosen such that kme has middling power with 25 + 25 points.
 AMOUNTS = {
     2: {"scale": 2.0, "one": 3.0, "correlation": 0.9},
@@ -138,13 +140,10 @@ def distinct(nulls):
     return nulls[nulls.fillna({"d": 0}).set_index(keys).index.isin(kept)]
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=1000, quick=4)
-    found = []
-    for i, cell in enumerate(cells(args), 1):
-        found.append(cell)
-        print(f"cell {i}: {cell[0]['cell'].iloc[0]}, n = {cell[0]['n'].iloc[0]}", flush=True)
-    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*found, strict=True))
+def page(tables) -> list[str]:
+    """What the page says, from the rates and the differences."""
+    rates, differences = tables[""], tables["differences"]
+    trials = rates["trials"].max()
     two, pairs = (rates["test"] == kind for kind in ("two-sample", "independence"))
     two_d, pairs_d = (differences["test"] == kind for kind in ("two-sample", "independence"))
     median, median_d = rates["bandwidth"] == 1.0, differences["bandwidth"] == 1.0
@@ -159,10 +158,10 @@ def main() -> None:
     narrow = rates[pairs & ~rates["null"] & (rates["n"] == 20) & rates["estimator"].isin(["kme", "skmse"])]
     narrow = narrow.pivot(index="cell", columns=["estimator", "bandwidth"], values="power")
     narrow.columns = [f"{e}, bandwidth^2 x {b:g}" for e, b in narrow.columns]
-    parts = [
-        f"Level .05, {args.trials} trials a cell, 199 permutations, Gaussian kernel with median bandwidth. The first "
+    return [
+        f"Level .05, {trials} trials a cell, 199 permutations, Gaussian kernel with median bandwidth. The first "
         "column is the power of `kme` (standard error at most "
-        f"{0.5 / args.trials**0.5:.3f}); the others are paired differences from it, bold where the exact McNemar test "
+        f"{0.5 / trials**0.5:.3f}); the others are paired differences from it, bold where the exact McNemar test "
         "has p < .01. The intervals of all powers and levels are in the data.",
         "## Two samples",
         "25 + 25 points, or 15 + 60 where one sample is larger. `lam_cov` is F-KMSE with a fixed amount on the "
@@ -181,9 +180,17 @@ def main() -> None:
         "Designs with the same null twin have the same null data, which count once.",
         markdown(level),
     ]
-    write(args, "which_estimator", "Which estimator when", parts, rates)
-    if args.out is not None:
-        differences.to_csv(args.out / "data" / "which_estimator_differences.csv", index=False, lineterminator="\n")
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=1000, quick=2)
+    found = []
+    for i, cell in enumerate(cells(args), 1):
+        found.append(cell)
+        print(f"cell {i}: {cell[0]['cell'].iloc[0]}, n = {cell[0]['n'].iloc[0]}", flush=True)
+    rates, differences = (pd.concat(parts, ignore_index=True) for parts in zip(*found, strict=True))
+    tables = {"": rates, "differences": differences}
+    write(args, NAME, TITLE, page(tables), tables)
 
 
 if __name__ == "__main__":

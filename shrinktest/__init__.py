@@ -27,10 +27,28 @@ from shrinktest.stopping import BesagClifford, Decision
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
+    from shrinktest.band import WitnessBand
+    from shrinktest.calibration import CalibrationResult, calibrate
+    from shrinktest.columns import two_sample_test_columns
+    from shrinktest.joint import joint_independence_test
+    from shrinktest.k_sample import k_sample_test
+    from shrinktest.many import ManyTests
+    from shrinktest.matrix import independence_matrix
     from shrinktest.power import power_study, solve_sample_size
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
-_LATER = {"power_study": "shrinktest.power", "solve_sample_size": "shrinktest.power"}
+_LATER = {
+    "CalibrationResult": "shrinktest.calibration",
+    "ManyTests": "shrinktest.many",
+    "WitnessBand": "shrinktest.band",
+    "calibrate": "shrinktest.calibration",
+    "independence_matrix": "shrinktest.matrix",
+    "joint_independence_test": "shrinktest.joint",
+    "k_sample_test": "shrinktest.k_sample",
+    "power_study": "shrinktest.power",
+    "solve_sample_size": "shrinktest.power",
+    "two_sample_test_columns": "shrinktest.columns",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -54,6 +72,7 @@ __all__ = [
     "TSVD",
     "AggregateResult",
     "BesagClifford",
+    "CalibrationResult",
     "Collection",
     "Compiled",
     "Decision",
@@ -63,6 +82,7 @@ __all__ = [
     "Landweber",
     "Laplacian",
     "Linear",
+    "ManyTests",
     "MeanEmbedding",
     "MeanEstimator",
     "Member",
@@ -70,10 +90,16 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "TestResult",
+    "WitnessBand",
     "__version__",
+    "calibrate",
     "check_estimator",
+    "independence_matrix",
     "independence_test",
+    "joint_independence_test",
+    "k_sample_test",
     "power_study",
     "solve_sample_size",
     "two_sample_test",
+    "two_sample_test_columns",
 ]

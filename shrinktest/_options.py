@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest import __version__
+from shrinktest._several_options import add_several
 from shrinktest._table import HEADERS
 
 #: Data sets that stand for themselves where a file is expected.
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
             **shared,
         )
     )
+    add_several(commands, shared, _one_kernel)
     studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
     _power(
         commands.add_parser(
@@ -75,6 +77,8 @@ def _two_sample(command: argparse.ArgumentParser) -> None:
     _labels(command)
     add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
     _kernel(command, "")
+    add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
+    add("--coordinates", metavar="NAMES", help="one or two columns to show in it, such as a,b (the others at medians)")
 
 
 def _independence(command: argparse.ArgumentParser) -> None:
@@ -115,6 +119,13 @@ def _kernel(command: argparse.ArgumentParser, suffix: str) -> None:
         "repeated: several are combined, grid is five"
     )
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, action="append", help=widths)
+
+
+def _one_kernel(command: argparse.ArgumentParser, suffix: str) -> None:
+    names = "gaussian (default), laplacian, linear or polynomial"
+    command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=names)
+    widths = "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2"
+    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, default="median", help=widths)
 
 
 def _test_options() -> argparse.ArgumentParser:

@@ -59,7 +59,7 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
         raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
     ax = axes(ax)
     values = result.null_distribution
-    name = "MMD²" if result.test == "two-sample" else "HSIC"
+    name = {"two-sample": "MMD²", "independence": "HSIC", "k-sample": "k-sample", "joint-independence": "dHSIC"}
     spread = float(np.ptp(values)) > 0.0
     kind = f"{'all' if result.exact else 'random'} relabellings"
     if result.stopping is not None:
@@ -71,11 +71,11 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     ax.axvline(
         result.statistic, color=ORANGE, linewidth=2, label=f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     )
-    ax.set_xlabel(f"{name} statistic ({result.form} form)")
+    ax.set_xlabel(f"{name[result.test]} statistic ({result.form} form)")
     ax.set_ylabel("number of relabellings")
     ax.set_title(f"{result.test} test, {result.estimator!r}")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return ax
 
 

@@ -9,7 +9,15 @@ from shrinktest._plots import check_path, save
 from shrinktest._settings import configured, estimators, stopping
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.power import power_study, solve_sample_size
-from shrinktest.power.designs import DESIGNS, Design, as_design
+from shrinktest.power.designs import DESIGNS, SEVERAL, Design, as_design
+
+#: What each test calls its bandwidths.
+BANDWIDTHS = {
+    "two-sample": ("bandwidth",),
+    "independence": ("bandwidth_x", "bandwidth_y"),
+    "k-sample": ("bandwidth",),
+    "joint-independence": ("bandwidths",),
+}
 
 
 def power(args: argparse.Namespace) -> int:
@@ -17,9 +25,10 @@ def power(args: argparse.Namespace) -> int:
     if args.list or args.design is None:
         if not args.list:
             raise ValueError("name a design; `shrinktest power --list` shows them")
-        width = max(map(len, DESIGNS))
-        for name, kind in DESIGNS.items():
-            print(f"{name:{width}}  {kind.test:12}  {kind.summary}")
+        known: dict[str, type[Design]] = {**DESIGNS, **SEVERAL}
+        width, tests = (max(map(len, found)) for found in (known, BANDWIDTHS))
+        for name, kind in known.items():
+            print(f"{name:{width}}  {kind.test:{tests}}  {kind.summary}")
         return 0
     check_path(args.plot)
     design, kernels = _design(args)
@@ -83,8 +92,7 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     if args.bandwidth is not None and args.design == "eckerle4":  # whose points the bandwidths are taken from
         settings["bandwidth"] = args.bandwidth
     elif args.bandwidth is not None:
-        names = ("bandwidth",) if design.test == "two-sample" else ("bandwidth_x", "bandwidth_y")
-        kernels = dict.fromkeys(names, args.bandwidth)
+        kernels = dict.fromkeys(BANDWIDTHS[design.test], args.bandwidth)
     if args.paired:
         kernels["paired"] = True
     if args.shift is not None:

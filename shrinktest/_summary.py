@@ -11,8 +11,19 @@ if TYPE_CHECKING:
     from shrinktest.aggregation import AggregateResult
     from shrinktest.result import TestResult
 
-_TITLES = {"two-sample": "Kernel two-sample test (MMD)", "independence": "Kernel independence test (HSIC)"}
-_NULLS = {"two-sample": "equal distributions", "independence": "independence"}
+_TITLES = {
+    "two-sample": "Kernel two-sample test (MMD)",
+    "independence": "Kernel independence test (HSIC)",
+    "k-sample": "Kernel k-sample test",
+    "joint-independence": "Kernel joint independence test (dHSIC)",
+}
+_NULLS = {
+    "two-sample": "equal distributions",
+    "independence": "independence",
+    "k-sample": "equal distributions",
+    "joint-independence": "joint independence",
+}
+_UNITS = {"two-sample": "observations", "independence": "pairs", "k-sample": "observations"}
 
 
 # Labels left, values right, as in statsmodels' own summaries
@@ -44,17 +55,14 @@ def summary(result: TestResult) -> Any:
 
     kernels = result.kernel if isinstance(result.kernel, tuple) else (result.kernel,)
     sizes = " + ".join(map(str, result.n_observations))
-    unit = "observations" if result.test == "two-sample" else "pairs"
+    names = _names(result.test, len(kernels))
     left = [
         ("Null hypothesis:", _NULLS[result.test]),
         ("Estimator:", repr(result.estimator)),
         ("Tuning:", result.tuning),
-        *((f"Kernel{' ' + v if v else ''}:", type(k).__name__) for v, k in zip(_names(kernels), kernels, strict=True)),
-        *(
-            (f"Bandwidth{' ' + v if v else ''}:", _number(b))
-            for v, b in zip(_names(kernels), _widths(result), strict=True)
-        ),
-        (f"No. {unit}:", sizes),
+        *((f"Kernel{' ' + v if v else ''}:", type(k).__name__) for v, k in zip(names, kernels, strict=True)),
+        *((f"Bandwidth{' ' + v if v else ''}:", _number(b)) for v, b in zip(names, _widths(result), strict=True)),
+        (f"No. {_UNITS.get(result.test, 'rows')}:", sizes),
     ]
     low, high = result.pvalue_interval()
     decision = "reject" if result.reject() else "do not reject"
@@ -77,7 +85,7 @@ def summary(result: TestResult) -> Any:
     out = Summary()
     out.tables.append(SimpleTable(rows, stubs=[a[0] for a in left], title=_TITLES[result.test], txt_fmt=_PAIRS))
     if result.estimates:
-        stubs = ["X", "Y"] if result.test == "two-sample" else ["pairs"]
+        stubs = _stubs(result)
         body = [[str(len(e.points)), _number(e.shrinkage), f"{e.norm2():.6g}"] for e in result.estimates]
         out.tables.append(
             SimpleTable(
@@ -97,6 +105,18 @@ def _drawn(result: TestResult) -> str:
     if result.stopping is None:
         return f"{result.n_resamples} ({'all' if result.exact else 'random'})"
     return f"{result.n_resamples} of {result.n_planned} (random)"
+
+
+def _names(test: str, kernels: int) -> tuple[str, ...]:
+    if kernels == 1:
+        return ("",)
+    return ("X", "Y") if test == "independence" else tuple(map(str, range(kernels)))
+
+
+def _stubs(result: TestResult) -> list[str]:
+    if result.test == "k-sample":
+        return [f"sample {i}" for i in range(len(result.estimates))]
+    return {"two-sample": ["X", "Y"], "independence": ["pairs"]}.get(result.test, ["rows"])
 
 
 def aggregate_summary(result: AggregateResult) -> Any:
@@ -141,10 +161,6 @@ def aggregate_summary(result: AggregateResult) -> Any:
 
 def _interval(exact: bool, low: float, high: float) -> str:
     return "exact" if exact else f"[{low:.4g}, {high:.4g}]"
-
-
-def _names(kernels: tuple[Any, ...]) -> tuple[str, ...]:
-    return ("",) if len(kernels) == 1 else ("X", "Y")
 
 
 def _widths(result: TestResult) -> tuple[Any, ...]:

@@ -200,7 +200,7 @@ def _at_least_two_rows(values: Array, name: str, incomplete: NDArray[np.bool_]) 
     raise ValueError(f"{name} has {_counted(len(values))}{why}; a test needs at least 2 (one per observation)")
 
 
-def _check_same_index(X: Any, Y: Any) -> None:
+def _check_same_index(X: Any, Y: Any, x: str = "X", y: str = "Y") -> None:
     """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
     pandas = sys.modules.get("pandas")
     if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
@@ -208,9 +208,9 @@ def _check_same_index(X: Any, Y: Any) -> None:
     if not X.index.equals(Y.index):
         row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
         raise ValueError(
-            f"X and Y have different row labels (row {row} is {X.index[row]} in X, {Y.index[row]} in Y), "
-            "so their rows would be mispaired; align them (such as Y.loc[X.index]), "
-            "or pass X.to_numpy() and Y.to_numpy() to pair them by position"
+            f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
+            f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
+            f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
         )
 
 

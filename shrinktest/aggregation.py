@@ -15,7 +15,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.multiplicity import overall_pvalue, scores, step_down
 from shrinktest.permutation import Null
 from shrinktest.relabellings import Relabellings
-from shrinktest.result import TestResult, conclude, versions, warn_of_few
+from shrinktest.result import TestResult, conclude, versions, warn_too_few
 from shrinktest.stopping import Stopping
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class AggregateResult(TestResult):
         ``pvalue``.
     test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
         As in a :class:`TestResult`.
-    estimates, tolerance, stopping, stopped
+    estimates, tolerance, stopping, stopped, again
         There are no estimates but those of the members, ties are told by them too, and the drawing is never stopped.
 
     Examples
@@ -217,7 +217,7 @@ def combine(
         null = configuration.null(relabel(source), workers=workers, progress=progress)
         nulls.append(null)
         results.append(conclude(null, warn=False, **configuration.about(), **about(member.estimator), **common))
-    warn_of_few(nulls[0].values.size, nulls[0].exact, alpha, stacklevel=4)
+    warn_too_few(nulls[0].values.size + (not nulls[0].exact), alpha, exact=nulls[0].exact, stacklevel=4)
     return _concluded(collection, tuple(nulls), tuple(results), **common)
 
 

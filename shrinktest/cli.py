@@ -7,16 +7,16 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib import resources
-from pathlib import Path
+from functools import partial
 from typing import Any, TextIO
 
 from shrinktest import AggregateResult, TestResult, independence_test, two_sample_test
-from shrinktest._options import PACKAGED, bandwidth, parser
+from shrinktest._input import read_estimator, read_table
+from shrinktest._options import bandwidth, parser
 from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
-from shrinktest._settings import estimator, stopping
-from shrinktest._table import Table, parse_table
+from shrinktest._settings import stopping
+from shrinktest._several_cli import SEVERAL, shown
 from shrinktest.estimators import ESTIMATORS
 
 
@@ -69,7 +69,7 @@ def _show_warning(
 def _two_sample(args: argparse.Namespace) -> int:
     if args.first == args.second == "-":
         raise ValueError("standard input (-) can be only one of the two samples")
-    first, second = _table(args.first, args.header), _table(args.second, args.header)
+    first, second = read_table(args.first, args.header), read_table(args.second, args.header)
     labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
     if args.columns is not None:
         names = first.select(args.columns)
@@ -81,6 +81,8 @@ def _two_sample(args: argparse.Namespace) -> int:
             f"the columns differ: {first.source} has {', '.join(first.names)} and {second.source} has "
             f"{', '.join(second.names)}; choose those that both have with --columns"
         )
+    check_path(args.witness)
+    args.shown = shown(args.coordinates, names)
     return _report(
         args,
         two_sample_test,
@@ -94,7 +96,7 @@ def _two_sample(args: argparse.Namespace) -> int:
 
 
 def _independence(args: argparse.Namespace) -> int:
-    table = _table(args.data, args.header)
+    table = read_table(args.data, args.header)
     labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
     variables = [name for name in table.names if name not in labels.values()]
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
@@ -134,10 +136,9 @@ def _estimators(args: argparse.Namespace) -> int:
 
 def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> int:
     check_path(args.plot)
-    given = dict(args.set, **({} if args.tuning is None else {"tuning": args.tuning}))
     result: TestResult = test(
         *data,
-        estimator=estimator(args.estimator, given),
+        estimator=read_estimator(args),
         statistic=args.statistic,
         n_resamples=args.resamples,
         stopping=stopping(args.stopping),
@@ -154,20 +155,9 @@ def _report(args: argparse.Namespace, test: Any, *data: Any, **kernels: Any) -> 
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:
         save(result.plot if isinstance(result, AggregateResult) else result.plot_null, args.plot)
+    if getattr(args, "witness", None) is not None:
+        save(partial(result.plot_witness, **args.shown), args.witness)
     return int(args.exit_code and result.reject(args.alpha))
-
-
-def _table(path: str, header: str) -> Table:
-    if path in PACKAGED:
-        text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
-    elif path == "-":
-        path, text = "standard input", sys.stdin.read()
-    else:
-        try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
-    return parse_table(text, path, header)
 
 
 COMMANDS = {
@@ -176,6 +166,7 @@ COMMANDS = {
     "power": power,
     "sample-size": sample_size,
     "estimators": _estimators,
+    **SEVERAL,
 }
 
 if __name__ == "__main__":

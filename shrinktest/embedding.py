@@ -35,6 +35,16 @@ class MeanEmbedding:
     -----
     The marginalised estimates of [X20] are not finite combinations of the k(x_i, .) (erratum E28): their norms and
     inner products are taken in closed form, which exists for the Gaussian kernel.
+
+    Examples
+    --------
+    >>> from shrinktest import FKMSE, KME, Gaussian
+    >>> points = [0.0, 1.0, 5.0]
+    >>> mean, shrunken = (estimator.fit(points, Gaussian(1.0)) for estimator in (KME(), FKMSE(lam=1.0)))
+    >>> shrunken.weights.round(4), shrunken.shrinkage
+    (array([0.2054, 0.2055, 0.1667]), 1.0)
+    >>> round(mean.norm2(), 4), round(shrunken.norm2(), 4)
+    (0.4681, 0.1635)
     """
 
     points: np.ndarray

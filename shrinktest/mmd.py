@@ -49,7 +49,7 @@ def configure(
     notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
     return Configuration(
         statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form),
-        estimates=lambda: _estimates(used, low, pooled[:m], pooled[m:], tuning),
+        estimates=lambda: estimates_of(used, low, pooled[:m], pooled[m:], tuning),
         kernel=kernel,
         route=chosen.name,
         notes=notes,
@@ -232,9 +232,10 @@ def _by_function(estimator: MeanEstimator, gram: np.ndarray, form: str) -> Stati
     return lambda masks: np.array([one(mask) for mask in masks])
 
 
-def _estimates(
+def estimates_of(
     estimator: MeanEstimator, kernel: Kernel, x: np.ndarray, y: np.ndarray, tuning: str
 ) -> tuple[MeanEmbedding, MeanEmbedding]:
+    """The embeddings of both samples, tuned together if need be."""
     if isinstance(estimator, Tuned) and tuning == "joint":
         estimator = estimator.tuned(kernel, x, y)
     return estimator.embed(x, kernel), estimator.embed(y, kernel)

@@ -82,7 +82,7 @@ class Relabellings(ABC):
 
         def take(rows: int) -> np.ndarray:
             head = [first.pop()] if first else []
-            return np.vstack([*head, self._draw(rows - len(head))]) if head else self._draw(rows)
+            return np.concatenate([np.array(head), self._draw(rows - len(head))]) if head else self._draw(rows)
 
         return take
 

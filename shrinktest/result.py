@@ -14,6 +14,7 @@ import numpy as np
 
 from shrinktest._validate import level
 from shrinktest._version import __version__
+from shrinktest.differences import Differences
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.permutation import Null
 from shrinktest.stopping import Stopping, allowed_rows
@@ -42,13 +43,13 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult:
-    """Result of a two-sample or independence test; ``statistic, pvalue = result`` works.
+class TestResult(Differences):
+    """Result of a test; ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
     statistic : float
-        Squared MMD, or HSIC, of the estimates.
+        Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC.
     pvalue : float
         Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
     null_distribution : ndarray, shape (n_resamples,)
@@ -58,7 +59,7 @@ class TestResult:
     exact : bool
         Whether all relabellings were enumerated.
     test : str
-        "two-sample" or "independence".
+        "two-sample", "independence", "k-sample" or "joint-independence".
     form : str
         "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
     estimator : MeanEstimator
@@ -93,6 +94,17 @@ class TestResult:
         Relabellings that would have been drawn without it.
     stopped : bool
         Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
+    again : Witness or None
+        Recomputes the estimates on the same relabellings, for ``witness_band``; None but for two samples.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
+    (0.0286, 35, True)
+    >>> result.reject(alpha=0.01)
+    False
     """
 
     __test__: ClassVar[bool] = False  # not a test class for pytest
@@ -120,6 +132,7 @@ class TestResult:
     stopping: Stopping | None = None
     n_planned: int = 0
     stopped: bool = False
+    again: Any = None
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -172,23 +185,6 @@ class TestResult:
             self.exceedances, self.n_resamples, alpha=1.0 - level(confidence, "confidence"), method="beta"
         )
         return float(low), float(high)
-
-    def witness(self, points: Any) -> np.ndarray:
-        """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
-
-        Positive where the first sample has more mass.
-
-        Raises
-        ------
-        ValueError
-            For an independence test.
-        """
-        if self.test != "two-sample":
-            raise ValueError("a witness function compares two samples; an independence test has none")
-        if not self.estimates:
-            raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
-        first, second = self.estimates
-        return first.embedding(points) - second.embedding(points)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names (embeddings as their size, amount and squared norm)."""
@@ -271,8 +267,8 @@ def conclude(
     if null is None:
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    if warn:
-        warn_of_few(null.n_planned, null.exact, alpha, stacklevel=4)
+    if warn and null.n_planned:
+        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
     return TestResult(
         statistic=null.observed,
         pvalue=null.pvalue,
@@ -287,14 +283,16 @@ def conclude(
     )
 
 
-def warn_of_few(relabellings: int, exact: bool, alpha: float, *, stacklevel: int) -> None:
-    """Warn when there are too few relabellings to reject at ``alpha``."""
-    smallest = 1.0 / (relabellings + (not exact))
-    if relabellings and smallest > alpha:
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
+    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
+    smallest = factor / rows
+    if rows > 1 and smallest > alpha:
+        relabellings = rows - (not exact)
+        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
         warnings.warn(
-            f"the smallest p-value that {relabellings} relabellings can give is {smallest:.3g}, above alpha = "
-            f"{alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(1.0 / alpha)) - 1}"),
+            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
+            f"= {alpha:g}: the test can never reject; "
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
             UserWarning,
             stacklevel=stacklevel,
         )

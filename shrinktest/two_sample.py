@@ -19,6 +19,7 @@ from shrinktest.restriction import read_samples
 from shrinktest.result import TestResult, conclude
 from shrinktest.route import Routes, memory_limit
 from shrinktest.stopping import as_stopping
+from shrinktest.witness import Witness
 
 
 def two_sample_test(
@@ -212,5 +213,8 @@ def two_sample_test(
         return conclude(None, kernel=chosen, **described, **common)
     split = splits(generator)
     configuration = build(Member(one, chosen), generator)
+    form, tuning, sizes = described["form"], described["tuning"], common["n_observations"]
+    witness = Witness(one, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
     null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=split.restriction, **configuration.about(), **described, **common)
+    told = {**configuration.about(), **described, **common}
+    return conclude(null, restriction=split.restriction, again=witness, **told)

@@ -140,6 +140,32 @@ def noisy(points, weights, variances, order):
     return np.concatenate([z for z, _ in parts]), np.concatenate(spread)
 
 
+def _bell(delta, width2, covariance):
+    """E exp(-|delta + N(0, covariance)|^2 / (2 width2))."""
+    whole = width2 * np.eye(len(delta)) + covariance
+    return math.sqrt(width2 ** len(delta) / np.linalg.det(whole)) * math.exp(-delta @ np.linalg.inv(whole) @ delta / 2)
+
+
+def smoothed_loss(points, variances, width, mixture):
+    """|(1/n) sum_i E k(x_i + N(0, diag(variances)), .) - mu_P|^2 for the Gaussian kernel, a loop for every sum."""
+    n, noise = len(points), np.diag(variances)
+    own = cross = norm = 0.0
+    for x in points:
+        for y in points:
+            own += _bell(x - y, width**2, 2 * noise) / n**2
+        for pi, m, s in zip(*mixture, strict=True):
+            cross += pi * _bell(x - m, width**2, noise + s) / n
+    for pi, m, s in zip(*mixture, strict=True):
+        for rho, o, t in zip(*mixture, strict=True):
+            norm += pi * rho * _bell(m - o, width**2, s + t)
+    return own - 2 * cross + norm
+
+
+def median_width(points):
+    """The square root of the median squared distance over pairs."""
+    return math.sqrt(np.median([((x - y) ** 2).sum() for x, y in itertools.combinations(points, 2)]))
+
+
 # --------------------------------------------------------------------------------------------------- studies
 
 

@@ -28,15 +28,18 @@ LAYERS = [
     ("kernels",),
     ("embedding", "estimators"),
     ("relabellings", "restricted", "restriction", "stopping"),
-    ("permutation", "multiplicity", "route", "result", "_summary", "_plots"),
+    ("partitions", "shuffles"),
+    ("_several", "band"),
+    ("permutation", "multiplicity", "route", "result", "differences", "_summary", "_plots", "_witness_plots"),
     ("configuration", "collection"),
     ("aggregation",),
-    ("mmd", "hsic"),
-    ("two_sample", "independence"),
+    ("mmd", "hsic", "dispersion", "dhsic", "many", "_many_plots"),
+    ("witness",),
+    ("two_sample", "independence", "k_sample", "joint", "columns", "matrix"),
     ("datasets",),
-    ("power", "risk", "applications"),
+    ("power", "risk", "applications", "calibration", "_calibration_plots"),
     ("shrinktest",),  # the public names
-    ("cli", "_options", "_table", "_settings", "_power_cli"),
+    ("cli", "_options", "_table", "_settings", "_power_cli", "_input", "_several_options", "_several_cli"),
 ]
 #: The one module that looks up, when it is called: it runs the tests themselves on a user's estimator.
 LOOKS_UP = "shrinktest.estimators.check"
@@ -177,10 +180,17 @@ def test_modules_are_small_and_say_what_they_are(module):
     assert ast.get_docstring(ast.parse(text))
 
 
-APPLICATIONS = "shrinktest.applications"
+APPLICATIONS, RISK = "shrinktest.applications", "shrinktest.risk"
 PUBLIC = {
     f"{module}.{name}": getattr(importlib.import_module(module), name)
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", "shrinktest.datasets", APPLICATIONS)
+    for module in (
+        "shrinktest",
+        "shrinktest.kernels",
+        "shrinktest.estimators",
+        "shrinktest.datasets",
+        APPLICATIONS,
+        RISK,
+    )
     for name in importlib.import_module(module).__all__
     if name != "__version__"
 }
@@ -189,7 +199,7 @@ PUBLIC = {
 def described(doc):
     """Names with an entry in a numpydoc section: what stands at the margin, before ' : '."""
     margin = [line.split(" : ")[0] for line in doc.splitlines() if line and not line.startswith(" ")]
-    return {name.strip() for entry in margin for name in entry.split(",")}
+    return {name.strip().lstrip("*") for entry in margin for name in entry.split(",")}
 
 
 @pytest.mark.parametrize("name", [name for name, found in PUBLIC.items() if not isinstance(found, dict)])
@@ -199,6 +209,15 @@ def test_public_names_are_documented(name):
     if inspect.isclass(found):
         methods = [key for key, value in vars(found).items() if callable(value) and not key.startswith("_")]
         assert [key for key in methods if not inspect.getdoc(getattr(found, key))] == []
+
+
+@pytest.mark.parametrize("name", [name for name in PUBLIC if name.startswith(("shrinktest.risk", APPLICATIONS))])
+def test_parameters_of_risk_and_applications_are_documented(name):
+    found = PUBLIC[name]
+    callable_ = found.__init__ if inspect.isclass(found) and not is_dataclass(found) else found
+    taken = set(inspect.signature(callable_).parameters) - {"self", "args", "kwargs"}
+    text = inspect.getdoc(found)
+    assert {one for one in taken if one not in described(text) and f"**{one}" not in text} == set()
 
 
 @pytest.mark.parametrize("name", shrinktest.__all__)
@@ -212,7 +231,7 @@ def test_parameters_of_the_main_names_are_documented(name):
 
 
 def test_all_lists_every_public_name():
-    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", APPLICATIONS):
+    for module in ("shrinktest", "shrinktest.kernels", "shrinktest.estimators", APPLICATIONS, RISK):
         listed = importlib.import_module(module).__all__
         assert len(set(listed)) == len(listed)
         assert all(hasattr(importlib.import_module(module), name) for name in listed)

@@ -205,3 +205,11 @@ def test_other_samples_than_those_fitted():
     means = [KME().fit(TRAIN[0], Gaussian(width)) for width in (1.0, 2.0)]
     with pytest.raises(ValueError, match="inner products need one RKHS, but the kernels differ"):
         inner_products(means)
+
+
+def test_no_embeddings_have_no_inner_products():
+    means = [KME().fit(TRAIN[0], "linear")]
+    with pytest.raises(ValueError, match="embeddings is empty"):
+        inner_products([], means)
+    with pytest.raises(ValueError, match="others is empty"):
+        inner_products(means, [])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
@@ -56,6 +57,44 @@ def test_paired_differences():
     cell = _tables.cells(table.reset_index(), ["data"], places=2)["other"][0]
     assert cell.startswith(f"{row['difference']:+.2f} [{row['low']:+.2f}, {row['high']:+.2f}]")
     assert cell.endswith("*") == (row["pvalue"] < 0.05)
+
+
+def test_a_tally_counts_intervals_on_either_side():
+    cells = {"low": [-3.0, -1.0, 0.5], "difference": [-2.0, 0.0, 1.0], "high": [-1.0, 1.0, 1.5]}
+    frame = pd.concat([pd.DataFrame(cells).assign(estimator="a"), pd.DataFrame(cells)[:1].assign(estimator="b")])
+    down, up = (_tables.tally(frame, better).set_index("estimator") for better in (-1, 1))
+    names = ["comparisons", "better", "worse", "undecided"]
+    assert down.loc["a", names].tolist() == up.loc["a", names].tolist() == [3, 1, 1, 1]
+    assert down.loc["b", names].tolist() == [1, 1, 0, 0] and up.loc["b", names].tolist() == [1, 0, 1, 0]
+    assert down.loc["a", "differences"] == "-2.00 to +1.00"
+
+
+def test_dots_show_differences_where_they_belong():
+    frame = pd.DataFrame(
+        {"estimator": estimator, "data": data, "difference": d, "low": d - 0.1, "high": d + 0.1}
+        for estimator, data, d in [("a", "x", 1.0), ("a", "y", 2.0), ("b", "y", -2.0), ("b", "x", -1.0)]
+    )
+    ax = Figure().subplots()
+    _tables.dots(ax, frame, "data", pd.Series({"x": "10 %", "y": "20 %"}))
+    first, second = (container.lines[0] for container in ax.containers)
+    assert first.get_ydata().tolist() == [1.0, 2.0] and second.get_ydata().tolist() == [-1.0, -2.0]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["x\n(kme: 10 %)", "y\n(kme: 20 %)"]
+    assert (np.round(first.get_xdata()) == np.round(second.get_xdata())).all()
+
+
+def test_agreement_with_what_is_published():
+    import density_nll
+
+    published = pd.DataFrame({"kme": [10.0, 20.0], "a": [9.5, 19.0], "b": [10.2, 19.9]}, index=["x", "y"])
+    rows = [("x", "a", -0.9, -0.4), ("x", "b", -2.0, -1.0), ("y", "a", 0.1, 0.3), ("y", "b", -0.5, 0.5)]
+    rows += [("z", "a", -1.0, -0.5), ("x", "c", -1.0, -0.5)]  # another data set, another estimator
+    frame = pd.DataFrame(rows, columns=["data", "estimator", "low", "high"])
+    frame["difference"] = (frame["low"] + frame["high"]) / 2
+    text = density_nll.agreement(frame, published, ["x", "y"])
+    assert "Of the 4 that can be compared, 3 are published as improvements, by 1.000 at most." in text
+    assert (
+        "Here 1 have the published sign with an interval that excludes 0, 2 the opposite one; 2 intervals hold" in text
+    )
 
 
 def _trial(factor, repetition):

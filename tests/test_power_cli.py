@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from shrinktest.cli import main
-from shrinktest.power.designs import DESIGNS
+from shrinktest.power.designs import DESIGNS, SEVERAL
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
 
@@ -25,7 +25,7 @@ def run(capsys):
 def test_list(run):
     code, out, _ = run("power", "--list")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == list(DESIGNS)
+    assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS, *SEVERAL]
 
 
 def test_power_prints_power_and_level(run):

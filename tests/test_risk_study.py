@@ -412,6 +412,40 @@ def test_a_path_is_a_study_of_fixed_amounts(name):
     assert list(path.references.index) == ["kme", "oracle"]
 
 
+@pytest.mark.parametrize(
+    ("parameter", "amounts", "variances"),
+    [
+        (None, [0.0, 0.3, 5.0], lambda amount: (2.0 * amount, 0.5 * amount)),
+        ("variances[0]", [0.0, 9.0], lambda amount: (amount, 0.5)),
+        ("variances[1]", [0.0, 0.1, 30.0], lambda amount: (2.0, amount)),
+    ],
+)
+def test_noise_by_coordinate_goes_by_multiples_or_one_by_one(parameter, amounts, variances):
+    base = MMKME(variances=(2.0, 0.5))
+    path = loss_path(base, amounts, parameter, n=6, d=2, n_trials=5, workers=1, progress=False)
+    assert path.parameter == (parameter or "multiple")
+    expected = np.zeros(len(amounts))
+    for trial in range(5):
+        streams = [np.random.default_rng(np.random.SeedSequence(0, spawn_key=(6, 2, trial, s))) for s in range(2)]
+        mixture = RandomMixture().draw(streams[0], 2)
+        points = mixture.sample(streams[1], 6)
+        law = mixture.weights, mixture.means, mixture.covariances
+        width = naive.median_width(points)
+        expected += [naive.smoothed_loss(points, variances(a), width, law) / 5 for a in amounts]
+    np.testing.assert_allclose(path.table["loss"], expected, rtol=1e-9)
+    assert np.ptp(expected) > 1e-3 * expected[0]
+
+
+def test_a_path_of_equal_variances_is_that_of_one_variance():
+    run = {"n": 6, "d": 3, "n_trials": 5, "workers": 1, "progress": False}
+    one = loss_path("mkme", [0.5, 4.0], **run)
+    each = loss_path(MMKME(variances=(2.0, 2.0, 2.0)), [0.25, 2.0], **run)
+    np.testing.assert_allclose(each.table["loss"], one.table["loss"], rtol=1e-12)
+    ax = each.plot(Figure().subplots())
+    assert ax.get_xlabel() == "multiple"
+    assert ax.get_legend().get_texts()[0].get_text() == "MMKME(variances=(2.0, 2.0, 2.0)) at this multiple"
+
+
 def test_the_best_amount_in_hindsight_is_that_of_every_data_set():
     path = loss_path("fkmse", [0.01, 0.1, 1.0, 10.0], n=6, d=2, n_trials=8, workers=1, progress=False)
     least = [min(rows["loss"]) for _, rows in path.study.losses[amount_rows(path)].groupby("trial")]
@@ -502,7 +536,15 @@ def test_comparisons_refuse_what_they_do_not_have():
     ("arguments", "message"),
     [
         (("kme", [1.0]), "has no single amount to follow; those with one: SKMSE, FKMSE"),
-        (("mmkme", [1.0]), "has no single amount"),
+        ((lambda gram: np.full(len(gram), 0.1), [1.0]), "those with one: .*TSVD, MKME, MMKME"),
+        (("mmkme", [1.0]), r"MMKME\(\) has no variances to follow; fix those that the path goes through"),
+        ((MMKME(variances=(0.0, 0.0)), [1.0]), "not all 0"),
+        (
+            (MMKME(variances=(1.0, 2.0)), [1.0], "variances[2]"),
+            r"one of 'multiple', 'variances\[0\]', 'variances\[1\]'",
+        ),
+        ((MMKME(variances=(1.0, 0.0)), [-1.0]), "amounts must be a finite number >= 0"),
+        ((MMKME(variances=(1.0, 2.0)), [1.0]), "variances needs one value per coordinate: 30 expected, found 2"),
         (("fkmse", [0.1, 0.1]), "more than once"),
         (("fkmse", []), "amounts is empty"),
         (("fkmse", [0.1], "alpha"), "parameter must be one of 'lam', 'lam_cov'"),

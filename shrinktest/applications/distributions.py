@@ -162,7 +162,7 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
     Raises
     ------
     ValueError
-        If two embeddings do not live in the same RKHS.
+        If two embeddings do not live in the same RKHS, and if there is none.
 
     Examples
     --------
@@ -174,6 +174,9 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
            [ 4., -2.,  4.]])
     """
     columns = embeddings if others is None else others
+    for name, given in (("embeddings", embeddings), ("others", columns)):
+        if len(given) == 0:
+            raise ValueError(f"{name} is empty: there is no embedding in the list; fit one to each sample")
     for other in (*embeddings, *columns):
         if other.kernel != embeddings[0].kernel:
             raise ValueError(

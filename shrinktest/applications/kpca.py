@@ -199,7 +199,10 @@ def _components(gram: Array, weights: Array, wanted: int | None, rounding: float
     if positive == 0:
         raise ValueError("covariance: the estimate has no positive eigenvalue (everything was shrunken to zero)")
     if wanted is not None and wanted > positive:
-        raise ValueError(f"n_components={wanted}, but only {positive} components have a positive eigenvalue")
+        raise ValueError(
+            f"n_components={wanted}, but only {positive} components have a positive eigenvalue; ask for {positive} or "
+            "fewer, or None for all"
+        )
     gammas, directions = gammas[: wanted or positive], directions[:, : wanted or positive]
     scores = factor.T @ directions
     signs = np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(len(gammas))])

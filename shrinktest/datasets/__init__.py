@@ -14,7 +14,14 @@ RESIDUAL_SD = 0.0067629245447
 
 
 class Eckerle(NamedTuple):
-    """Wavelengths in nanometres (n,) and the transmittance measured at each (n,); unpacks to the two."""
+    """Wavelengths in nanometres (n,) and the transmittance measured at each (n,); unpacks to the two.
+
+    Examples
+    --------
+    >>> data = load_eckerle4()
+    >>> float(data.wavelength.min()), float(data.transmittance.max())
+    (400.0, 0.3698049)
+    """
 
     wavelength: Array
     transmittance: Array

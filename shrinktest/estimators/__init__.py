@@ -40,6 +40,11 @@ def as_estimator(estimator: Any) -> MeanEstimator:
         For an unknown name; the message lists the known ones.
     TypeError
         For anything else.
+
+    Examples
+    --------
+    >>> as_estimator("fkmse"), as_estimator("marginalized")
+    (FKMSE(), MKME())
     """
     if isinstance(estimator, MeanEstimator):
         return estimator

@@ -43,9 +43,23 @@ class MeanEstimator(ABC):
     """An estimator of the kernel mean mu_P = E k(X, .): a frozen value with two hooks.
 
     ``weights`` turns a Gram matrix into weights; ``features`` may replace the kernel that makes the Gram matrix (it
-    must
-    depend on the points only as an unordered set, because tests call it once, on the pooled sample).  A subclass with
-    these works in every test, power study and application; see :func:`shrinktest.check_estimator`.
+    must depend on the points only as an unordered set, because tests call it once, on the pooled sample).  A subclass
+    with these works in every test, power study and application; see :func:`shrinktest.check_estimator`.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest import MeanEstimator, check_estimator, two_sample_test
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Central(MeanEstimator):
+    ...     power: float = 1.0
+    ...     def weights(self, gram):
+    ...         return np.clip(np.mean(gram, axis=1), 0.0, None) ** self.power / len(gram)
+    >>> check_estimator(Central())
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6], estimator=Central(power=2.0))
+    >>> round(result.pvalue, 4)
+    0.0286
     """
 
     #: One line for lists and tables.

@@ -15,7 +15,16 @@ from shrinktest._validate import Array, as_rng, complete_points, positive
 
 
 class Kernel(ABC):
-    """A positive semi-definite kernel k(x, y): a frozen value with a Gram matrix, a sum and a product."""
+    """A positive semi-definite kernel k(x, y): a frozen value with a Gram matrix, a sum and a product.
+
+    Examples
+    --------
+    >>> from shrinktest import Gaussian, Linear
+    >>> kernel = Gaussian(bandwidth=1.0) + 0.5 * Linear()
+    >>> kernel([0.0, 2.0]).round(4)
+    array([[1.    , 0.1353],
+           [0.1353, 3.    ]])
+    """
 
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 

@@ -18,6 +18,8 @@ OPTIONS = {
         *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
         *ARGUMENTS["independence"],
     ),
+    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank"),
+    "joint-independence": ("kernels", "bandwidths"),
 }
 
 #: What a power study compares: an estimator, several combined, or keyword arguments of the test.

@@ -49,6 +49,14 @@ class SampleSizeResult:
         Power and level (``null``), each with its interval, of fresh trials at the answer.
     coefficients : tuple of float
         (a, b) of the fitted power curve, Phi(a + b log n).
+
+    Examples
+    --------
+    >>> from shrinktest.power import solve_sample_size
+    >>> from shrinktest.power.designs import MeanShift
+    >>> found = solve_sample_size(MeanShift(dimension=1, shift=1.0), n_trials=100, n_resamples=39, workers=1)
+    >>> found.power, found.alpha, bool(found.fitted_power(found.n) >= 0.8)
+    (0.8, 0.05, True)
     """
 
     n: int
@@ -76,8 +84,10 @@ class SampleSizeResult:
     def summary(self) -> str:
         """The answer in words and the trials behind it, as text."""
         reached, level_row = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
-        ratio = "" if self.design.test == "independence" else f", {round(self.n * self.design.ratio)} in the second"
-        unit = "pairs" if self.design.test == "independence" else "observations in the first sample"
+        ratio = "" if self.design.test != "two-sample" else f", {round(self.n * self.design.ratio)} in the second"
+        unit = {"independence": "pairs", "joint-independence": "rows"}.get(
+            self.design.test, "observations in the first sample"
+        )
         lines = [
             f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g}",
             f"({self.confidence:.0%} interval [{self.low:.4g}, {self.high:.4g}], from "
@@ -110,7 +120,7 @@ class SampleSizeResult:
         ax.xaxis.set_minor_formatter(ScalarFormatter())
         ax.set_title(f"{self.estimator}, {self.design!r}")
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(frameon=False)
+        ax.legend(edgecolor="none", framealpha=0.85)
         return ax
 
 

@@ -12,13 +12,16 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
+from shrinktest.partitions import Partitions
 from shrinktest.power.arguments import OPTIONS, Compared, named_tests, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
+from shrinktest.relabellings import Relabellings
 from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
+from shrinktest.shuffles import Shuffles
 from shrinktest.stopping import Decision, Stopping, as_stopping
 
 
@@ -68,7 +71,8 @@ def power_study(
         Run the design's null twin as well, which shows the level of the tests.
     kernels : dict, optional
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``; also ``paired``, ``shift``,
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``; ``comparison``,
+        ``weights`` (k samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``,
         and ``blocks`` and ``groups`` for studies of one sample size.  :class:`~shrinktest.power.designs.FromFunction`
         has labels for every size, and a null twin that heeds them.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
@@ -184,10 +188,16 @@ def _rehearse(
     for null in nulls:
         run_trial(design, sizes[0], null, 0, estimators, 0, 1, options)
     for n in sizes:
-        x, y = design.sample(np.random.default_rng(0), n)
+        data = design.sample(np.random.default_rng(0), n)
+        x, y = data[:2]
         keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
-        labels = {name: keywords[name] for name in ARGUMENTS[design.test] if name in keywords}
-        if design.test == "two-sample":
+        labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
+        relabellings: Relabellings
+        if design.test == "k-sample":
+            relabellings = Partitions(n_resamples, unused, tuple(map(len, data)))
+        elif design.test == "joint-independence":
+            relabellings = Shuffles(n_resamples, unused, len(x), len(data))
+        elif design.test == "two-sample":
             restriction = read_samples(x, y, "raise", **labels)[-1]
             relabellings = restriction.splits(n_resamples, unused, len(x), len(y), alphas[0])
         else:

@@ -10,12 +10,19 @@ import numpy as np
 
 from shrinktest.collection import Collection
 from shrinktest.independence import independence_test
+from shrinktest.joint import joint_independence_test
+from shrinktest.k_sample import k_sample_test
 from shrinktest.power.arguments import Compared
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.two_sample import two_sample_test
 
-TESTS = {"two-sample": two_sample_test, "independence": independence_test}
+TESTS = {
+    "two-sample": two_sample_test,
+    "independence": independence_test,
+    "k-sample": k_sample_test,
+    "joint-independence": joint_independence_test,
+}
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject
 
@@ -61,12 +68,12 @@ def run_trial(
     )
     rows: list[Row] = []
     try:
-        x, y = twin.sample(np.random.default_rng(for_data), n)
-        given = {**twin.options(), **twin.options_for(len(x), len(y)), **options}
+        data = twin.sample(np.random.default_rng(for_data), n)
+        given = {**twin.options(), **twin.options_for(*map(len, data[:2])), **options}
         keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
-            pvalue = float(test(x, y, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
+            pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
             rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
     except Exception as error:
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
-from typing import Any
+from typing import Any, Protocol
 
 from shrinktest._validate import n_workers
-from shrinktest.power.store import Row, Store
+from shrinktest.power.store import Row
+
+
+class Keeper(Protocol):
+    """Where rows go, such as a store."""
+
+    def add(self, rows: Iterable[Row]) -> None:
+        """Keep these."""
 
 
 def finish(
-    kept: Store, run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], total: int, jobs: int | None, show: bool
+    kept: Keeper, run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], total: int, jobs: int | None, show: bool
 ) -> None:
     """Run what is missing of a study, and keep it.
 
     Parameters
     ----------
-    kept : Store
+    kept : Store or another keeper of rows
     run : callable
         A function of a module, so that it can be sent to other processes; it takes a task and returns its rows.
     tasks : list of tuple

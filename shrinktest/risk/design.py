@@ -17,7 +17,21 @@ from shrinktest.risk.mixture import NormalMixture, as_mixture
 
 
 class MixtureDesign(ABC):
-    """A way to draw mixtures of Gaussians: a frozen value with ``draw`` and a repr that tells it from others."""
+    """A way to draw mixtures of Gaussians: a frozen value with ``draw`` and a repr that tells it from others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True)
+    ... class Round(MixtureDesign):
+    ...     spread: float
+    ...     def draw(self, rng, dimension):
+    ...         means = rng.normal(scale=self.spread, size=(2, dimension))
+    ...         return NormalMixture([0.5, 0.5], means, [np.eye(dimension)] * 2)
+    >>> Round(spread=3.0).draw(np.random.default_rng(0), dimension=4)
+    NormalMixture(2 components in 4 dimensions)
+    """
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, dimension: int) -> NormalMixture:
@@ -108,6 +122,14 @@ class FromFunction(MixtureDesign):
     ----------
     function : callable
         Stores know it by its name only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> def single(rng, d):
+    ...     return [1.0], rng.normal(size=(1, d)), [np.eye(d)]
+    >>> FromFunction(single).draw(np.random.default_rng(0), dimension=3)
+    NormalMixture(1 component in 3 dimensions)
     """
 
     function: Callable[[np.random.Generator, int], Any]

@@ -10,7 +10,16 @@ from shrinktest.risk.truth import TrueEmbedding
 
 
 class Oracle(NamedTuple):
-    """The best amount of simple shrinkage, alpha, and its risk."""
+    """The best amount of simple shrinkage, alpha, and its risk.
+
+    Examples
+    --------
+    >>> from shrinktest import Gaussian
+    >>> from shrinktest.risk import oracle_shrinkage, true_embedding
+    >>> truth = true_embedding(([1.0], [[0.0]], [[[1.0]]]), Gaussian(bandwidth=1.0))
+    >>> oracle_shrinkage(truth, n=10).alpha.__round__(4)
+    0.0682
+    """
 
     alpha: float
     risk: float
@@ -48,6 +57,12 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
 
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
     """The exact risk E |mu_hat - mu_P|^2 = (E k(X, X) - |mu_P|^2) / n of the plain average of n points.
+
+    Parameters
+    ----------
+    truth : TrueEmbedding
+    n : int
+        Number of points.
 
     Examples
     --------

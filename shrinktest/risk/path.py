@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import _plain, choice
+from shrinktest._validate import _plain, choice, positive
 from shrinktest.estimators import (
     FKMSE,
     MKME,
+    MMKME,
     SKMSE,
     TSVD,
     IteratedTikhonov,
@@ -49,9 +50,17 @@ class LossPath:
     estimator : MeanEstimator
         The estimator, its amount aside.
     parameter : str
-        The parameter that varies: "lam", "t", "variance", ...
+        What varies: "lam", "t", "variance", "multiple", "variances[0]", ...
     amounts : tuple of float
         Its values.
+
+    Examples
+    --------
+    >>> path = loss_path("skmse", [0.0, 0.1, 0.9], n=10, d=5, n_trials=20, workers=1, progress=False)
+    >>> path
+    LossPath(SKMSE(), alpha = 0 to 0.9, 3 amounts)
+    >>> float(path.best)
+    0.1
     """
 
     study: RiskStudyResult
@@ -131,12 +140,14 @@ def loss_path(
     Parameters
     ----------
     estimator : str or MeanEstimator
-        Simple shrinkage, a Tikhonov filter, a gradient method, truncation or the marginalised mean (``mkme``).
+        Simple shrinkage, a Tikhonov filter, a gradient method, truncation or a marginalised mean; of ``MMKME`` one with
+        fixed variances, ``MMKME(variances=(...))``, around which the path goes.
     amounts : sequence of float or of int
         Values of the parameter.
     parameter : str, optional
         "alpha" (simple shrinkage), "lam" or "lam_cov" (Tikhonov), "t" (iterations), "m" or "threshold" (truncation),
-        "variance" (marginalised); by default the first that the estimator has.
+        "variance" (``MKME``); of ``MMKME`` "multiple", by which all its variances are multiplied, or "variances[j]",
+        the variance of coordinate j (from 0), the others as they are.  By default the first that the estimator has.
     design, kernel, n, d
         As for :func:`~shrinktest.risk.risk_study`, one of each.
     **study
@@ -164,18 +175,49 @@ def loss_path(
     0       1  0.097      -72.505
     1       3  0.056       -0.380
     2      10  0.057       -1.959
+
+    Noise in one coordinate, the other's fixed:
+
+    >>> study = {"n": 10, "d": 2, "n_trials": 9, "workers": 1, "progress": False}
+    >>> loss_path(MMKME(variances=(4.0, 4.0)), [1.0, 8.0], "variances[0]", **study)
+    LossPath(MMKME(variances=(4.0, 4.0)), variances[0] = 1 to 8, 2 amounts)
     """
     base: Any = as_estimator(estimator)
-    known = PARAMETERS.get(type(base))
-    if known is None:
-        names = ", ".join(kind.__name__ for kind in PARAMETERS)
-        raise ValueError(f"{base!r} has no single amount to follow; those with one: {names}")
+    known = _parameters(base)
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")
     values = tuple(_plain(amount) for amount in several(amounts, Real, "amounts"))
     if len(set(values)) < len(values):
         raise ValueError("amounts has a value more than once; every amount makes one point of the path")
-    at = {_label(parameter, amount): base.at(**{parameter: amount}) for amount in values}
+    at = {_label(parameter, amount): _at(base, parameter, amount) for amount in values}
     return LossPath(risk_study(design, at, kernel, n, d, **study), base, parameter, values)
+
+
+def _parameters(base: MeanEstimator) -> tuple[str, ...]:
+    """What may vary of an estimator."""
+    if isinstance(base, MMKME):
+        if not any(base.variances or ()):
+            raise ValueError(
+                f"{base!r} has no variances to follow; fix those that the path goes through, one for each coordinate, "
+                "not all 0: MMKME(variances=(1.0, 1.0, ...))"
+            )
+        return ("multiple", *(f"variances[{j}]" for j in range(len(base.variances or ()))))
+    known = PARAMETERS.get(type(base))
+    if known is None:
+        names = ", ".join([*(kind.__name__ for kind in PARAMETERS), MMKME.__name__])
+        raise ValueError(f"{base!r} has no single amount to follow; those with one: {names}")
+    return known
+
+
+def _at(base: Any, parameter: str, amount: Any) -> MeanEstimator:
+    """The estimator at one amount."""
+    if not isinstance(base, MMKME):
+        return base.at(**{parameter: amount})
+    amount = positive(amount, "amounts", allow_zero=True)
+    if parameter == "multiple":
+        return base.at(variances=tuple(amount * v for v in base.variances or ()))
+    moved = list(base.variances or ())
+    moved[int(parameter.removeprefix("variances[").removesuffix("]"))] = amount
+    return base.at(variances=tuple(moved))
 
 
 def _label(parameter: str, amount: Any) -> str:

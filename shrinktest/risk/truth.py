@@ -28,6 +28,15 @@ class TrueEmbedding:
         |mu_P|^2 = E k(X, X'), X' an independent copy of X.
     expected_diagonal : float
         E k(X, X).
+
+    Examples
+    --------
+    >>> from shrinktest import KME, Linear
+    >>> truth = true_embedding(([1.0], [[3.0, 0.0]], [[[1.0, 0.0], [0.0, 4.0]]]), Linear())
+    >>> truth.squared_norm, truth.expected_diagonal
+    (9.0, 14.0)
+    >>> truth.inner(KME().fit([[2.0, 1.0]], Linear()))
+    6.0
     """
 
     mixture: NormalMixture

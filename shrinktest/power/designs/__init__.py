@@ -22,6 +22,7 @@ from shrinktest.power.designs.data import FromData, FromFunction, Relabelled
 from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
 from shrinktest.power.designs.independence import Circle, Heteroscedastic, MultiplicativeNoise, Rotated
 from shrinktest.power.designs.mixture import Mixture
+from shrinktest.power.designs.several import SEVERAL, OneApart, Parity
 from shrinktest.power.designs.two_sample import (
     Blobs,
     Contamination,
@@ -32,7 +33,7 @@ from shrinktest.power.designs.two_sample import (
     Tails,
 )
 
-#: Every built-in design by name; all have defaults for all parameters.
+#: Every built-in design of two samples or variables by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
     kind.name: kind
     for kind in (
@@ -87,19 +88,21 @@ def as_design(design: Any, test: str = "two-sample") -> Design:
     if isinstance(design, Design):
         return design
     if isinstance(design, str):
-        return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()
+        known = {**DESIGNS, **SEVERAL}
+        return known[choice(design.lower().replace("_", "-"), known, "design")]()
     if isinstance(design, type) and issubclass(design, Design):
         raise TypeError(f"design must be a value, not the class: write {design.__name__}()")
     if callable(design):
         return FromFunction(design, test)
     raise TypeError(
-        f"design must be a name ({', '.join(DESIGNS)}), a design such as MeanShift(shift=0.5), or a function "
-        f"(rng, n) -> (X, Y); found {design!r}"
+        f"design must be a name ({', '.join((*DESIGNS, *SEVERAL))}), a design such as MeanShift(shift=0.5), or a "
+        f"function (rng, n) -> (X, Y); found {design!r}"
     )
 
 
 __all__ = [
     "DESIGNS",
+    "SEVERAL",
     "Blobs",
     "Circle",
     "Contamination",
@@ -117,6 +120,8 @@ __all__ = [
     "MeanShift",
     "Mixture",
     "MultiplicativeNoise",
+    "OneApart",
+    "Parity",
     "Peak",
     "PerturbedUniform",
     "Quadratic",

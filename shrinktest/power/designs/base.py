@@ -36,7 +36,18 @@ def flag(value: Any, name: str) -> bool:
 
 
 class Design(ABC):
-    """A way to draw data for a test: a frozen value with ``sample``, a twin under the null hypothesis, and a name."""
+    """A way to draw data for a test: a frozen value with ``sample``, a twin under the null hypothesis, and a name.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import MeanShift
+    >>> design = MeanShift(dimension=3, shift=0.5)
+    >>> X, Y = design.sample(0, n=20)
+    >>> X.shape, Y.shape, design.test
+    ((20, 3), (20, 3), 'two-sample')
+    >>> design.null()
+    MeanShift(dimension=3, shift=0.0)
+    """
 
     #: The name on the command line, such as "mean-shift".
     name: ClassVar[str]

@@ -1,0 +1,149 @@
+"""Level of the tests for more than two samples or variables, for many columns, and of the witness band.
+
+Every case is a null hypothesis: 4000 data sets, half of them Gaussian and half with tails so heavy that there is no
+mean, each tested with 99 relabellings.  The level is how often p <= .05, and for many tests how often any true null
+hypothesis is rejected after the adjustment.
+"""
+
+from __future__ import annotations
+
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from _study import markdown, options, write
+from joblib import Parallel, delayed
+from scipy.stats import binom
+
+from shrinktest import (
+    independence_matrix,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest._validate import usable_cores
+
+NAME = "new_tests_levels"
+TITLE = "Level of the tests of more than two, of many, and of the witness band"
+ALPHA, RESAMPLES, CONFIDENCE = 0.05, 99, 0.999
+ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "tsvd", "mkme")
+COMMON = {"n_resamples": RESAMPLES, "workers": 1}
+
+
+def numbers(rng, heavy, *shape):
+    return rng.standard_cauchy(shape) if heavy else rng.standard_normal(shape)
+
+
+def k_sample(rng, heavy, sizes, **given):
+    return k_sample_test(*(numbers(rng, heavy, n, 2) for n in sizes), rng=rng, **given, **COMMON).pvalue
+
+
+def joint(rng, heavy, n, variables, **given):
+    return joint_independence_test(*numbers(rng, heavy, variables, n), rng=rng, **given, **COMMON).pvalue
+
+
+def correlated(rng, heavy, n, columns):
+    """Columns that share half of what they are."""
+    return numbers(rng, heavy, n, columns) + numbers(rng, heavy, n, 1)
+
+
+def columns(rng, heavy, sizes, count, differ=0, **given):
+    x, y = (correlated(rng, heavy, n, count) for n in sizes)
+    x[:, :differ] += 1e4  # beyond doubt, and true null hypotheses are the other columns
+    found = two_sample_test_columns(x, y, rng=rng, **given, **COMMON)
+    return found.adjusted[differ:].min()
+
+
+def matrix(rng, heavy, n, p, q, **given):
+    return independence_matrix(
+        correlated(rng, heavy, n, p), correlated(rng, heavy, n, q), rng=rng, **given, **COMMON
+    ).pvalue
+
+
+def within(rng, heavy, n, p, **given):
+    return independence_matrix(numbers(rng, heavy, n, p), rng=rng, **given, **COMMON).pvalue
+
+
+def band(rng, heavy, sizes, studentize, **given):
+    x, y = (numbers(rng, heavy, n, 1) for n in sizes)
+    result = two_sample_test(x, y, rng=rng, **given, **COMMON)
+    grid = np.quantile(np.vstack([x, y]), np.linspace(0.05, 0.95, 15))
+    return result.witness_band(grid, confidence=1.0 - ALPHA, studentize=studentize).pvalue
+
+
+def cases():
+    """Name, estimator, function and arguments of every case."""
+    for estimator in ESTIMATORS:
+        for sizes in ((7, 7, 7), (5, 8, 11)):
+            name = "k-sample, " + " + ".join(map(str, sizes))
+            yield name, estimator, k_sample, {"sizes": sizes, "estimator": estimator}
+        arguments = {"sizes": (5, 8, 11), "estimator": estimator, "comparison": "pooled", "weights": "equal"}
+        yield "k-sample, 5 + 8 + 11, pooled, equal weights", estimator, k_sample, arguments
+        yield "joint, 3 variables, n = 12", estimator, joint, {"n": 12, "variables": 3, "estimator": estimator}
+    for estimator in ("kme", "fkmse"):
+        yield "joint, 4 variables, n = 10", estimator, joint, {"n": 10, "variables": 4, "estimator": estimator}
+        arguments = {"sizes": (10, 12), "count": 4, "estimator": estimator}
+        yield "4 columns", estimator, columns, arguments
+        yield "4 columns, one more differs", estimator, columns, {**arguments, "count": 5, "differ": 1}
+        yield "2 x 3 pairs of columns", estimator, matrix, {"n": 12, "p": 2, "q": 3, "estimator": estimator}
+        yield "pairs of 4 columns", estimator, within, {"n": 12, "p": 4, "estimator": estimator}
+    for estimator in ("kme", "skmse", "fkmse", "mkme"):
+        for studentize in (True, False):
+            name = f"witness band, 10 + 12, {'studentized' if studentize else 'one width'}"
+            yield name, estimator, band, {"sizes": (10, 12), "studentize": studentize, "estimator": estimator}
+
+
+def rejections(name, estimator, function, arguments, trials):
+    """How many of these data sets are rejected; each depends on its number only."""
+    key = crc32(f"{name}, {estimator}".encode())
+    found = [function(np.random.default_rng([key, trial]), trial % 2 == 1, **arguments) for trial in trials]
+    return sum(pvalue <= ALPHA for pvalue in found)
+
+
+def region(trials: int) -> tuple[float, float]:
+    """Where the share of rejections of an exact test lies with probability CONFIDENCE."""
+    tail = (1.0 - CONFIDENCE) / 2.0
+    low, high = (float(binom.ppf(q, trials, ALPHA)) / trials for q in (tail, 1.0 - tail))
+    return low, high
+
+
+def page(tables) -> list[str]:
+    """What the page says, from the levels of all cases."""
+    table = tables[""]
+    trials = int(table["trials"].max())
+    low, high = region(trials)
+    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
+    wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
+    shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
+    return [
+        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
+        f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
+        f"{int(table['inside'].sum())} of {len(table)} cells are.",
+        markdown(shown),
+        "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
+        "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
+        'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
+        "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
+        "the band at any of 15 points.",
+    ]
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=4000, quick=4)
+    work = list(cases())
+    parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
+    jobs = [(i, part) for i in range(len(work)) for part in parts]
+    counts = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
+    low, high = region(args.trials)
+    rows = []
+    for i, (name, estimator, _, _) in enumerate(work):
+        level = sum(count for (j, _), count in zip(jobs, counts, strict=True) if i == j) / args.trials
+        rows.append({"test": name, "estimator": estimator, "level": level, "trials": args.trials})
+        rows[-1]["inside"] = bool(low <= level <= high)
+    table = pd.DataFrame(rows)
+    write(args, NAME, TITLE, page({"": table}), table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,297 @@
+"""Calibration: the realised level of any pipeline, on relabelled versions of one's own data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._validate import as_points, as_rng, choice, count, level, n_workers, paired_samples, two_samples
+from shrinktest.power.arguments import several
+from shrinktest.power.store import Row
+from shrinktest.power.work import finish
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+KINDS = ("two-sample", "independence")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CalibrationResult:
+    """How often a pipeline rejected when there was nothing to find.
+
+    Attributes
+    ----------
+    pvalues : ndarray, shape (n_trials,)
+        One of every relabelled data set.
+    alphas : tuple of float
+        Levels, ascending.
+    confidence : float
+        Of the intervals.
+    kind : str
+        "two-sample" or "independence": how the data were relabelled.
+    name : str
+        What the pipeline is called.
+    n_observations : tuple of int
+        Sizes of the samples, or the number of pairs.
+    seed : int
+        ``calibrate(..., rng=seed)`` repeats it.
+
+    Examples
+    --------
+    >>> from scipy import stats
+    >>> from shrinktest import calibrate
+    >>> def t_test(X, Y):
+    ...     return stats.ttest_ind(X, Y).pvalue
+    >>> result = calibrate(t_test, [1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6], n_trials=100, workers=1)
+    >>> result.pvalues.shape, result.kind, result.anti_conservative
+    ((100,), 'two-sample', False)
+    """
+
+    pvalues: np.ndarray
+    alphas: tuple[float, ...]
+    confidence: float
+    kind: str
+    name: str
+    n_observations: tuple[int, ...]
+    seed: int
+
+    def __repr__(self) -> str:
+        worst = ", ".join(
+            f"{alpha:g}" for alpha, flag in zip(self.alphas, self.table["verdict"], strict=True) if "anti" in flag
+        )
+        verdict = f"flagged at {worst}" if worst else "nothing flagged"
+        return f"CalibrationResult({self.name}, {len(self.pvalues)} trials, {verdict})"
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a level (pandas): alpha, level (how often p <= alpha), low, high, rejections, trials, verdict.
+
+        ``low`` and ``high`` are the Clopper-Pearson interval of the level.  The verdict is "anti-conservative" where
+        all of it is above alpha, "conservative" where all of it is below, and empty otherwise.
+        """
+        import pandas as pd
+        from statsmodels.stats.proportion import proportion_confint
+
+        rows, trials = [], len(self.pvalues)
+        for alpha in self.alphas:
+            rejections = int((self.pvalues <= alpha).sum())
+            low, high = proportion_confint(rejections, trials, alpha=1.0 - self.confidence, method="beta")
+            verdict = "anti-conservative" if low > alpha else "conservative" if high < alpha else ""
+            rows.append((alpha, rejections / trials, float(low), float(high), rejections, trials, verdict))
+        return pd.DataFrame(rows, columns=["alpha", "level", "low", "high", "rejections", "trials", "verdict"])
+
+    @property
+    def anti_conservative(self) -> bool:
+        """Whether the pipeline rejects too often at any of the levels."""
+        return bool((self.table["verdict"] == "anti-conservative").any())
+
+    def summary(self) -> str:
+        """What was done, and the levels with their intervals."""
+        from statsmodels.iolib.table import SimpleTable
+
+        how = {"two-sample": "rows of both samples exchanged", "independence": "rows of Y permuted"}[self.kind]
+        rows = [
+            [f"{row.alpha:g}", f"{row.level:.4f}", f"[{row.low:.4f}, {row.high:.4f}]", row.verdict]
+            for row in self.table.itertuples()
+        ]
+        head = (
+            f"Calibration of {self.name}",
+            f"Data:       {' + '.join(map(str, self.n_observations))} observations, {how}",
+            f"Trials:     {len(self.pvalues)}; seed {self.seed}",
+            f"Intervals:  {self.confidence:.0%} Clopper-Pearson",
+        )
+        table = SimpleTable(rows, headers=["alpha", "level", "interval", ""])
+        return "\n".join([*head, str(table.as_text())])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""
+        from shrinktest._calibration_plots import plot_calibration
+
+        return plot_calibration(self, ax)
+
+
+def calibrate(
+    test: Callable[[Any, Any], Any],
+    X: Any,
+    Y: Any,
+    *,
+    kind: str = "two-sample",
+    n_trials: int = 1000,
+    alphas: Any = (0.01, 0.05, 0.1),
+    confidence: float = 0.99,
+    nan_policy: str = "raise",
+    rng: Any = 0,
+    workers: int | None = None,
+    progress: bool = False,
+) -> CalibrationResult:
+    """Realised level of a test, or of any pipeline that ends in a p-value, on relabelled versions of the data.
+
+    Parameters
+    ----------
+    test : callable
+        ``test(X, Y)`` returns a p-value, or an object with an attribute ``pvalue``.  Whatever it does belongs to it:
+        choosing variables or bandwidths, transforming, trying several tests.
+    X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
+        The data; for independence, two variables of the same observations.  ``test`` gets them as they were given: data
+        frames with their columns, one dimension as one dimension, else arrays; numbers as float64.
+    kind : {"two-sample", "independence"}
+        What is made true: "two-sample" gives the rows of both samples new places, "independence" permutes those of Y.
+    n_trials : int, default 1000
+        Relabelled data sets.
+    alphas : float or sequence of float
+        Levels at which the pipeline would reject (p <= alpha).
+    confidence : float, default 0.99
+        Of the interval for every level.
+    nan_policy : {"raise", "omit", "propagate"}
+        What to do with missing values: an error, drop their rows, or leave them to ``test``.
+    rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+        Seed of the relabellings.  A ``test`` that draws random numbers has to be given its own.
+    workers : int, optional
+        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  Give a test that uses threads
+        itself ``workers=1``, or this.
+    progress : bool, default False
+        Show a progress bar.
+
+    Returns
+    -------
+    CalibrationResult
+        ``result.table``, ``result.anti_conservative``, ``result.summary()``, ``result.plot()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For arguments that make no sense, and when ``test`` returns no number from 0 to 1.
+
+    Notes
+    -----
+    Relabelled data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
+    samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
+    what a permutation test keeps.  Where the relabelling itself is not appropriate, because observations depend on each
+    other, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are flagged as anti-conservative at any
+    one level, by the interval of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import stats
+    >>> from shrinktest import calibrate
+    >>> X, Y = np.random.default_rng(0).normal(size=(2, 12, 5))
+    >>> def smallest(X, Y):  # of one test a column, as if it were the only one
+    ...     return stats.ttest_ind(X, Y).pvalue.min()
+    >>> result = calibrate(smallest, X, Y, n_trials=200, workers=1)
+    >>> result.table[["alpha", "level", "verdict"]]
+       alpha  level            verdict
+    0   0.01  0.070  anti-conservative
+    1   0.05  0.220  anti-conservative
+    2   0.10  0.415  anti-conservative
+    """
+    if not callable(test):
+        raise TypeError(f"test must be a function (X, Y) -> p-value; found {test!r}")
+    choice(kind, KINDS, "kind")
+    trials = count(n_trials, "n_trials", minimum=1)
+    levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
+    confidence = level(confidence, "confidence")
+    jobs = None if workers is None else n_workers(workers)
+    generator = as_rng(rng)
+    seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
+    data, sizes = _read(X, Y, kind, nan_policy)
+    relabel = _Relabelled(test, kind, *data)
+    relabel(0, seed)  # what cannot work is found out before it is sent elsewhere
+    kept = _PValues(np.full(trials, np.nan))
+    finish(kept, relabel, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
+    return CalibrationResult(
+        pvalues=kept.values,
+        alphas=levels,
+        confidence=confidence,
+        kind=kind,
+        name=getattr(getattr(test, "func", test), "__qualname__", None) or repr(test),  # of a partial, what it calls
+        n_observations=sizes,
+        seed=seed,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _PValues:
+    """p-values in the order of the trials, in whatever order they come."""
+
+    values: np.ndarray
+
+    def add(self, rows: Iterable[Row]) -> None:
+        for trial, pvalue in rows:
+            self.values[trial] = pvalue
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """Values (n, d), and how to give them to a pipeline: as they were given."""
+
+    values: np.ndarray
+    columns: tuple[str, ...] | None
+    flat: bool
+
+    def rows(self, values: np.ndarray) -> Any:
+        if self.columns is not None:
+            import pandas as pd
+
+            return pd.DataFrame(values, columns=list(self.columns))
+        return values[:, 0].copy() if self.flat else np.ascontiguousarray(values)
+
+
+@dataclass(frozen=True, eq=False)
+class _Relabelled:
+    """A pipeline, and the data it is run on after relabelling."""
+
+    test: Callable[[Any, Any], Any]
+    kind: str
+    x: _Table
+    y: _Table
+
+    def __call__(self, trial: int, seed: int) -> list[Row]:
+        """The p-value of one relabelled data set, which depends on its number and the seed only."""
+        generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
+        x, y = self.x.values, self.y.values
+        if self.kind == "two-sample":
+            places = generator.permutation(len(x) + len(y))
+            pooled = np.vstack([x, y])[places]
+            x, y = pooled[: len(x)], pooled[len(x) :]
+        else:
+            y = y[generator.permutation(len(y))]
+        try:
+            return [(trial, _pvalue(self.test(self.x.rows(x), self.y.rows(y))))]
+        except Exception as error:
+            error.add_note(f"in trial {trial} of calibrate with seed {seed}")
+            raise
+
+
+def _pvalue(found: Any) -> float:
+    value = getattr(found, "pvalue", found)
+    if isinstance(value, np.ndarray) and value.size == 1:
+        value = value.reshape(())[()]
+    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
+        raise TypeError(
+            f"test must return a p-value, or an object with an attribute pvalue; it returned {found!r} "
+            f"({type(found).__name__})"
+        )
+    number = float(value)
+    if not 0.0 <= number <= 1.0:
+        raise ValueError(f"test must return a p-value, a number from 0 to 1; it returned {number}")
+    return number
+
+
+def _read(X: Any, Y: Any, kind: str, nan_policy: str) -> tuple[tuple[_Table, _Table], tuple[int, ...]]:
+    columns = [as_points(data, name).columns for data, name in ((X, "X"), (Y, "Y"))]
+    flat = [np.ndim(data) == 1 for data in (X, Y)]
+    if kind == "two-sample":
+        x, y, found, _ = two_samples(X, Y, nan_policy)
+        columns = [found if one is not None else None for one in columns]
+        sizes: tuple[int, ...] = (len(x), len(y))
+    else:
+        x, y, _ = paired_samples(X, Y, nan_policy)
+        sizes = (len(x),)
+    return (_Table(x, columns[0], flat[0]), _Table(y, columns[1], flat[1])), sizes

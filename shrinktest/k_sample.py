@@ -1,0 +1,148 @@
+"""Do several samples come from one distribution?  ``k_sample_test``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._several import several_samples
+from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest.configuration import FORMS, form_of, resolve
+from shrinktest.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
+from shrinktest.estimators import as_estimator
+from shrinktest.kernels import as_kernel
+from shrinktest.partitions import Partitions
+from shrinktest.result import TestResult, conclude
+from shrinktest.route import memory_limit
+from shrinktest.stopping import as_stopping
+
+
+def k_sample_test(
+    *samples: Any,
+    comparison: str = "pairs",
+    weights: str = "sizes",
+    estimator: Any = "kme",
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    statistic: str = "auto",
+    n_resamples: float = 999,
+    stopping: Any = None,
+    alpha: float = 0.05,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: int | None = None,
+    progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> TestResult:
+    """Kernel permutation test that several samples have one distribution: average squared distance of their means.
+
+    Parameters
+    ----------
+    *samples : array_like, shape (n_i, d) or (n_i,)
+        Two samples or more, one row an observation; data frames are matched by column name.
+    comparison : {"pairs", "pooled"}
+        "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
+        estimate from all observations, which relabelling does not change.
+    weights : {"sizes", "equal"}
+        "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
+        "equal": every distance counts the same, which gives small samples theirs.
+    estimator, kernel, bandwidth
+        As in :func:`two_sample_test`; the median is over all samples.
+    statistic : {"auto", "biased", "unbiased"}
+        The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
+        "pooled".
+    n_resamples, stopping, alpha, nan_policy, rng, workers, progress
+        As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated when they are no more
+        than ``n_resamples``, those that differ by exchanging samples of one size once.
+    gram, rank, max_memory
+        As in :func:`two_sample_test`.
+
+    Returns
+    -------
+    TestResult
+        With one estimate for every sample.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that cannot be tested; the message names the argument and says what to do.
+    MemoryError
+        If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
+
+    Warns
+    -----
+    UserWarning
+        When there are too few relabellings to reject at ``alpha``.
+
+    Notes
+    -----
+    The weights of the distances add up to 1, so that with two samples "pairs" is :func:`two_sample_test`: the same
+    statistic and, with the same ``rng``, the same p-value.  For the standard mean, sizes as weights make "pairs" and
+    "pooled" one test, the between-sample part of the DISCO decomposition of M. L. Rizzo and G. J. Szekely, DISCO
+    analysis: a nonparametric extension of analysis of variance, Annals of Applied Statistics 4 (2010), 1034-1055, with
+    a kernel for the distance: sum_i n_i |mu_i - mu|^2 = sum_{i<j} n_i n_j |mu_i - mu_j|^2 / N.  A shrinkage estimator
+    shrinks the pooled sample less than its parts, so that there the two differ.
+
+    Estimators are refitted, and tuned if need be, for every part of every partition; the level is exact.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import k_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> samples = [rng.normal(size=(20, 3)), rng.normal(size=(15, 3)), rng.normal(0.7, 1.0, size=(25, 3))]
+    >>> k_sample_test(*samples, rng=0).pvalue
+    0.001
+    >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
+    0.01
+    """
+    est = as_estimator(estimator)
+    alpha = level(alpha)
+    choice(comparison, COMPARISONS, "comparison")
+    choice(weights, WEIGHTS, "weights")
+    choice(statistic, FORMS, "statistic")
+    threads = n_workers(workers)
+    n_resamples = resamples(n_resamples)
+    rule = as_stopping(stopping, alpha)
+    values, _, missing = several_samples(samples, nan_policy)
+    generator = as_rng(rng)
+    provenance = rng_provenance(generator)
+    sizes = tuple(map(len, values))
+    if comparison == "pooled" and statistic == "unbiased":
+        raise ValueError(
+            "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares observations "
+            "with every sample, so that what chance adds is in the inner products as well; use statistic='biased'"
+        )
+    form = "biased" if comparison == "pooled" else form_of(est, statistic, sizes)
+    tuning = tuning_of(est, sizes)
+    common: dict[str, Any] = {
+        "test": "k-sample",
+        "form": form,
+        "estimator": est,
+        "tuning": tuning,
+        "n_observations": sizes,
+        "alpha": alpha,
+        "rng": provenance,
+    }
+    chosen = as_kernel(kernel, bandwidth)
+    if missing:
+        return conclude(None, kernel=chosen, **common)
+    pooled = np.vstack(values)
+    configuration = configure(
+        est,
+        resolve(chosen, pooled, generator, "the samples"),
+        pooled,
+        Contrast(sizes, comparison, weights),
+        form=form,
+        tuning=tuning,
+        gram=gram,
+        rank=rank,
+        memory=memory_limit(max_memory),
+        rng=generator,
+    )
+    partitions = Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
+    null = configuration.null(partitions, stopping=rule, workers=threads, progress=progress)
+    return conclude(null, **configuration.about(), **common)

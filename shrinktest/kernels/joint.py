@@ -1,0 +1,51 @@
+"""The kernel that dependence of several variables lives in: tensor features without their main effects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.kernels.base import Checked, Kernel
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutMainEffects(Checked):
+    """The kernel of the features (x)_l phi_l(x_l) less everything in them that one variable explains alone.
+
+    With mu_l the mean feature of ``points``, what is left out are the product of the means and, for every l,
+    (phi_l(x_l) - mu_l) (x)_{m != l} mu_m, whose mean over the points is zero.  With two variables what remains is
+    (phi_1 - mu_1) (x) (phi_2 - mu_2).
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+        One for every variable.
+    points : ndarray, shape (n, sum of columns)
+        The observations that the features are centred on.
+    columns : tuple of int
+        How many columns every variable has.
+    """
+
+    kernels: tuple[Kernel, ...]
+    points: np.ndarray
+    columns: tuple[int, ...]
+
+    def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        edges = np.cumsum(self.columns)[:-1]
+        x, y, z = (np.split(points, edges, axis=1) for points in (X, Y, self.points))
+        d = len(self.kernels)
+        between = np.stack([kernel(x[v], y[v]) for v, kernel in enumerate(self.kernels)])
+        at_x = np.stack([kernel(x[v], z[v]).mean(axis=1) for v, kernel in enumerate(self.kernels)])
+        at_y = np.stack([kernel(y[v], z[v]).mean(axis=1) for v, kernel in enumerate(self.kernels)])
+        means = np.array([kernel(z[v]).mean() for v, kernel in enumerate(self.kernels)])
+        out = between.prod(axis=0) + (d - 1) ** 2 * means.prod()
+        out += (d - 1) * (at_x.prod(axis=0)[:, None] + at_y.prod(axis=0)[None, :])
+        for v in range(d):
+            rest = np.arange(d) != v
+            others = means[rest].prod()
+            out -= between[v] * (at_x[rest].prod(axis=0)[:, None] + at_y[rest].prod(axis=0)[None, :] - others)
+            out -= (d - 1) * others * (at_x[v][:, None] + at_y[v][None, :])
+            for u in np.flatnonzero(rest):
+                out += means[rest & (np.arange(d) != u)].prod() * at_x[v][:, None] * at_y[u][None, :]
+        return out

@@ -1,0 +1,146 @@
+"""Calibration of pipelines: what they are given, the levels that come out, and who is flagged."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from naive_several import clopper_pearson
+from shrinktest import calibrate, two_sample_test
+
+matplotlib.use("Agg")
+
+RNG = np.random.default_rng(4)
+X, Y = RNG.normal(size=(9, 3)), RNG.normal(0.5, 1.0, size=(12, 3))
+SEEN = []
+
+
+def one_thread(test, *data, **options):
+    return calibrate(test, *data, **{"n_trials": 30, "workers": 1, **options})
+
+
+def smallest(x, y):
+    """The smallest p-value of several tests, as if it were the only one."""
+    return stats.ttest_ind(x, y).pvalue.min()
+
+
+def record(x, y):
+    SEEN.append((x, y))
+    return 0.5
+
+
+def test_relabelled_data_are_the_pooled_rows_in_other_places():
+    SEEN.clear()
+    one_thread(record, X, Y)
+    pooled = np.vstack([X, Y])
+    order = np.lexsort(pooled.T)
+    for x, y in SEEN:
+        assert x.shape == X.shape and y.shape == Y.shape
+        both = np.vstack([x, y])
+        assert np.array_equal(both[np.lexsort(both.T)], pooled[order])
+    places = [np.flatnonzero((np.vstack([x, y]) == X[0]).all(axis=1))[0] for x, y in SEEN[1:]]
+    assert len(set(places)) > 10
+
+
+def test_independence_permutes_the_rows_of_one_variable():
+    SEEN.clear()
+    one_thread(record, X, Y[:9], kind="independence")
+    assert all(np.array_equal(x, X) for x, _ in SEEN)
+    assert all(np.array_equal(np.sort(y[:, 0]), np.sort(Y[:9, 0])) for _, y in SEEN)
+    assert len({tuple(y[:, 0]) for _, y in SEEN}) == 30  # the first trial is also the rehearsal
+
+
+def test_pipelines_get_data_of_the_kind_that_was_given():
+    SEEN.clear()
+    frames = (pd.DataFrame(X, columns=list("abc")), pd.DataFrame(Y[:, ::-1], columns=list("cba")))
+    one_thread(record, *frames, n_trials=2)
+    assert all(list(z.columns) == list("abc") for z in SEEN[-1])
+    both = pd.concat(SEEN[-1])
+    assert np.allclose(np.sort(both["a"]), np.sort(np.concatenate([X[:, 0], Y[:, 0]])))
+    one_thread(record, X[:, 0], pd.Series(Y[:, 0]), n_trials=2)
+    assert SEEN[-1][0].ndim == SEEN[-1][1].ndim == 1
+
+
+def test_pvalues_do_not_depend_on_the_workers():
+    one, two = (one_thread(smallest, X, Y, workers=w, rng=7) for w in (1, 2))
+    assert np.array_equal(one.pvalues, two.pvalues) and one.seed == 7
+    assert not np.array_equal(one.pvalues, one_thread(smallest, X, Y, rng=8).pvalues)
+
+
+def test_anti_conservative_pipelines_are_flagged_and_sound_ones_are_not():
+    found = one_thread(smallest, X, Y, n_trials=400)
+    assert found.anti_conservative and set(found.table["verdict"]) == {"anti-conservative"}
+    assert "anti-conservative" in found.summary() and repr(found).endswith("flagged at 0.01, 0.05, 0.1)")
+    sound = one_thread(lambda x, y: stats.ttest_ind(x[:, 0], y[:, 0]), X, Y, n_trials=400)
+    assert not sound.anti_conservative and "nothing flagged" in repr(sound)
+    timid = one_thread(lambda x, y: 1.0, X, Y, n_trials=200, alphas=0.1)
+    assert timid.table["verdict"].tolist() == ["conservative"] and not timid.anti_conservative
+
+
+def test_table_has_exact_intervals():
+    found = one_thread(smallest, X, Y, n_trials=60, alphas=(0.2, 0.05), confidence=0.9)
+    assert found.alphas == (0.05, 0.2)
+    for row in found.table.itertuples():
+        assert row.rejections == sum(p <= row.alpha for p in found.pvalues) and row.trials == 60
+        assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
+
+
+def test_tests_of_the_package_go_in_as_they_are():
+    found = one_thread(lambda x, y: two_sample_test(x, y, n_resamples=19, workers=1, rng=0), X, Y)
+    assert np.isin(np.round(found.pvalues * 20, 9), np.arange(1, 21)).all()
+
+
+def test_plot_shows_the_distribution_of_the_pvalues():
+    found = one_thread(smallest, X, Y, n_trials=50)
+    ax = found.plot()
+    steps = ax.lines[0].get_xydata()
+    assert np.isclose(np.interp(0.5, steps[:, 0], steps[:, 1]), np.mean(found.pvalues <= 0.5), atol=0.03)
+    matplotlib.pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -0.1, 1.5])
+def test_numbers_that_are_no_pvalues_are_refused(wrong):
+    with pytest.raises(ValueError, match="a number from 0 to 1; it returned") as caught:
+        one_thread(lambda x, y: wrong, X, Y)
+    assert caught.value.__notes__ == ["in trial 0 of calibrate with seed 0"]
+
+
+@pytest.mark.parametrize("wrong", ["0.05", None, True, np.array([0.1, 0.2])])
+def test_what_is_no_number_is_refused(wrong):
+    with pytest.raises(TypeError, match="must return a p-value, or an object with an attribute pvalue"):
+        one_thread(lambda x, y: wrong, X, Y)
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "error", "message"),
+    [
+        ((X, Y[:, :2]), {}, ValueError, "X has 3 columns and Y has 2 columns"),
+        ((X, Y), {"kind": "independence"}, ValueError, "X has 9 rows and Y has 12 rows"),
+        ((X, Y), {"kind": "two-samples"}, ValueError, "kind must be one of .* Did you mean 'two-sample'"),
+        ((X, Y), {"n_trials": 0}, ValueError, "n_trials must be an integer >= 1"),
+        ((X, Y), {"alphas": [0.05, 1.0]}, ValueError, "alphas must lie strictly between 0 and 1"),
+        ((X[:1], Y), {}, ValueError, "X has 1 row"),
+        ((np.where(X > 1, np.nan, X), Y), {}, ValueError, "missing value"),
+    ],
+)
+def test_bad_input_says_what_to_do(data, options, error, message):
+    with pytest.raises(error, match=message):
+        one_thread(smallest, *data, **options)
+
+
+def test_a_test_must_be_callable():
+    with pytest.raises(TypeError, match="test must be a function"):
+        calibrate("fkmse", X, Y)
+
+
+def test_missing_values_are_left_out_or_left_to_the_pipeline():
+    holes = X.copy()
+    holes[2, 0] = np.nan
+    SEEN.clear()
+    one_thread(record, holes, Y, nan_policy="omit", n_trials=1)
+    assert SEEN[-1][0].shape == (8, 3)
+    one_thread(record, holes, Y, nan_policy="propagate", n_trials=1)
+    assert np.isnan(np.vstack(SEEN[-1])).sum() == 1

@@ -1,0 +1,203 @@
+"""Joint independence: dHSIC, its features for other estimators, shuffles, and bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from naive_several import dhsic, p_joint, without_main_effects
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    SKMSE,
+    Gaussian,
+    IteratedTikhonov,
+    Linear,
+    independence_test,
+    joint_independence_test,
+)
+from shrinktest.estimators import ESTIMATORS
+from shrinktest.kernels.joint import WithoutMainEffects
+from shrinktest.relabellings import Pairings
+from shrinktest.shuffles import OneAgainstAnother, Shuffles
+
+RNG = np.random.default_rng(8)
+X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)
+Z = np.sign(Y) * np.abs(RNG.normal(size=12)) + 0.3 * X[:, 0]
+WIDTHS = [1.1, 0.8, 0.9]
+
+
+def halved(gram):
+    """A user's estimator."""
+    return gram.mean(axis=1) / len(gram)
+
+
+def grams(n=12):
+    return [Gaussian(width)(v[:n]) for width, v in zip(WIDTHS, (X, Y, Z), strict=True)]
+
+
+# ---------------------------------------------------------------------------------------------------- shuffles
+
+
+@pytest.mark.parametrize(("n", "variables"), [(3, 3), (2, 4), (4, 2)])
+def test_enumerated_shuffles_are_all_of_them(n, variables):
+    found = Shuffles(np.inf, np.random.default_rng(0), n, variables)
+    rows = found.rows()(10**5)
+    assert rows.shape == (found.distinct, variables - 1, n)
+    assert len({row.tobytes() for row in rows}) == len(rows) == math.factorial(n) ** (variables - 1)
+    assert np.array_equal(rows[0], np.tile(np.arange(n), (variables - 1, 1)))
+    assert math.isclose(found.magnitude, math.log(found.distinct))
+    assert (np.sort(rows, axis=2) == np.arange(n)).all()
+
+
+def test_shuffles_of_two_are_pairings_and_do_not_depend_on_how_they_are_cut():
+    def drawn(variables, *cuts):
+        take = Shuffles(29, np.random.default_rng(2), 9, variables).rows()
+        return np.concatenate([take(cut) for cut in cuts])
+
+    assert np.array_equal(drawn(4, 30), drawn(4, 1, 4, 25))
+    assert np.array_equal(drawn(2, 30)[:, 0], Pairings(29, np.random.default_rng(2), 9).rows()(30))
+    drawn_by, skipped = (Shuffles(29, np.random.default_rng(2), 9, 4) for _ in range(2))
+    drawn_by.rows()(30)
+    skipped.skip(29)
+    assert drawn_by.rng.random() == skipped.rng.random()
+
+
+@pytest.mark.parametrize("n_resamples", [12, np.inf])
+def test_two_of_the_shuffled_variables_are_paired_as_all_are(n_resamples):
+    n, d = (5, 4) if n_resamples == 12 else (3, 3)
+    whole = Shuffles(n_resamples, np.random.default_rng(6), n, d)
+    rows = whole.rows()(min(whole.count, 36))
+    whole = Shuffles(n_resamples, np.random.default_rng(6), n, d)
+    seeds = whole._seeds(0 if whole.exact else 12 * (d - 1)).reshape(-1, d - 1)
+    first = np.broadcast_to(np.arange(n), (len(rows), 1, n))
+    placed = np.concatenate([first, rows], axis=1)
+    for i, j in itertools.combinations(range(d), 2):
+        take = OneAgainstAnother(n_resamples, whole.rng, whole, seeds, i, j).rows()
+        found = np.vstack([take(1), take(4), take(len(rows) - 5)])
+        for row, pi in zip(placed, found, strict=True):
+            assert {(row[i, t], row[j, t]) for t in range(n)} == {(t, pi[t]) for t in range(n)}
+
+
+# -------------------------------------------------------------------------------------------------- statistics
+
+
+def test_statistic_of_the_standard_mean_is_dhsic():
+    result = joint_independence_test(X, Y, Z, bandwidths=WIDTHS, n_resamples=7, alpha=0.2, rng=0)
+    assert np.isclose(result.statistic, dhsic(grams()), rtol=1e-10)
+    shuffles = Shuffles(7, np.random.default_rng(0), 12, 3).rows()(8)
+    K = grams()
+    for value, (second, third) in zip(result.null_distribution, shuffles[1:], strict=True):
+        moved = [K[0], K[1][np.ix_(second, second)], K[2][np.ix_(third, third)]]
+        assert np.isclose(value, dhsic(moved), rtol=1e-9)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_features_are_tensors_without_main_effects(count):
+    n = 6
+    variables = [RNG.normal(size=(n, 2)) for _ in range(count)]
+    psi = without_main_effects(variables)
+    kernel = WithoutMainEffects((Linear(),) * count, np.hstack(variables), (2,) * count)
+    assert np.allclose(kernel(np.hstack(variables)), psi @ psi.T, atol=1e-12)
+    # and their mean is that whose squared norm dHSIC is
+    assert np.isclose(np.square(psi.mean(axis=0)).sum(), dhsic([z @ z.T for z in variables]))
+
+
+@pytest.mark.parametrize("estimator", [KME(), SKMSE(), SKMSE(alpha=0.3), FKMSE(), IteratedTikhonov(), halved])
+def test_every_estimator_is_applied_to_the_features(estimator):
+    variables = [RNG.normal(size=(7, 1)) for _ in range(3)]
+    result = joint_independence_test(
+        *variables, kernels=Linear(), estimator=estimator, n_resamples=5, alpha=0.2, rng=1, workers=1
+    )
+    shuffles = Shuffles(5, np.random.default_rng(1), 7, 3).rows()(6)
+    weigh = estimator if callable(estimator) else estimator.weights
+    values = []
+    for second, third in shuffles:
+        psi = without_main_effects([variables[0], variables[1][second], variables[2][third]])
+        values.append(np.square(weigh(psi @ psi.T) @ psi).sum())
+    assert np.allclose([result.statistic, *result.null_distribution], values, rtol=1e-7, atol=1e-12)
+    if not callable(estimator):
+        assert np.isclose(result.estimates[0].norm2(), result.statistic, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, halved])
+def test_two_variables_are_the_independence_test(estimator):
+    given = {"estimator": estimator, "n_resamples": 39, "rng": 2, "workers": 1}
+    one, other = independence_test(X, Y, **given), joint_independence_test(X, Y, **given)
+    assert one.pvalue == other.pvalue
+    assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-6, atol=1e-11)
+
+
+@pytest.mark.parametrize("estimator", [KME(), FKMSE()])
+def test_exhaustive_null_agrees_with_brute_force(estimator):
+    result = joint_independence_test(
+        X[:3], Y[:3], Z[:3], bandwidths=WIDTHS, estimator=estimator, n_resamples=np.inf, alpha=0.5
+    )
+
+    def statistic(K):
+        if isinstance(estimator, KME):
+            return dhsic(K)
+        roots = [np.linalg.cholesky(k + 1e-14 * np.eye(3)) for k in K]
+        psi = without_main_effects(roots)
+        return np.square(estimator.weights(psi @ psi.T) @ psi).sum()
+
+    assert result.exact and result.n_resamples == 36
+    assert np.isclose(result.pvalue, p_joint(grams(3), statistic, 1e-9))
+
+
+def test_parity_is_found_where_pairs_see_nothing():
+    rng = np.random.default_rng(0)
+    x, y = rng.choice([-1.0, 1.0], size=(2, 80))
+    with pytest.warns(UserWarning, match="more than half"):
+        found = joint_independence_test(x, y, x * y, rng=0, kernels="gaussian", n_resamples=99)
+    assert found.pvalue == 0.01
+
+
+def test_workers_and_units_do_not_change_the_result():
+    given = {"estimator": "fkmse", "n_resamples": 79, "rng": 4}
+    one, two = (joint_independence_test(X, Y, Z, workers=w, **given) for w in (1, 2))
+    assert np.array_equal(one.null_distribution, two.null_distribution)
+    assert joint_independence_test(X, 1e3 * Y, 1e-3 * Z, **given).pvalue == one.pvalue
+
+
+@pytest.mark.parametrize(
+    ("variables", "options", "message"),
+    [
+        ((X,), {}, "give two variables or more, .* found 1"),
+        ((X, Y[:5]), {}, r"variables\[0\] has 12 rows and variables\[1\] has 5 rows"),
+        ((X[:1], Y[:1]), {}, "every variable has 1 row; a test needs at least 2"),
+        ((X, Y, np.ones(12)), {}, r"variables\[2\]: all observations are equal"),
+        ((X, np.where(Y > 1, np.nan, Y)), {}, r"variables\[1\] has \d+ missing value"),
+        ((X, Y, Z), {"kernels": ["gaussian", "linear"]}, "kernels has 2 entries for 3 variables"),
+        ((X, Y, Z), {"kernels": ["gaussian", "linar", "linear"]}, r"kernels\[1\] must be one of"),
+        ((X, Y, Z), {"estimator": SKMSE(tuning="pooled")}, "tuning='pooled' tunes once"),
+        ((X, Y, Z), {"max_memory": 100}, "Gram matrices take .* more than max_memory=100 bytes"),
+    ],
+)
+def test_bad_input_says_what_to_do(variables, options, message):
+    with pytest.raises((ValueError, MemoryError), match=message):
+        joint_independence_test(*variables, **options)
+
+
+def test_marginalised_means_need_gaussian_kernels():
+    with pytest.raises(ValueError, match="in closed form for Gaussian kernels only"):
+        joint_independence_test(X, Y, Z, estimator=MKME(), kernels="laplacian")
+
+
+def test_rows_with_other_labels_are_refused_and_missing_ones_left_out():
+    import pandas as pd
+
+    y = pd.Series(Y)
+    with pytest.raises(ValueError, match=r"variables\[0\] and variables\[1\] have different row labels"):
+        joint_independence_test(y, pd.Series(Z, index=range(1, 13)))
+    holes = y.copy()
+    holes[3] = np.nan
+    keep = np.arange(12) != 3
+    given = {"n_resamples": 19, "rng": 0}
+    omitted = joint_independence_test(X, holes, Z, nan_policy="omit", **given)
+    assert omitted.pvalue == joint_independence_test(X[keep], Y[keep], Z[keep], **given).pvalue
+    assert np.isnan(joint_independence_test(X, holes, Z, nan_policy="propagate", **given).pvalue)

@@ -1,0 +1,214 @@
+"""More than two samples: statistics, partitions, and what the test says of bad input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from naive_several import dispersion, labellings, p_k_sample
+from shrinktest import FKMSE, KME, SKMSE, Gaussian, IteratedTikhonov, k_sample_test, two_sample_test
+from shrinktest.estimators import ESTIMATORS
+from shrinktest.partitions import Partitions
+
+RNG = np.random.default_rng(5)
+POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
+POINTS[:6] += [1.0, 0.0]
+
+
+def split(*sizes):
+    return np.split(POINTS[: sum(sizes)], np.cumsum(sizes)[:-1])
+
+
+def halved(gram):
+    """A user's estimator."""
+    return gram.mean(axis=1) / len(gram)
+
+
+# ------------------------------------------------------------------------------------------------- partitions
+
+
+@given(st.lists(st.integers(1, 3), min_size=2, max_size=4).filter(lambda sizes: sum(sizes) <= 7))
+def test_enumerated_partitions_are_all_labellings_without_their_duplicates(sizes):
+    found = Partitions(np.inf, np.random.default_rng(0), tuple(sizes))
+    rows = found.rows()(10**6)
+    assert len(rows) == found.distinct == found.count
+    assert np.array_equal(rows[0], np.repeat(np.arange(len(sizes)), sizes))
+    assert math.isclose(found.magnitude, math.log(found.distinct), abs_tol=1e-9)
+
+    def unnamed(labels):
+        return frozenset(frozenset(np.flatnonzero(np.asarray(labels) == p).tolist()) for p in range(len(sizes)))
+
+    kept = [unnamed(row) for row in rows]
+    assert len(set(kept)) == len(kept)
+    assert set(kept) == {unnamed(labels) for labels in labellings(sizes)}
+    assert all(np.array_equal(np.bincount(row), sizes) for row in rows)
+
+
+def test_random_partitions_are_uniform_and_do_not_depend_on_how_they_are_cut():
+    def drawn(*cuts):
+        take = Partitions(60, np.random.default_rng(3), (4, 5, 4)).rows()
+        return np.vstack([take(cut) for cut in cuts])
+
+    assert np.array_equal(drawn(61), drawn(1, 2, 8, 50))
+    rows = Partitions(1, np.random.default_rng(3), (2, 1, 1))._draw(6000)
+    kinds, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(kinds) == 12  # 4! / 2!
+    assert np.square(counts - 500).sum() / 500 < 31.3  # chi-square with 11 degrees of freedom, .999
+
+
+# -------------------------------------------------------------------------------------------------- statistics
+
+
+@pytest.mark.parametrize("comparison", ["pairs", "pooled"])
+@pytest.mark.parametrize("weights", ["sizes", "equal"])
+@pytest.mark.parametrize(
+    "estimator", [KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample"), IteratedTikhonov(tuning="sample"), halved]
+)
+def test_statistic_of_every_partition_is_its_twin(estimator, comparison, weights):
+    sizes = (3, 4, 2)
+    result = k_sample_test(
+        *split(*sizes), estimator=estimator, comparison=comparison, weights=weights, statistic="biased",
+        kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5, workers=1,
+    )  # fmt: skip
+    K = Gaussian(0.9)(POINTS[:9])
+    weigh = estimator if callable(estimator) else estimator.weights
+    rows = Partitions(np.inf, np.random.default_rng(0), sizes).rows()(10**5)
+    assert result.exact and len(rows) == result.n_resamples == 1260
+    for b in range(0, len(rows), 90):
+        parts = [np.flatnonzero(rows[b] == p).tolist() for p in range(3)]
+        expected = dispersion(K, parts, weigh, comparison, weights == "sizes")
+        assert np.isclose(result.null_distribution[b], expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", [KME(), SKMSE(tuning="sample"), FKMSE(tuning="sample")])
+def test_unbiased_form_is_its_twin(estimator):
+    result = k_sample_test(*split(5, 4, 6), estimator=estimator, kernel=Gaussian(0.9), n_resamples=9, alpha=0.2, rng=0)
+    assert result.form == "unbiased"  # sizes differ
+    parts = [list(range(5)), list(range(5, 9)), list(range(9, 15))]
+    expected = dispersion(Gaussian(0.9)(POINTS[:15]), parts, estimator.weights, unbiased=True)
+    assert np.isclose(result.statistic, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber", "tsvd"])
+def test_statistic_with_one_amount_for_all_is_that_of_the_estimates(estimator):
+    result = k_sample_test(*split(4, 9, 6), estimator=estimator, statistic="biased", n_resamples=9, alpha=0.2, rng=0)
+    assert result.tuning == "joint"
+    n, e = result.n_observations, result.estimates
+    pairs = [(0, 1), (0, 2), (1, 2)]
+    total = sum(n[i] * n[j] * e[i].distance2(e[j]) for i, j in pairs)
+    assert np.isclose(result.statistic, total / sum(n[i] * n[j] for i, j in pairs), rtol=1e-8)
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, halved])
+@pytest.mark.parametrize("sizes", [(8, 8), (7, 10)])
+@pytest.mark.parametrize("statistic", ["biased", "unbiased"])
+def test_two_samples_are_the_two_sample_test(estimator, sizes, statistic):
+    given = {"estimator": estimator, "statistic": statistic, "n_resamples": 39, "rng": 2, "workers": 1}
+    one, other = two_sample_test(*split(*sizes), **given), k_sample_test(*split(*sizes), **given)
+    assert one.pvalue == other.pvalue
+    assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", "mkme"])
+@pytest.mark.parametrize("count", [3, 150])  # a tile of the compiled sums has 64 columns
+def test_coordinates_and_gram_matrix_give_one_answer(estimator, count):
+    rng = np.random.default_rng(1)
+    samples = [rng.normal(size=n) for n in (count, count + 1, 2 * count)]
+    dense, factor = (
+        k_sample_test(*samples, estimator=estimator, gram=gram, n_resamples=19, rng=0) for gram in ("dense", "factor")
+    )
+    assert np.allclose(dense.null_distribution, factor.null_distribution, rtol=1e-6, atol=1e-10)
+    assert dense.pvalue == factor.pvalue and factor.route == "factor"
+
+
+def test_pairs_and_pooled_are_one_test_for_the_standard_mean_weighted_by_sizes():
+    given = {"statistic": "biased", "n_resamples": 99, "rng": 0}
+    pairs, pooled = (k_sample_test(*split(6, 9, 5), comparison=c, **given) for c in ("pairs", "pooled"))
+    ratio = pairs.null_distribution / pooled.null_distribution
+    assert np.ptp(ratio) < 1e-9 and pairs.pvalue == pooled.pvalue
+
+
+# ---------------------------------------------------------------------------------------------------- p-values
+
+
+@pytest.mark.parametrize("sizes", [(2, 2, 2), (2, 1, 2, 2), (3, 2, 2)])
+@pytest.mark.parametrize("estimator", ["kme", "fkmse"])
+def test_exhaustive_null_agrees_with_brute_force(sizes, estimator):
+    if 1 in sizes:
+        sizes = (2, 2, 3)
+    samples = split(*sizes)
+    tuned = ESTIMATORS[estimator](**({} if estimator == "kme" else {"tuning": "sample"}))
+    result = k_sample_test(
+        *samples, estimator=tuned, kernel=Gaussian(0.8), statistic="biased", n_resamples=np.inf, alpha=0.5
+    )
+    K = Gaussian(0.8)(POINTS[: sum(sizes)])
+    expected = p_k_sample(K, sizes, lambda K, parts: dispersion(K, parts, tuned.weights), 1e-11)
+    assert result.exact and np.isclose(result.pvalue, expected)
+
+
+def test_order_of_the_samples_does_not_matter():
+    x, y, z = split(2, 2, 3)
+    results = [k_sample_test(*s, n_resamples=np.inf, alpha=0.5) for s in ((x, y, z), (y, x, z), (z, x, y))]
+    assert len({round(result.pvalue, 12) for result in results}) == 1
+    assert np.allclose([r.statistic for r in results], results[0].statistic)
+
+
+def test_workers_do_not_change_the_result():
+    samples = split(12, 9, 15)
+    one, two = (k_sample_test(*samples, estimator="fkmse", n_resamples=79, rng=4, workers=w) for w in (1, 2))
+    assert np.array_equal(one.null_distribution, two.null_distribution)
+
+
+def test_stopping_draws_fewer():
+    result = k_sample_test(*split(7, 7, 7), stopping="besag-clifford", rng=0, n_resamples=9999)
+    assert result.n_resamples < result.n_planned == 9999
+
+
+def test_frames_are_matched_by_name_and_missing_rows_left_out():
+    import pandas as pd
+
+    x, y, z = (pd.DataFrame(s, columns=["u", "v"]) for s in split(5, 6, 7))
+    plain = k_sample_test(x, y, z, n_resamples=19, rng=0)
+    assert k_sample_test(x, y[["v", "u"]], z.to_numpy(), n_resamples=19, rng=0).pvalue == plain.pvalue
+    z.loc[7] = [np.nan, 1.0]
+    assert k_sample_test(x, y, z, nan_policy="omit", n_resamples=19, rng=0).pvalue == plain.pvalue
+    assert np.isnan(k_sample_test(x, y, z, nan_policy="propagate", n_resamples=19, rng=0).pvalue)
+    assert k_sample_test(x, y, z, nan_policy="propagate").summary()
+
+
+@pytest.mark.parametrize(
+    ("samples", "options", "message"),
+    [
+        (split(5, 5)[:1], {}, "give two samples or more, each as an argument of its own .* found 1"),
+        ((), {}, "found 0"),
+        ([[1.0, 2.0], [3.0]], {}, r"samples\[1\] has 1 row; a test needs at least 2"),
+        ([[1.0, 2.0], [[3.0, 4.0], [5.0, 6.0]]], {}, r"samples\[0\] has 1 column and samples\[1\] has 2 columns"),
+        ([[1.0, np.nan, 2.0], [3.0, 4.0]], {}, r"samples\[0\] has 1 missing value"),
+        ([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], {}, "the samples: all observations are equal"),
+        (split(5, 5, 5), {"comparison": "pair"}, "comparison must be one of 'pairs', 'pooled'.*mean 'pairs'"),
+        (split(5, 5, 5), {"weights": "size"}, "weights must be one of 'sizes', 'equal'"),
+        (split(5, 5, 5), {"comparison": "pooled", "statistic": "unbiased"}, "exists for comparison='pairs'"),
+    ],
+)
+def test_bad_input_says_what_to_do(samples, options, message):
+    with pytest.raises(ValueError, match=message):
+        k_sample_test(*samples, **options)
+
+
+def test_frames_with_other_columns_say_which():
+    import pandas as pd
+
+    x, y = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]}), pd.DataFrame({"a": [1.0, 2.0], "c": [0.0, 1.0]})
+    with pytest.raises(ValueError, match=r"different columns \(only in samples\[0\]: 'b'; only in samples\[1\]: 'c'\)"):
+        k_sample_test(x, y)
+
+
+def test_noise_tuned_in_every_partition_is_refused():
+    from shrinktest import MKME
+
+    with pytest.raises(ValueError, match="use tuning='pooled', or fix the variance"):
+        k_sample_test(*split(5, 5, 5), estimator=MKME(tuning="joint"))
