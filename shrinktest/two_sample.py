@@ -141,9 +141,9 @@ def two_sample_test(
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
-    p-value is exact however many there are.  ``estimator="auto"`` combines, whatever the data: the standard mean with
-    Gaussian kernels of the median bandwidth (weight 2), half and a quarter of it, and one Landweber step (t = 1) with a
-    Gaussian kernel of the median bandwidth and a Laplacian one of twice the median.
+    p-value is exact however many there are.  ``estimator="auto"`` combines, whatever the data, Gaussian kernels of the
+    median bandwidth with the standard mean (weight 4) and with one Landweber step (t = 1, weight 2), and the standard
+    mean with half and a quarter of that bandwidth (weight 1 each).
 
     Examples
     --------

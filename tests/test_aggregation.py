@@ -202,11 +202,10 @@ def test_auto_is_fixed():
     two, pairs = recommended(1), recommended(2)
     assert two == Collection(
         [
-            Member("kme", Gaussian(), weight=2),
+            Member("kme", Gaussian(), weight=4),
             Member("kme", Gaussian("median / 2")),
             Member("kme", Gaussian("median / 4")),
-            Member(Landweber(t=1), Gaussian()),
-            Member(Landweber(t=1), Laplacian("2 * median")),
+            Member(Landweber(t=1), Gaussian(), weight=2),
         ]
     )
     assert len(pairs.members) == 9 and pairs.weights.tolist() == [1.0] * 8 + [2.0]
