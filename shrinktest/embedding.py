@@ -44,7 +44,7 @@ class MeanEmbedding:
     >>> shrunken.weights.round(4), shrunken.shrinkage
     (array([0.2054, 0.2055, 0.1667]), 1.0)
     >>> round(mean.norm2(), 4), round(shrunken.norm2(), 4)
-    (0.4681, 0.1635)
+    (0.4682, 0.1634)
     """
 
     points: np.ndarray
