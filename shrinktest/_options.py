@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
             **shared,
         )
     )
-    add_several(commands, shared, _one_kernel)
+    add_several(commands, shared, _one_kernel, _kernel)
     studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
     _power(
         commands.add_parser(
@@ -125,7 +125,7 @@ def _one_kernel(command: argparse.ArgumentParser, suffix: str) -> None:
     names = "gaussian (default), laplacian, linear or polynomial"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=names)
     widths = "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2"
-    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, default="median", help=widths)
+    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, action="append", help=widths)
 
 
 def _test_options() -> argparse.ArgumentParser:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
 import sys
+import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,12 +23,17 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest._input import read_estimator, read_table
+from shrinktest._options import bandwidth
 from shrinktest._plots import check_path, save
 from shrinktest._settings import stopping
 from shrinktest._table import Table
+from shrinktest._validate import level
 
 #: What options stand at when nobody gave them.
-_UNGIVEN = {"gram": "auto", "rank": None, "statistic": "auto", "stopping": None, "max_memory": None}
+_UNGIVEN: dict[str, Any] = {
+    **{"estimator": "kme", "set": [], "tuning": None, "statistic": "auto", "resamples": 999, "stopping": None},
+    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None},
+}
 
 
 def shown(coordinates: str | None, names: list[str]) -> dict[str, Any]:
@@ -41,11 +47,17 @@ def shown(coordinates: str | None, names: list[str]) -> dict[str, Any]:
     return {"names": names, "coordinates": [names.index(name) for name in wanted]}
 
 
-def _refuse(args: argparse.Namespace, *options: str) -> None:
+def _refuse(args: argparse.Namespace, *options: str, what: str | None = None) -> None:
     """Raise for options of other tests, which this one would not heed."""
     for name in options:
         if getattr(args, name) != _UNGIVEN[name]:
-            raise ValueError(f"--{name.replace('_', '-')} is not for {args.command}; leave it out")
+            raise ValueError(f"--{name.replace('_', '-')} is not for {what or args.command}; leave it out")
+
+
+def _one_bandwidth(args: argparse.Namespace) -> Any:
+    if args.bandwidth is not None and len(args.bandwidth) > 1:
+        raise ValueError(f"--bandwidth may be repeated where several are combined, which {args.command} does not do")
+    return bandwidth(args.bandwidth)
 
 
 def _common(args: argparse.Namespace, *leave_out: str) -> dict[str, Any]:
@@ -75,19 +87,21 @@ def _k_sample(args: argparse.Namespace) -> int:
     names = _shared_columns(tables, args.columns)
     given = {"comparison": args.comparison, "weights": args.weights, "kernel": args.kernel}
     data = [table.numbers(names) for table in tables]
-    return _one(args, k_sample_test, *data, bandwidth=args.bandwidth, **given, **_common(args))
+    return _one(args, k_sample_test, *data, bandwidth=_one_bandwidth(args), **given, **_common(args))
 
 
 def _joint(args: argparse.Namespace) -> int:
     _refuse(args, "gram", "rank", "statistic")
     table = read_table(args.data, args.header)
     variables = [[name] for name in table.names] if args.variable is None else list(map(table.select, args.variable))
+    if len(variables) < 2:
+        raise ValueError("give two variables or more: one --variable for each, or none for every column")
     listed = [name for names in variables for name in names]
     for name in listed:
         if listed.count(name) > 1:
             raise ValueError(f"column {name!r} is in more than one --variable; nothing is independent of itself")
     data = [table.numbers(names) for names in variables]
-    given = {"kernels": args.kernel, "bandwidths": args.bandwidth}
+    given = {"kernels": args.kernel, "bandwidths": _one_bandwidth(args)}
     return _one(args, joint_independence_test, *data, **given, **_common(args, "gram", "rank", "statistic"))
 
 
@@ -98,7 +112,7 @@ def _columns(args: argparse.Namespace) -> int:
     first, second = read_table(args.first, args.header), read_table(args.second, args.header)
     names = _shared_columns([first, second], args.columns)
     x, y = (_frame(table, names) for table in (first, second))
-    given: dict[str, Any] = {"method": args.method, "kernel": args.kernel, "bandwidth": args.bandwidth}
+    given: dict[str, Any] = {"method": args.method, "kernel": args.kernel, "bandwidth": _one_bandwidth(args)}
     return _many(args, two_sample_test_columns(x, y, **given, **_common(args, "stopping")))
 
 
@@ -111,9 +125,9 @@ def _matrix(args: argparse.Namespace) -> int:
         x = [name for name in x if name not in y]
     for name in set(x) & set(y or ()):
         raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
-    given: dict[str, Any] = {"method": args.method, "kernel_x": args.kernel, "bandwidth_x": args.bandwidth}
+    given: dict[str, Any] = {"method": args.method, "kernel_x": args.kernel, "bandwidth_x": _one_bandwidth(args)}
     if y is not None:
-        given["bandwidth_y"] = args.bandwidth
+        given["bandwidth_y"] = _one_bandwidth(args)
     left, right = _frame(table, x), None if y is None else _frame(table, y)
     return _many(args, independence_matrix(left, right, **given, **_common(args, "stopping")))
 
@@ -132,20 +146,21 @@ def _calibrate(args: argparse.Namespace) -> int:
         names = _shared_columns([first, second], None)
         kind, data = "two-sample", [table.numbers(names) for table in (first, second)]
     flat = [values[:, 0] if values.shape[1] == 1 and args.test is not None else values for values in data]
-    found = calibrate(
-        _pipeline(args, kind),
-        *flat,
-        kind=kind,
-        n_trials=args.trials,
-        nan_policy=args.nan_policy,
-        rng=0 if args.seed is None else args.seed,
-        workers=args.workers,
-        progress=args.progress,
-    )
-    if args.json:
-        print(json.dumps({"seed": found.seed, "kind": kind, "levels": found.table.to_dict("records")}, indent=2))
-    else:
-        print(found.summary())
+    try:
+        found = calibrate(
+            _pipeline(args, kind),
+            *flat,
+            kind=kind,
+            n_trials=args.trials,
+            alphas=sorted({0.01, 0.05, 0.1, level(args.alpha)}),
+            nan_policy=args.nan_policy,
+            rng=0 if args.seed is None else args.seed,
+            workers=args.workers,
+            progress=args.progress,
+        )
+    except TypeError as error:  # what the user's function returned
+        raise ValueError(str(error)) from None
+    print(found.to_json() if args.json else found.summary())
     if args.plot is not None:
         save(found.plot, args.plot)
     return int(args.exit_code and found.anti_conservative)
@@ -158,16 +173,40 @@ def _pipeline(args: argparse.Namespace, kind: str) -> Callable[[Any, Any], Any]:
             raise ValueError(f"--test must look like module:function; got {args.test!r}")
         if os.getcwd() not in sys.path:
             sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
+        _refuse(args, *_UNGIVEN, what="a --test of one's own")
         try:
-            found: Callable[[Any, Any], Any] = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise ValueError(f"--test {args.test}: {error}") from None
-        return found
+            found: Any = getattr(importlib.import_module(module), name)
+        except Exception as error:  # of a file of the user's
+            raise ValueError(f"--test {args.test}: {_said(error)}") from None
+        if not callable(found):
+            raise ValueError(f"--test {args.test} is no function (X, Y) -> p-value: {found!r}")
+        return _Users(found, args.test)
     given = {**_common(args, "rng", "workers", "progress", "nan_policy"), "workers": 1, "rng": 0}
     if kind == "two-sample":
-        return partial(two_sample_test, kernel=args.kernel, bandwidth=args.bandwidth, **given)
-    kernels = {"kernel_x": args.kernel, "kernel_y": args.kernel}
-    return partial(independence_test, bandwidth_x=args.bandwidth, bandwidth_y=args.bandwidth, **kernels, **given)
+        return partial(two_sample_test, kernel=args.kernel, bandwidth=bandwidth(args.bandwidth), **given)
+    kernels = {f"kernel_{v}": args.kernel for v in "xy"} | {f"bandwidth_{v}": bandwidth(args.bandwidth) for v in "xy"}
+    return partial(independence_test, **kernels, **given)
+
+
+@dataclass(frozen=True)
+class _Users:
+    """A function of the user's, whose failures are those of bad input."""
+
+    func: Callable[[Any, Any], Any]
+    typed: str
+
+    def __call__(self, x: Any, y: Any) -> Any:
+        try:
+            return self.func(x, y)
+        except Exception as error:
+            raise ValueError(f"--test {self.typed}: {_said(error)}") from error
+
+
+def _said(error: Exception) -> str:
+    """An exception in one line, with the line of code that raised it."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 def _shared_columns(tables: list[Table], wanted: str | None) -> list[str]:
@@ -199,7 +238,7 @@ def _one(args: argparse.Namespace, test: Callable[..., Any], *data: Any, **given
 
 def _many(args: argparse.Namespace, result: ManyTests) -> int:
     check_path(args.plot)
-    print(result.table.to_json(orient="records", indent=2) if args.json else result.summary())
+    print(result.to_json() if args.json else result.summary())
     if args.plot is not None:
         save(result.plot, args.plot)
     return int(args.exit_code and bool(result.reject().any()))

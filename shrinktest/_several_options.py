@@ -6,9 +6,11 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+Adds = Callable[[argparse.ArgumentParser, str], None]
 
-def add_several(commands: Any, shared: dict[str, Any], kernel: Callable[[argparse.ArgumentParser, str], None]) -> None:
-    """Add the commands; ``shared`` has the options of all tests, ``kernel`` adds those of a kernel."""
+
+def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Adds) -> None:
+    """Add the commands; ``shared`` has the options of all tests, ``kernel`` adds those of one kernel."""
     many = "such as a,b or 1:13 (default: all)"
     command = commands.add_parser(
         "k-sample",
@@ -77,4 +79,4 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Callable[[argpars
     what = "a function (X, Y) -> p-value, such as mine:pipeline (default: the test of this package with --estimator)"
     add("--test", metavar="MODULE:FUNCTION", help=what)
     add("--trials", metavar="N", type=int, default=1000, help="relabelled data sets (default: 1000)")
-    kernel(command, "")
+    kernels(command, "")

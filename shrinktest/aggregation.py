@@ -48,6 +48,8 @@ class AggregateResult(TestResult):
     adjusted : ndarray, shape (k,)
         p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
         ``pvalue``.
+    decided : int
+        Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
     test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
         As in a :class:`TestResult`.
     estimates, tolerance, stopping, stopped, again
@@ -72,6 +74,7 @@ class AggregateResult(TestResult):
 
     members: tuple[TestResult, ...]
     adjusted: np.ndarray
+    decided: int = 0
 
     def __repr__(self) -> str:
         return f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members, best={self.best!r})"
@@ -79,7 +82,7 @@ class AggregateResult(TestResult):
     @property
     def best(self) -> TestResult:
         """The member with the smallest weighted p-value: the one that decided."""
-        return self.members[int(np.argmin(self.adjusted))]
+        return self.members[self.decided]
 
     @property
     def table(self) -> pd.DataFrame:
@@ -133,12 +136,12 @@ class AggregateResult(TestResult):
         members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
         for i, member in enumerate(members):
             member |= {"adjusted": float(self.adjusted[i]), "weight": self.estimator.members[i].weight}
-        out["members"] = members
+        out |= {"decided": self.decided, "members": members}
         return out
 
     def to_frame(self) -> pd.DataFrame:
         """One row for a table of results (pandas); ``table`` has one for every member."""
-        return super().to_frame().drop(columns="members")
+        return super().to_frame().drop(columns=["decided", "members"])
 
     def summary(self) -> Any:
         """The result as a statsmodels ``Summary``: prints as text, renders as HTML in a notebook."""
@@ -256,6 +259,7 @@ def _concluded(
         n_planned=len(smallest) - (not exact),
         exact=exact,
         adjusted=step_down(comparable),
+        decided=int(comparable[0].argmin()),
         notes=tuple(dict.fromkeys(note for member in members for note in member.notes)),
         **shared,
     )

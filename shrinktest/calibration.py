@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
@@ -13,6 +14,7 @@ from shrinktest._validate import as_points, as_rng, choice, count, level, n_work
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
+from shrinktest.result import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +92,25 @@ class CalibrationResult:
     def anti_conservative(self) -> bool:
         """Whether the pipeline rejects too often at any of the levels."""
         return bool((self.table["verdict"] == "anti-conservative").any())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names; ``levels`` has the rows of ``table``."""
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "n_observations": list(self.n_observations),
+            "n_trials": len(self.pvalues),
+            "seed": self.seed,
+            "confidence": self.confidence,
+            "anti_conservative": self.anti_conservative,
+            "levels": self.table.to_dict("records"),
+            "versions": versions(),
+            "pvalues": self.pvalues.tolist(),
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`."""
+        return json.dumps(self.to_dict(), **options)
 
     def summary(self) -> str:
         """What was done, and the levels with their intervals."""

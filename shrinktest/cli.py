@@ -17,6 +17,7 @@ from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
 from shrinktest._settings import stopping
 from shrinktest._several_cli import SEVERAL, shown
+from shrinktest.collection import is_several
 from shrinktest.estimators import ESTIMATORS
 
 
@@ -83,6 +84,12 @@ def _two_sample(args: argparse.Namespace) -> int:
         )
     check_path(args.witness)
     args.shown = shown(args.coordinates, names)
+    if args.witness is None and args.coordinates is not None:
+        raise ValueError("--coordinates are those of the picture: give --witness FILE.png as well")
+    if args.witness is not None and len(args.shown.get("coordinates", names)) not in (1, 2):
+        raise ValueError(f"--witness: choose one or two to show of {', '.join(names)}, with --coordinates")
+    if args.witness is not None and is_several(read_estimator(args), args.kernel, bandwidth(args.bandwidth)):
+        raise ValueError("--witness is a picture of one statistic: give one estimator, one kernel and one bandwidth")
     return _report(
         args,
         two_sample_test,

@@ -71,6 +71,8 @@ class Collection:
     members: Sequence[Member]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.members, Sequence) or isinstance(self.members, str):
+            raise TypeError(f"members must be a list of Member values; got {self.members!r}")
         members = tuple(self.members)
         wrong = [member for member in members if not isinstance(member, Member)]
         if wrong:
@@ -94,12 +96,26 @@ class Collection:
 
 def is_several(estimator: Any, *others: Any) -> bool:
     """Whether the arguments of a test ask for a collection; ``others`` are its kernels and bandwidths."""
-    if isinstance(estimator, list | tuple | Collection) or estimator == AUTO:
+    if isinstance(estimator, list | tuple | Collection) or is_auto(estimator):
         return True
     kernels, bandwidths = others[::2], others[1::2]
     return any(isinstance(kernel, list | tuple) for kernel in kernels) or any(
-        isinstance(width, list) or (isinstance(width, str) and width == GRID) for width in bandwidths
+        isinstance(width, list) or _is_grid(width) for width in bandwidths
     )
+
+
+def is_auto(estimator: Any) -> bool:
+    """Whether it asks for the recommended collection; like other names, in any case."""
+    return isinstance(estimator, str) and estimator.lower() == AUTO
+
+
+def refuse_several(test: str, estimator: Any, *others: Any) -> None:
+    """Raise ValueError if the arguments of a test that combines nothing ask for a collection."""
+    if is_several(estimator, *others):
+        raise ValueError(
+            f"{test} combines no statistics (lists of candidates, 'auto' and 'grid' are for two_sample_test and "
+            "independence_test): give one estimator, one kernel and one bandwidth, a tuple being one number per column"
+        )
 
 
 def estimators_of(estimator: Any) -> list[MeanEstimator]:
@@ -108,7 +124,7 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
         return [as_estimator(estimator)]
     if not estimator:
         raise ValueError("estimator is an empty list; name at least one, such as ['kme', 'fkmse']")
-    if AUTO in [one for one in estimator if isinstance(one, str)]:
+    if any(map(is_auto, estimator)):
         raise ValueError("estimator='auto' is a collection already; name it alone, or list the estimators")
     return _each_once([as_estimator(one) for one in estimator], "estimator")
 
@@ -211,13 +227,14 @@ def collect(estimator: Any, variables: Sequence[Variable], rng: np.random.Genera
         For kernels beside a collection that has its own, for a collection of the other test, and for lists that make
         no sense.
     """
-    if isinstance(estimator, Collection) or estimator == AUTO:
+    if isinstance(estimator, Collection) or is_auto(estimator):
         for variable in variables:
             if variable.given():
+                brings = "a Collection" if isinstance(estimator, Collection) else f"estimator={AUTO!r}"
+                width = variable.name.replace("kernel", "bandwidth")
                 raise ValueError(
-                    f"estimator={AUTO if estimator == AUTO else 'a Collection'!r} brings kernels and bandwidths of its "
-                    f"own: leave out {variable.name} and {variable.name.replace('kernel', 'bandwidth')}, or give a "
-                    "list of estimators, such as estimator=['kme', 'fkmse']"
+                    f"{brings} brings kernels and bandwidths of its own: leave out {variable.name} and {width}, or "
+                    "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
         found: Collection = estimator if isinstance(estimator, Collection) else recommended(len(variables))
         if found.paired() != (len(variables) == 2):

@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._several import labelled, require_variation
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance, two_samples
+from shrinktest.collection import refuse_several
 from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
@@ -104,6 +105,7 @@ def two_sample_test_columns(
     2     x2   0.001     0.001    True
     3     x3   0.496     0.867   False
     """
+    refuse_several("two_sample_test_columns", estimator, kernel, bandwidth if isinstance(bandwidth, str) else "median")
     est = as_estimator(estimator)
     alpha = level(alpha)
     choice(method, METHODS, "method")

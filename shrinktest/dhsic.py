@@ -15,7 +15,7 @@ from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.permutation import Statistic
-from shrinktest.route import choose_route
+from shrinktest.route import check_memory
 
 
 def configure(
@@ -24,14 +24,10 @@ def configure(
     variables: list[np.ndarray],
     *,
     memory: float,
-    rng: np.random.Generator,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each variable (n, p_l)."""
     margins = tuple(estimator.features(kernel, z) for kernel, z in zip(kernels, variables, strict=True))
-    for kernel, z in zip(margins, variables, strict=True):  # says what does not fit into memory
-        choose_route(
-            kernel, z, gram="dense", rank=None, memory=memory, rng=rng, by_coordinates=False, kernels=len(variables)
-        )
+    check_memory(len(variables[0]), len(variables), memory)
     return Configuration(
         statistic=shuffle_statistic(estimator, margins, variables),
         estimates=lambda: (_estimate(estimator, kernels, margins, variables),),

@@ -6,6 +6,7 @@ from typing import Any
 
 from shrinktest._several import joint_variables
 from shrinktest._validate import as_rng, level, n_workers, resamples, rng_provenance
+from shrinktest.collection import refuse_several
 from shrinktest.configuration import resolve
 from shrinktest.dhsic import configure
 from shrinktest.estimators import as_estimator
@@ -94,6 +95,8 @@ def joint_independence_test(
     >>> joint_independence_test(x, y, z, rng=0).pvalue
     0.001
     """
+    for one in bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]:
+        refuse_several("joint_independence_test", estimator, "gaussian", one if isinstance(one, str) else "median")
     est = as_estimator(estimator)
     alpha = level(alpha)
     threads = n_workers(workers)
@@ -124,7 +127,7 @@ def joint_independence_test(
         resolve(kernel, z, generator, f"variables[{v}]")
         for v, (kernel, z) in enumerate(zip(chosen, values, strict=True))
     )
-    configuration = configure(est, found, values, memory=memory_limit(max_memory), rng=generator)
+    configuration = configure(est, found, values, memory=memory_limit(max_memory))
     shuffles = Shuffles(n_resamples=n_resamples, rng=generator, n=n, variables=d)
     null = configuration.null(shuffles, stopping=rule, workers=threads, progress=progress)
     return conclude(null, **configuration.about(), **common)

@@ -8,6 +8,7 @@ import numpy as np
 
 from shrinktest._several import several_samples
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest.collection import refuse_several
 from shrinktest.configuration import FORMS, form_of, resolve
 from shrinktest.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
 from shrinktest.estimators import as_estimator
@@ -50,7 +51,7 @@ def k_sample_test(
         "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
         "equal": every distance counts the same, which gives small samples theirs.
     estimator, kernel, bandwidth
-        As in :func:`two_sample_test`; the median is over all samples.
+        As in :func:`two_sample_test`, one of each; the median is over all samples.
     statistic : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
         "pooled".
@@ -99,6 +100,7 @@ def k_sample_test(
     >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
     0.02
     """
+    refuse_several("k_sample_test", estimator, kernel, bandwidth)
     est = as_estimator(estimator)
     alpha = level(alpha)
     choice(comparison, COMPARISONS, "comparison")

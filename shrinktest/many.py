@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.multiplicity import scores, step_down
 from shrinktest.permutation import Null
 from shrinktest.relabellings import Relabellings
-from shrinktest.result import warn_too_few
+from shrinktest.result import plain_json, versions, warn_too_few
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -117,6 +118,31 @@ class ManyTests:
         named = {key: [label[i] for label in self.labels] for i, key in enumerate(self.keys)}
         numbers = {"statistic": self.statistics, "pvalue": self.pvalues, "adjusted": self.adjusted}
         return pd.DataFrame({**named, **numbers, "reject": self.reject()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each."""
+        rejected = self.reject().tolist()
+        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)
+        named = (dict(zip(self.keys, label, strict=True)) for label in self.labels)
+        names = ("statistic", "pvalue", "adjusted", "reject")
+        rows = (dict(zip(names, numbers, strict=True)) for numbers in zip(*columns, strict=True))
+        return {
+            "test": self.test,
+            "pvalue": self.pvalue,
+            "method": self.method,
+            "alpha": self.alpha,
+            "n_resamples": len(self.null_distributions),
+            "exact": self.exact,
+            "estimator": repr(self.estimator),
+            "n_observations": list(self.n_observations),
+            "rng": self.rng,
+            "versions": versions(),
+            "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
+        return json.dumps(plain_json(self.to_dict()), **options)
 
     def summary(self) -> str:
         """What was done, and the tests, most significant first."""

@@ -21,6 +21,7 @@ from shrinktest._validate import (
     resamples,
     rng_provenance,
 )
+from shrinktest.collection import refuse_several
 from shrinktest.columns import one_width_each
 from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
@@ -127,6 +128,8 @@ def independence_matrix(
     1  x0  x2   0.001     0.001    True
     2  x1  x2   0.201     0.201   False
     """
+    for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
+        refuse_several("independence_matrix", estimator, kernel, bandwidth if isinstance(bandwidth, str) else "median")
     est = as_estimator(estimator)
     alpha = level(alpha)
     choice(method, METHODS, "method")
@@ -144,7 +147,13 @@ def independence_matrix(
         raise ValueError(f"statistic='unbiased' needs at least 4 rows; found {n}")
     tuning_of(est, n)
     setup = setup_generator(generator)
-    specified = (kernel_x, bandwidth_x), (kernel_x if kernel_y is None else kernel_y, bandwidth_y or "median")
+    specified = (
+        (kernel_x, bandwidth_x),
+        (
+            kernel_x if kernel_y is None else kernel_y,
+            "median" if bandwidth_y is None else bandwidth_y,
+        ),
+    )
     sides = [
         _resolved(values, labels, kernel, bandwidth, name, setup)
         for (values, labels), (kernel, bandwidth), name in zip(tables, specified, "XY", strict=False)

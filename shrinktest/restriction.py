@@ -276,9 +276,10 @@ def _codes(labels: list[Any], name: str, keep: np.ndarray) -> np.ndarray:
     for place, row in enumerate(np.flatnonzero(keep)):
         label = labels[row]
         try:
-            if label is None or (pandas is not None and label is pandas.NA) or label != label:
-                raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
-            out[place] = codes.setdefault(label, len(codes))
+            hash(label)
         except TypeError:
             raise TypeError(f"{name} must hold labels such as numbers or text; row {row} has {label!r}") from None
+        if label is None or (pandas is not None and label is pandas.NA) or label != label:
+            raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
+        out[place] = codes.setdefault(label, len(codes))
     return out

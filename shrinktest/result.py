@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def _json(value: Any) -> Any:
+def plain_json(value: Any) -> Any:
+    """Plain Python values as JSON knows them, which has finite numbers only."""
     if isinstance(value, dict):
-        return {key: _json(entry) for key, entry in value.items()}
+        return {key: plain_json(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_json(entry) for entry in value]
+        return [plain_json(entry) for entry in value]
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)
     return value
@@ -220,7 +221,7 @@ class TestResult(Differences):
 
         JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
         """
-        return json.dumps(_json(self.to_dict()), **options)
+        return json.dumps(plain_json(self.to_dict()), **options)
 
     def to_frame(self) -> pd.DataFrame:
         """One row for a table of results (pandas), without the null distribution."""

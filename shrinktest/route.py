@@ -139,7 +139,7 @@ def choose_route(
         if gram in ("auto", "dense"):
             raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
     size, width = points.shape
-    needed = (10.0 if kernels == 1 else 20.0 * kernels) * size**2  # bytes of Gram matrices while they are made
+    needed = _needed(size, kernels)
     affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
     fits = needed <= memory
     if gram == "auto":
@@ -156,17 +156,12 @@ def choose_route(
             "an independence test; use gram='dense'"
         )
     if gram == "dense":
-        if not fits:
-            advice = (
-                f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
-                if by_coordinates
-                else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
-            )
-            matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
-            raise MemoryError(
-                f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
-                f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
-            )
+        advice = (
+            f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
+            if by_coordinates
+            else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+        )
+        check_memory(size, kernels, memory, advice)
         return Route("dense", kernel)
     most = rank or (min(_MOST, size) if gram == "factor" else min(default_rank, size))
     if most > max(1, affordable):
@@ -192,6 +187,22 @@ def choose_route(
     return Route(
         gram, random_fourier(kernel, width, most, rng), _note(f"an approximation by {most} random Fourier features")
     )
+
+
+def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
+    """Raise MemoryError if the Gram matrices of so many observations do not fit; ``advice`` says what does."""
+    needed = _needed(size, kernels)
+    if needed > memory:
+        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+        raise MemoryError(
+            f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
+            f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
+        )
+
+
+def _needed(size: int, kernels: int) -> float:
+    """Bytes of Gram matrices while they are made."""
+    return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
 
 
 def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Route | None:

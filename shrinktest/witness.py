@@ -68,8 +68,10 @@ class Witness:
     ) -> WitnessBand:
         """The witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band."""
         confidence = level(confidence, "confidence")
-        given = np.asarray(points, dtype=np.float64) if np.ndim(points) == 3 else None
-        at = complete_points(points, "points").values[:, None, :] if given is None else given
+        shape = np.shape(points)
+        groups = len(shape) == 3 and 0 not in shape
+        flat = complete_points(np.reshape(points, (-1, shape[2])) if groups else points, "points").values
+        at = flat.reshape(shape if groups else (len(flat), 1, -1))
         if at.shape[2] != self.pooled.shape[1]:
             raise ValueError(f"points has {at.shape[2]} columns, the samples have {self.pooled.shape[1]}")
         relabellings = self.again()

@@ -311,6 +311,20 @@ def test_the_result_is_a_test_result_and_more():
     assert repr(result).startswith(f"AggregateResult(pvalue={pvalue:.6g}, 6 members")
 
 
+def test_the_best_member_is_the_one_that_decided_where_adjusted_p_values_are_tied():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(20, 2)), 1.4 * rng.normal(size=(20, 2)) + 0.2
+    found = two_sample_test(X, Y, estimator="auto", n_resamples=999, rng=0, workers=1)
+    tied = np.flatnonzero(found.adjusted == found.adjusted.min())
+    scores = [found.members[i].pvalue / found.estimator.members[i].weight for i in tied]
+    assert len(set(scores)) > 1 and found.best is found.members[found.decided]
+    assert found.best.pvalue / found.estimator.members[found.decided].weight == min(scores)
+    assert found.decided in tied and found.decided != tied[0] and found.to_dict()["decided"] == found.decided
+    assert (
+        two_sample_test(X, Y, estimator="AUTO", **FEW).pvalue == two_sample_test(X, Y, estimator="auto", **FEW).pvalue
+    )
+
+
 def test_independence_has_two_kernels_a_member():
     result = independence_test(PAIRED_X, PAIRED_Y, estimator="auto", **FEW)
     assert {"kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y"} <= set(result.table)
@@ -442,6 +456,7 @@ def test_command_line(tmp_path, monkeypatch, capsys):
         ({"estimator": ["kme", "auto"]}, "estimator='auto' is a collection already"),
         ({"estimator": "auto", "bandwidth": 2.0}, "estimator='auto' brings kernels .* leave out kernel and bandwidth"),
         ({"estimator": "auto", "kernel": Linear()}, "estimator='auto' brings kernels"),
+        ({"estimator": Collection([Member("kme")]), "bandwidth": 2.0}, "^a Collection brings kernels"),
         ({"bandwidth": []}, "bandwidth is an empty list"),
         ({"bandwidth": [0.5, 1.0, 0.5]}, r"bandwidth holds Gaussian\(bandwidth=0.5\) twice"),
         ({"bandwidth": ["median", "1 * median"]}, "twice; a candidate counts once"),
@@ -460,6 +475,11 @@ def test_bad_input(bad, message):
         two_sample_test(X, Y, **bad, **FEW)
 
 
+def test_estimators_in_an_array_are_none():
+    with pytest.raises(TypeError, match="estimator must be a name"):
+        two_sample_test(*samples(6, 6), estimator=np.array(["kme", "skmse"]), **FEW)
+
+
 def test_bad_input_for_pairs():
     with pytest.raises(ValueError, match="need a pair of kernels each"):
         independence_test(PAIRED_X, PAIRED_Y, estimator=Collection([Member("kme")]), **FEW)
@@ -474,6 +494,8 @@ def test_bad_input_for_pairs():
     [
         ([], ValueError, "members is empty"),
         (["kme"], TypeError, "members must be Member values"),
+        ("kme", TypeError, "members must be a list of Member values; got 'kme'"),
+        (None, TypeError, "members must be a list of Member values; got None"),
         ([Member("kme"), Member("kme", weight=2.0)], ValueError, r"members holds KME\(\) twice"),
         ([Member("kme"), Member("kme", ("gaussian", "gaussian"))], ValueError, "all have one kernel"),
     ],

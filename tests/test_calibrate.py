@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import fields
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -86,6 +89,13 @@ def test_table_has_exact_intervals():
     for row in found.table.itertuples():
         assert row.rejections == sum(p <= row.alpha for p in found.pvalues) and row.trials == 60
         assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
+
+
+def test_json_has_everything():
+    result = one_thread(smallest, X, Y, n_trials=12)
+    read = json.loads(result.to_json(indent=1))
+    assert read == result.to_dict() and {field.name for field in fields(result)} - {"alphas"} <= set(read)
+    assert [row["alpha"] for row in read["levels"]] == list(result.alphas) and len(read["pvalues"]) == 12
 
 
 def test_tests_of_the_package_go_in_as_they_are():

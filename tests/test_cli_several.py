@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -62,10 +63,8 @@ def test_columns_is_the_library(run):
     expected = two_sample_test_columns(table("a"), table("c"), method="holm", **GIVEN)
     assert run("columns", "a.csv", "c.csv", "--method", "holm", *FAST) == (0, f"{expected.summary()}\n", "")
     code, out, _ = run("columns", "a.csv", "c.csv", "--columns", "w,u", "--json", "--plot", "map.png", *FAST)
-    rows = json.loads(out)
-    assert [row["column"] for row in rows] == ["w", "u"] and code == 0
     chosen = two_sample_test_columns(table("a")[["w", "u"]], table("c")[["w", "u"]], **GIVEN)
-    assert np.allclose([row["adjusted"] for row in rows], chosen.adjusted)
+    assert (code, out) == (0, f"{chosen.to_json()}\n")
     apart = table("a")
     apart["u"] += 9.0
     apart.to_csv("d.csv", index=False)
@@ -120,15 +119,82 @@ def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
         (["calibrate", "a.csv"], "with one file, say which columns are the two variables"),
         (["calibrate", "a.csv", "b.csv", "--x", "u"], "--x and --y are for two variables in one file"),
         (["calibrate", "a.csv", "b.csv", "--test", "nothing"], "--test must look like module:function"),
-        (["calibrate", "a.csv", "b.csv", "--test", "no_such_module:f"], "No module named"),
+        (
+            ["calibrate", "a.csv", "b.csv", "--test", "mine:f", "--gram", "rff"],
+            "--gram is not for a --test of one's own",
+        ),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png"], "choose one or two to show"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "z"], "has 'z', which is not among"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.xyz"], "w.xyz is no name for a picture"),
+        (["two-sample", "a.csv", "c.csv", "--coordinates", "u"], "give --witness FILE.png as well"),
+        (
+            ["two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "u", "--estimator", "auto"],
+            "--witness is a picture of one statistic",
+        ),
+        *(
+            ([*command, *options], "combines no statistics")
+            for command in (
+                ["k-sample", "a.csv", "c.csv"],
+                ["joint", "a.csv"],
+                ["columns", "a.csv", "c.csv"],
+                ["matrix", "a.csv"],
+            )
+            for options in (["--estimator", "auto"], ["--estimator", "kme,skmse"], ["--bandwidth", "grid"])
+        ),
+        *(
+            ([*command, "--bandwidth", "1", "--bandwidth", "2"], f"which {command[0]} does not do")
+            for command in (
+                ["k-sample", "a.csv", "c.csv"],
+                ["joint", "a.csv"],
+                ["columns", "a.csv", "c.csv"],
+                ["matrix", "a.csv"],
+            )
+        ),
     ],
 )
 def test_bad_usage_says_what_to_do(run, argv, message):
-    code, _, err = run(*argv, *FAST[:4])
-    assert code == 2 and message in err
+    code, out, err = run(*argv, *FAST[:4])
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module_here:f", "No module named 'no_such_module_here'"),
+        ("unsound_for_calibrate:missing", "has no attribute 'missing'"),
+        ("unsound_for_calibrate:number", "is no function (X, Y) -> p-value: 3"),
+        ("unsound_for_calibrate:fails", "ZeroDivisionError: division by zero"),
+        ("unsound_for_calibrate:word", "it returned 'a' (str)"),
+        ("unsound_for_calibrate:two", "a number from 0 to 1; it returned 2.0"),
+    ],
+)
+def test_functions_that_cannot_be_calibrated_are_one_line(run, tmp_path, name, message):
+    returned = {"fails": "1 / 0", "word": "'a'", "two": "2.0"}
+    body = "".join(f"def {function}(x, y):\n    return {value}\n" for function, value in returned.items())
+    (tmp_path / "unsound_for_calibrate.py").write_text(f"number = 3\n{body}")
+    code, out, err = run("calibrate", "a.csv", "b.csv", "--test", name, "--trials", "5", "--workers", "1")
+    assert (code, out) == (2, "") and message in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize("option", ["--gram rff", "--bandwidth 2", "--resamples 99", "--set lam=1", "--kernel linear"])
+def test_a_function_of_ones_own_has_no_options_of_the_package(run, option):
+    code, out, err = run("calibrate", "a.csv", "b.csv", "--test", "mine:f", *option.split())
+    assert (code, out) == (2, "") and f"{option.split()[0]} is not for a --test of one's own" in err
+
+
+def test_calibrate_takes_combined_tests_and_another_level(run):
+    options = ["--trials", "5", "--resamples", "19", "--workers", "1", "--json"]
+    several = ["--kernel", "gaussian,laplacian", "--bandwidth", "1", "--bandwidth", "2", "--estimator", "kme,skmse"]
+    code, out, _ = run("calibrate", "a.csv", "b.csv", "--alpha", "0.2", *several, *options)
+    how = {
+        "estimator": ["kme", "skmse"],
+        "kernel": ["gaussian", "laplacian"],
+        "bandwidth": [np.asarray(1.0), np.asarray(2.0)],
+    }
+    test = partial(two_sample_test, n_resamples=19, rng=0, workers=1, alpha=0.2, **how)
+    levels = (0.01, 0.05, 0.1, 0.2)
+    expected = calibrate(test, table("a").to_numpy(), table("b").to_numpy(), n_trials=5, alphas=levels, workers=1)
+    assert (code, out) == (0, f"{expected.to_json()}\n")
 
 
 def test_different_columns_say_which(run):

@@ -175,7 +175,11 @@ def test_workers_and_units_do_not_change_the_result():
         ((X, Y, Z), {"kernels": ["gaussian", "linear"]}, "kernels has 2 entries for 3 variables"),
         ((X, Y, Z), {"kernels": ["gaussian", "linar", "linear"]}, r"kernels\[1\] must be one of"),
         ((X, Y, Z), {"estimator": SKMSE(tuning="pooled")}, "tuning='pooled' tunes once"),
-        ((X, Y, Z), {"max_memory": 100}, "Gram matrices take .* more than max_memory=100 bytes"),
+        ((X, Y, Z), {"max_memory": 100}, "max_memory=100 bytes; use a random part of the data, or raise max_memory"),
+        ((X, Y, Z), {"estimator": "auto"}, "joint_independence_test combines no statistics"),
+        ((X, Y, Z), {"estimator": ["kme", "skmse"]}, "joint_independence_test combines no statistics"),
+        ((X, Y, Z), {"bandwidths": ["median", "grid", "median"]}, "joint_independence_test combines no statistics"),
+        ((X, Y, Z), {"bandwidths": [1.0, 0.0, 1.0]}, r"bandwidths\[1\] must be a finite number > 0"),
     ],
 )
 def test_bad_input_says_what_to_do(variables, options, message):

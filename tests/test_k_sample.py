@@ -10,7 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive_several import dispersion, labellings, p_k_sample
-from shrinktest import FKMSE, KME, SKMSE, Gaussian, IteratedTikhonov, k_sample_test, two_sample_test
+from shrinktest import (
+    FKMSE,
+    KME,
+    SKMSE,
+    Collection,
+    Gaussian,
+    IteratedTikhonov,
+    Member,
+    k_sample_test,
+    two_sample_test,
+)
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.partitions import Partitions
 
@@ -191,6 +201,10 @@ def test_frames_are_matched_by_name_and_missing_rows_left_out():
         ([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], {}, "the samples: all observations are equal"),
         (split(5, 5, 5), {"comparison": "pair"}, "comparison must be one of 'pairs', 'pooled'.*mean 'pairs'"),
         (split(5, 5, 5), {"weights": "size"}, "weights must be one of 'sizes', 'equal'"),
+        (split(5, 5, 5), {"estimator": "auto"}, "k_sample_test combines no statistics .* one kernel and one bandwidth"),
+        (split(5, 5, 5), {"estimator": Collection([Member("kme")])}, "k_sample_test combines no statistics"),
+        (split(5, 5, 5), {"bandwidth": [0.5, 1.0]}, "k_sample_test combines no statistics"),
+        (split(5, 5, 5), {"kernel": ["gaussian", "laplacian"]}, "k_sample_test combines no statistics"),
         (split(5, 5, 5), {"comparison": "pooled", "statistic": "unbiased"}, "exists for comparison='pairs'"),
     ],
 )

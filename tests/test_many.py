@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import json
+from dataclasses import fields
+from functools import partial
 
 import matplotlib
 import numpy as np
@@ -199,6 +202,48 @@ def test_omitted_rows_are_left_out_of_every_column():
     holes[4, 1] = np.nan
     found = two_sample_test_columns(holes, Y, nan_policy="omit", **FEW)
     assert np.array_equal(found.pvalues, two_sample_test_columns(np.delete(X, 4, axis=0), Y, **FEW).pvalues)
+
+
+@pytest.mark.parametrize("combined", [{"estimator": "auto"}, {"estimator": ["kme"]}, {"estimator": "Auto"}])
+def test_nothing_is_combined(combined):
+    for call in (partial(two_sample_test_columns, X, Y), partial(independence_matrix, X)):
+        with pytest.raises(ValueError, match=r"combines no statistics .* give one estimator"):
+            call(**combined)
+
+
+def test_no_candidates_of_kernels_and_bandwidths():
+    for call in (
+        partial(two_sample_test_columns, X, Y, kernel=["gaussian", "laplacian"]),
+        partial(two_sample_test_columns, X, Y, bandwidth="grid"),
+        partial(independence_matrix, X, kernel_x=["gaussian"]),
+        partial(independence_matrix, X, bandwidth_x="grid"),
+        partial(independence_matrix, PAIRED, PAIRED, kernel_y=["gaussian"]),
+        partial(independence_matrix, PAIRED, PAIRED, bandwidth_y="grid"),
+    ):
+        with pytest.raises(ValueError, match="combines no statistics"):
+            call()
+
+
+def test_bandwidths_of_the_second_table_are_heeded():
+    for wrong in (0.0, [0.0] * PAIRED.shape[1]):
+        with pytest.raises(ValueError, match="bandwidth_y must be a finite number > 0"):
+            independence_matrix(X, PAIRED, bandwidth_y=wrong)
+    widths = np.linspace(0.5, 2.0, PAIRED.shape[1])
+    found = independence_matrix(X, PAIRED, bandwidth_y=widths, **FEW)
+    assert np.array_equal(
+        found.statistics, independence_matrix(X, PAIRED, bandwidth_y=widths.tolist(), **FEW).statistics
+    )
+    assert not np.array_equal(found.statistics, independence_matrix(X, PAIRED, **FEW).statistics)
+
+
+def test_json_says_all_but_the_null_distributions():
+    found = independence_matrix(X[:, :3], **FEW)
+    read = json.loads(found.to_json())
+    assert read == found.to_dict() and [row["adjusted"] for row in read["tests"]] == found.adjusted.tolist()
+    assert read["tests"][0] == found.table.iloc[0].to_dict() and read["n_resamples"] == FEW["n_resamples"]
+    told = {field.name for field in fields(ManyTests)} - {"keys", "labels", "statistics", "pvalues", "adjusted"}
+    assert told - {"null_distributions", "tolerances"} <= set(read)
+    assert json.loads(two_sample_test_columns(X, Y, n_resamples=0).to_json())["pvalue"] is None
 
 
 def test_too_few_relabellings_for_the_number_of_tests_are_warned_of():

@@ -419,6 +419,8 @@ FOUR = list("aabb")
         ({"blocks": [0] * 23 + [None]}, ValueError, "blocks has no label for row 23"),
         ({"blocks": pd.array([0] * 23 + [None], dtype="Int64")}, ValueError, "blocks has no label for row 23"),
         ({"blocks": [[0]] * 24}, TypeError, r"blocks must hold labels such as numbers or text; row 0 has \[0\]"),
+        ({"blocks": [np.zeros(2)] * 24}, TypeError, "blocks must hold labels such as numbers or text; row 0 has array"),
+        ({"blocks": [(0, [1])] * 24}, TypeError, "blocks must hold labels such as numbers or text; row 0 has"),
         ({"paired": 1}, TypeError, "paired must be True or False, got 1"),
         ({"paired": True, "blocks": [0] * 24}, ValueError, "so that blocks= has nothing to say"),
         (

@@ -69,7 +69,11 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     if isinstance(kernel, str):
         kind = _NAMED[choice(kernel, _NAMED, name)]
         if issubclass(kind, OfDistance):
-            return kind(bandwidth)
+            try:
+                return kind(bandwidth)
+            except (TypeError, ValueError) as error:  # which of several bandwidths it was
+                argument = name.replace("kernel", "bandwidth")
+                raise type(error)(str(error).replace("bandwidth", argument, 1)) from None
         found: Kernel = kind()
     elif isinstance(kernel, Kernel):
         found = kernel
