@@ -119,10 +119,6 @@ def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
         (["calibrate", "a.csv"], "with one file, say which columns are the two variables"),
         (["calibrate", "a.csv", "b.csv", "--x", "u"], "--x and --y are for two variables in one file"),
         (["calibrate", "a.csv", "b.csv", "--test", "nothing"], "--test must look like module:function"),
-        (
-            ["calibrate", "a.csv", "b.csv", "--test", "mine:f", "--gram", "rff"],
-            "--gram is not for a --test of one's own",
-        ),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png"], "choose one or two to show"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "z"], "has 'z', which is not among"),
         (["two-sample", "a.csv", "c.csv", "--witness", "w.xyz"], "w.xyz is no name for a picture"),
