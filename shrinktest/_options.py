@@ -167,8 +167,13 @@ def _study_options() -> argparse.ArgumentParser:
     add = options.add_argument
     what = "a parameter of the design, such as dimension=20; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
-    what = "for the kernels of all variables; for eckerle4 median takes that of each subsample"
-    add("--bandwidth", metavar="WIDTH", type=_bandwidth, help=what)
+    names = "gaussian (default), laplacian, linear or polynomial, for all variables; several are combined"
+    add("--kernel", metavar="NAME", type=_names, help=names)
+    what = (
+        "of all variables, such as 0.5*median; may be repeated: several are combined, grid is five; for eckerle4 "
+        "median takes that of each subsample"
+    )
+    add("--bandwidth", metavar="WIDTH", type=_bandwidth, action="append", help=what)
     _stopping(options)
     add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
     add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from shrinktest._options import bandwidth
 from shrinktest._plots import check_path, save
 from shrinktest._settings import configured, estimators, stopping
+from shrinktest.collection import refuse_several
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.power import power_study, solve_sample_size
 from shrinktest.power.designs import DESIGNS, SEVERAL, Design, as_design
+from shrinktest.restriction import ARGUMENTS
 
 #: What each test calls its bandwidths.
 BANDWIDTHS = {
@@ -89,10 +92,15 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     settings = dict(args.set)
     design = as_design(args.design)
     kernels: dict[str, Any] = {}
-    if args.bandwidth is not None and args.design == "eckerle4":  # whose points the bandwidths are taken from
-        settings["bandwidth"] = args.bandwidth
+    width = bandwidth(args.bandwidth)
+    if design.test not in ARGUMENTS:  # where a list means one for every variable or column
+        refuse_several(f"a {design.test} test", "kme", args.kernel, width)
+    if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
+        settings["bandwidth"] = "median"
     elif args.bandwidth is not None:
-        kernels = dict.fromkeys(BANDWIDTHS[design.test], args.bandwidth)
+        kernels = dict.fromkeys(BANDWIDTHS[design.test], width)
+    if args.kernel is not None:
+        kernels |= dict.fromkeys((name.replace("bandwidth", "kernel") for name in BANDWIDTHS[design.test]), args.kernel)
     if args.paired:
         kernels["paired"] = True
     if args.shift is not None:

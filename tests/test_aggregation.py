@@ -410,11 +410,19 @@ def test_auto_brings_its_kernels_to_designs_that_have_their_own():
         ({"a": {"bandwidth_x": 1.0}}, "a key of a member of estimators"),
         ({"a": []}, "estimator is an empty list"),
         (["kme", ["kme", "kme"]], "estimator holds KME\\(\\) twice"),
+        ({"a": {"estimator": "auto", "bandwidth": 2.0}}, "estimator='auto'|a Collection brings kernels"),
     ],
 )
 def test_studies_refuse(tests, message):
     with pytest.raises(ValueError, match=message):
         power_study("mean-shift", tests, 8, n_trials=1, progress=False)
+
+
+def test_studies_of_collections_alone_refuse_kernels():
+    with pytest.raises(ValueError, match="kernels has 'bandwidth', and all that is compared has kernels of its own"):
+        power_study("mean-shift", ["auto"], 8, n_trials=1, kernels={"bandwidth": 2.0}, progress=False)
+    with pytest.raises(ValueError, match="a k-sample test combines no statistics"):
+        power_study("one-apart", [["kme", "skmse"]], 8, n_trials=1, progress=False)
 
 
 def test_command_line(tmp_path, monkeypatch, capsys):

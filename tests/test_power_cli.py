@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 
+import pandas as pd
 import pytest
 
 from shrinktest.cli import main
+from shrinktest.power import power_study
 from shrinktest.power.designs import DESIGNS, SEVERAL
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
@@ -75,6 +77,30 @@ def test_bandwidth_of_eckerle_subsamples(run):
 
 
 @pytest.mark.parametrize(
+    ("design", "typed", "kernels"),
+    [
+        (
+            "mean-shift",
+            "--kernel gaussian,laplacian --bandwidth 1 --bandwidth 0.5*median",
+            {"kernel": ["gaussian", "laplacian"], "bandwidth": [1.0, "0.5 * median"]},
+        ),
+        ("linear", "--bandwidth grid", {"bandwidth_x": "grid", "bandwidth_y": "grid"}),
+        ("eckerle4", "--bandwidth grid", {"bandwidth_x": "grid", "bandwidth_y": "grid"}),
+        ("eckerle4", "--kernel laplacian", {"kernel_x": "laplacian", "kernel_y": "laplacian"}),
+        ("parity", "--kernel laplacian --bandwidth 2", {"kernels": "laplacian", "bandwidths": 2.0}),
+        ("one-apart", "--kernel linear", {"kernel": "linear"}),
+    ],
+)
+def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, kernels):
+    code, _, _ = run("power", design, "--n", "9", *typed.split(), "--csv", tmp_path / "t.csv", *QUICK)
+    trials, resamples = (int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples"))
+    study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "progress": False}
+    expected = power_study(design, "kme", 9, kernels=kernels, **study)
+    shown = pd.read_csv(tmp_path / "t.csv")
+    assert code == 0 and shown["power"].tolist() == expected.frame()["power"].tolist()
+
+
+@pytest.mark.parametrize(
     ("command", "said"),
     [
         ("power", "name a design"),
@@ -91,6 +117,12 @@ def test_bandwidth_of_eckerle_subsamples(run):
         ("power mean-shift --plot nowhere/p.png", "no directory nowhere"),
         ("sample-size mean-shift --estimator kme,skmse", "takes one estimator"),
         ("sample-size linear --ratio 2", "one sample of pairs"),
+        ("sample-size parity --ratio 2", "one sample of rows"),
+        ("power one-apart --estimators auto", "a k-sample test combines no statistics"),
+        ("power parity --estimators kme+skmse", "a joint-independence test combines no statistics"),
+        ("power parity --bandwidth 1 --bandwidth 2 --bandwidth 3", "a joint-independence test combines no statistics"),
+        ("power one-apart --kernel gaussian,laplacian", "a k-sample test combines no statistics"),
+        ("power mean-shift --estimators auto --bandwidth 2", "kernels has 'bandwidth', and all that is compared has"),
     ],
 )
 def test_mistakes_are_one_line(run, command, said):

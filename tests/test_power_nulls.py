@@ -64,6 +64,22 @@ def test_a_store_knows_the_rule(tmp_path):
             run(store=path, **other)
 
 
+def test_what_cannot_stop_is_found_before_anything_is_stored(tmp_path):
+    with pytest.raises(ValueError, match="a combined test ranks every statistic"):
+        run(estimators=["kme", "auto"], stopping="decision", store=tmp_path / "study.sqlite")
+    assert not (tmp_path / "study.sqlite").exists()
+
+
+def test_sample_sizes_of_pairs_and_series_start_where_a_test_can_reject():
+    given = {"n_trials": 120, "n_resamples": 99, "workers": 1, "largest": 100}
+    paired = solve_sample_size(SHIFT, kernels={"paired": True}, **given)
+    assert paired.n >= 6 and paired.table["n"].min() >= 6
+    shifted = solve_sample_size(designs.Linear(noise=0.5), kernels={"shift": "circular"}, **given)
+    assert shifted.n == shifted.table["n"].min() == 20  # where all tests reject already
+    with pytest.raises(ValueError, match="collect 6 pairs or more"):
+        solve_sample_size(SHIFT, kernels={"paired": True}, **{**given, "largest": 5})
+
+
 def test_sample_sizes_are_the_same():
     given = {"n_trials": 120, "n_resamples": 99, "workers": 1, "largest": 100, "power": 0.7}
     full, stopped = (solve_sample_size(SHIFT, stopping=rule, **given) for rule in (None, "decision"))

@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._validate import as_rng, choice, count
-from shrinktest.collection import AUTO, Collection, estimators_of, recommended
+from shrinktest.collection import Collection, estimators_of, is_auto, recommended, refuse_several
 from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.restriction import ARGUMENTS
 
@@ -43,11 +43,18 @@ def as_compared(one: Any, test: str) -> Compared:
             choice(key, ("estimator", *OPTIONS[test]), f"a key of a member of estimators, for a {test} test,")
         settings: Any = dict(one)
         return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
+    if test not in ARGUMENTS:
+        refuse_several(f"a {test} test", one)
     if isinstance(one, Collection):
         return one
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
-    return recommended(1 if test == "two-sample" else 2) if one == AUTO else as_estimator(one)
+    return recommended(1 if test == "two-sample" else 2) if is_auto(one) else as_estimator(one)
+
+
+def brings_kernels(compared: Compared) -> bool:
+    """Whether the kernels and bandwidths of a study are not for it, because it has its own."""
+    return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Collection)
 
 
 def named_estimators(estimators: Any) -> dict[str, MeanEstimator]:

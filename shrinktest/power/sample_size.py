@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +17,7 @@ from shrinktest._validate import count, level, positive
 from shrinktest.power.arguments import as_compared
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
-from shrinktest.power.study import power_study
+from shrinktest.power.study import power_study, relabellings_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,9 +209,12 @@ def solve_sample_size(
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which no data at all reach")
     if ratio is not None:
-        if d.test == "independence":
-            raise ValueError("ratio compares the sizes of two samples; an independence test has one sample of pairs")
+        one_sample = {"independence": "an independence test has one sample of pairs"}
+        one_sample["joint-independence"] = "a joint-independence test has one sample of rows"
+        if d.test in one_sample:
+            raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
+    smallest = _smallest(d, largest, alpha, n_resamples, kernels or {})
     label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
     with tempfile.TemporaryDirectory() as folder:
         where = Path(folder) / "trials.sqlite" if store is None else store
@@ -232,20 +237,20 @@ def solve_sample_size(
             )
 
         rejections = _Rejections()
-        _scout(run, rejections, d.smallest(), largest, power)
+        _scout(run, rejections, smallest, largest, power)
         share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
         for _ in range(_ROUNDS):
-            for n in sorted({_solve(rejections.fit()[0], power, s, d.smallest(), largest) for s in _SPREAD}):
+            for n in sorted({_solve(rejections.fit()[0], power, s, smallest, largest) for s in _SPREAD}):
                 start = rejections.trials(n)
                 rejections.add(n, run([n], range(start, start + share)))
         coefficients, covariance = rejections.fit()
-        n = _solve(coefficients, power, 0.0, d.smallest(), largest)
+        n = _solve(coefficients, power, 0.0, smallest, largest)
         low, high = _fieller(coefficients, covariance, power, confidence)
         start = rejections.trials(n)
         fresh = run([n], range(start, start + max(200, n_trials // 4)), with_null=True)
     return SampleSizeResult(
         n=n,
-        low=max(low, d.smallest()),
+        low=max(low, smallest),
         high=high,
         confidence=confidence,
         power=power,
@@ -256,6 +261,20 @@ def solve_sample_size(
         check=fresh.frame()[["n", "null", "power", "low", "high", "trials"]],
         coefficients=(float(coefficients[0]), float(coefficients[1])),
     )
+
+
+def _smallest(design: Design, largest: int, alpha: float, n_resamples: int, kernels: Mapping[str, Any]) -> int:
+    """The first size at which the relabellings that the design and the tests allow are enough to reject."""
+    sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(1.0 / alpha)) + 1)
+    for n in sizes:
+        try:
+            relabellings_of(design, n, alpha, n_resamples, kernels)
+        except ValueError:
+            if n == sizes[-1]:
+                raise
+        else:
+            return n
+    raise AssertionError("there is a size")
 
 
 class _Rejections:
@@ -280,13 +299,16 @@ class _Rejections:
     def fit(self) -> tuple[np.ndarray, np.ndarray]:
         """(a, b) of the probit curve in log n and their covariance."""
         import statsmodels.api as sm
+        from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
         sizes = np.array(sorted(self._counts), dtype=np.float64)
         counts = np.array([self._counts[int(n)] for n in sizes], dtype=np.float64)
         # half a rejection and half an acceptance more at each size keep the fit finite where all trials agree
         outcomes = np.column_stack([counts[:, 1] + 0.5, counts[:, 0] - counts[:, 1] + 0.5])
         family = sm.families.Binomial(link=sm.families.links.Probit())
-        model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
+        with warnings.catch_warnings():  # sizes that agree exactly, such as where every test rejects, are no mistake
+            warnings.simplefilter("ignore", PerfectSeparationWarning)
+            model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
         return np.asarray(model.params), np.asarray(model.cov_params())
 
     def table(self) -> pd.DataFrame:
@@ -323,8 +345,8 @@ def _solve(coefficients: np.ndarray, power: float, shift: float, smallest: int, 
     from scipy.stats import norm
 
     a, b = coefficients
-    if not b > 0.0:
-        return largest
+    if not b > 0.0:  # flat: reached everywhere or nowhere
+        return smallest if a + b * np.log(smallest) >= norm.ppf(power) + shift else largest
     exponent = (norm.ppf(power) + shift - a) / b
     return int(np.clip(np.ceil(np.exp(min(exponent, 50.0)) - 1e-9), smallest, largest))
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
 from shrinktest.partitions import Partitions
-from shrinktest.power.arguments import OPTIONS, Compared, named_tests, seed_of, several, trial_numbers
+from shrinktest.power.arguments import OPTIONS, Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
@@ -73,7 +73,8 @@ def power_study(
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
         ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``; ``comparison``,
         ``weights`` (k samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``,
-        and ``blocks`` and ``groups`` for studies of one sample size.  :class:`~shrinktest.power.designs.FromFunction`
+        and ``blocks`` and ``groups`` for studies of one sample size.  "auto" and other collections keep the kernels and
+        bandwidths they have.  :class:`~shrinktest.power.designs.FromFunction`
         has labels for every size, and a null twin that heeds them.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
@@ -137,12 +138,14 @@ def power_study(
     options = dict(kernels or {})
     for key in options:
         choice(key, OPTIONS[design.test], f"a key of kernels, for a {design.test} test,")
+        if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
+            raise ValueError(f"kernels has {key!r}, and all that is compared has kernels of its own; leave it out")
     choice(interval, tuple(INTERVALS), "interval")
     nulls = (False, True) if with_null else (False,)
     jobs = None if workers is None else n_workers(workers)
     as_rng(rng)  # raises on what is no seed
-    _rehearse(design, nulls, sizes, alphas, n_resamples, named, options)
     stops = {} if rule is None else {"stopping": rule}
+    _rehearse(design, nulls, sizes, alphas, n_resamples, named, options, stops)
     with Store(store) as kept:
         seed = seed_of(rng, kept.arguments().get("seed"))
         shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
@@ -183,26 +186,13 @@ def _rehearse(
     n_resamples: float,
     estimators: Mapping[str, Compared],
     options: Mapping[str, Any],
+    stops: Mapping[str, Any],
 ) -> None:
     """Find out what cannot work before anything is stored or sent elsewhere, and compile what must be."""
     for null in nulls:
-        run_trial(design, sizes[0], null, 0, estimators, 0, 1, options)
+        run_trial(design, sizes[0], null, 0, estimators, 0, 1, {**options, **stops})
     for n in sizes:
-        data = design.sample(np.random.default_rng(0), n)
-        x, y = data[:2]
-        keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
-        labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
-        relabellings: Relabellings
-        if design.test == "k-sample":
-            relabellings = Partitions(n_resamples, unused, tuple(map(len, data)))
-        elif design.test == "joint-independence":
-            relabellings = Shuffles(n_resamples, unused, len(x), len(data))
-        elif design.test == "two-sample":
-            restriction = read_samples(x, y, "raise", **labels)[-1]
-            relabellings = restriction.splits(n_resamples, unused, len(x), len(y), alphas[0])
-        else:
-            restriction = read_pairs(x, y, "raise", **labels)[-1]
-            relabellings = restriction.pairings(n_resamples, unused, len(x), alphas[0])
+        relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
             warnings.warn(
                 f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "
@@ -210,6 +200,25 @@ def _rehearse(
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def relabellings_of(
+    design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
+) -> Relabellings:
+    """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
+    data = design.sample(np.random.default_rng(0), n)
+    x, y = data[:2]
+    keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
+    labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
+    if design.test == "k-sample":
+        return Partitions(n_resamples, unused, tuple(map(len, data)))
+    if design.test == "joint-independence":
+        return Shuffles(n_resamples, unused, len(x), len(data))
+    if design.test == "two-sample":
+        restriction = read_samples(x, y, "raise", **labels)[-1]
+        return restriction.splits(n_resamples, unused, len(x), len(y), alpha)
+    restriction = read_pairs(x, y, "raise", **labels)[-1]
+    return restriction.pairings(n_resamples, unused, len(x), alpha)
 
 
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:

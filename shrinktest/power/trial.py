@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.collection import Collection
 from shrinktest.independence import independence_test
 from shrinktest.joint import joint_independence_test
 from shrinktest.k_sample import k_sample_test
-from shrinktest.power.arguments import Compared
+from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.two_sample import two_sample_test
@@ -83,7 +82,6 @@ def run_trial(
 
 def _arguments(compared: Compared, keywords: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of the test: its own prevail over those of the study, and a collection brings its kernels."""
-    arguments = {**keywords, **(compared if isinstance(compared, dict) else {"estimator": compared})}
-    if isinstance(arguments["estimator"], Collection):
-        return {key: value for key, value in arguments.items() if not key.startswith(("kernel", "bandwidth"))}
-    return arguments
+    if brings_kernels(compared):
+        keywords = {key: value for key, value in keywords.items() if not key.startswith(("kernel", "bandwidth"))}
+    return {**keywords, **(compared if isinstance(compared, dict) else {"estimator": compared})}
