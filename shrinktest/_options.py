@@ -46,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
             **shared,
         )
     )
-    add_several(commands, shared, _one_kernel, _kernel)
+    add_several(commands, shared, _one_kernel, _kernel, _restriction)
     studies: Any = {"parents": [_study_options()], "allow_abbrev": False}
     _power(
         commands.add_parser(
@@ -74,8 +74,7 @@ def _two_sample(command: argparse.ArgumentParser) -> None:
     add("first", metavar="A.csv", help="the first sample; - is standard input")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
     add("--columns", metavar="NAMES", help="such as a,b or 1:13 (default: all, matched by name)")
-    _labels(command)
-    add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
+    _restriction(command, "two-sample")
     _kernel(command, "")
     add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
     add("--coordinates", metavar="NAMES", help="one or two columns to show in it, such as a,b (the others at medians)")
@@ -92,17 +91,20 @@ def _independence(command: argparse.ArgumentParser) -> None:
     for variable in "xy":
         what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
         add(f"--{variable}", metavar="NAMES", help=what)
-    _labels(command)
-    what = "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)"
-    add("--shift", metavar="HOW", help=what)
+    _restriction(command, "independence")
     for variable in "xy":
         _kernel(command, f"-{variable}")
 
 
-def _labels(command: argparse.ArgumentParser) -> None:
+def _restriction(command: argparse.ArgumentParser, test: str) -> None:
     add = command.add_argument
     add("--blocks", metavar="NAME", help="column of labels: relabel within blocks only")
     add("--groups", metavar="NAME", help="column of labels: relabel whole groups (clusters)")
+    if test == "two-sample":
+        add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
+    else:
+        what = "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)"
+        add("--shift", metavar="HOW", help=what)
 
 
 def _stopping(options: argparse.ArgumentParser) -> None:

@@ -47,6 +47,18 @@ def shown(coordinates: str | None, names: list[str]) -> dict[str, Any]:
     return {"names": names, "coordinates": [names.index(name) for name in wanted]}
 
 
+def labels_of(args: argparse.Namespace) -> dict[str, str]:
+    """The columns that hold labels, by the argument of the test they are for."""
+    return {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
+
+
+def apart(labels: dict[str, str], names: list[str], option: str) -> None:
+    """Raise where labels are among the columns that were asked for."""
+    for label, column in labels.items():
+        if column in names:
+            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
+
+
 def _refuse(args: argparse.Namespace, *options: str, what: str | None = None) -> None:
     """Raise for options of other tests, which this one would not heed."""
     for name in options:
@@ -110,24 +122,33 @@ def _columns(args: argparse.Namespace) -> int:
         raise ValueError("standard input (-) can be only one of the two samples")
     _refuse(args, "stopping")
     first, second = read_table(args.first, args.header), read_table(args.second, args.header)
+    labels = labels_of(args)
     names = _shared_columns([first, second], args.columns)
+    if args.columns is not None:
+        apart(labels, names, "--columns")
+    names = [name for name in names if name not in labels.values()]
     x, y = (_frame(table, names) for table in (first, second))
     given: dict[str, Any] = {"method": args.method, "kernel": args.kernel, "bandwidth": _one_bandwidth(args)}
+    given |= {name: (first.labels(column), second.labels(column)) for name, column in labels.items()}
+    given["paired"] = args.paired
     return _many(args, two_sample_test_columns(x, y, **given, **_common(args, "stopping")))
 
 
 def _matrix(args: argparse.Namespace) -> int:
     _refuse(args, "stopping")
     table = read_table(args.data, args.header)
-    x = list(table.names) if args.x is None else table.select(args.x)
+    labels = labels_of(args)
+    x = [name for name in table.names if name not in labels.values()] if args.x is None else table.select(args.x)
     y = None if args.y is None else table.select(args.y)
     if y is not None and args.x is None:
         x = [name for name in x if name not in y]
+    apart(labels, [*x, *(y or ())], "--x or --y")
     for name in set(x) & set(y or ()):
         raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
     given: dict[str, Any] = {"method": args.method, "kernel_x": args.kernel, "bandwidth_x": _one_bandwidth(args)}
     if y is not None:
         given["bandwidth_y"] = _one_bandwidth(args)
+    given |= {name: table.labels(column) for name, column in labels.items()} | {"shift": args.shift}
     left, right = _frame(table, x), None if y is None else _frame(table, y)
     return _many(args, independence_matrix(left, right, **given, **_common(args, "stopping")))
 

@@ -9,8 +9,11 @@ from typing import Any
 Adds = Callable[[argparse.ArgumentParser, str], None]
 
 
-def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Adds) -> None:
-    """Add the commands; ``shared`` has the options of all tests, ``kernel`` adds those of one kernel."""
+def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Adds, design: Adds) -> None:
+    """Add the commands; ``shared`` has the options of all tests.
+
+    ``kernel`` adds those of one kernel, ``kernels`` of several, ``design`` those of the design of the data.
+    """
     many = "such as a,b or 1:13 (default: all)"
     command = commands.add_parser(
         "k-sample",
@@ -49,6 +52,7 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
     add("second", metavar="B.csv", help="the second sample")
     add("--columns", metavar="NAMES", help=f"{many[:-1]}, matched by name)")
     add("--method", metavar="NAME", default="westfall-young", help=method)
+    design(command, "two-sample")
     kernel(command, "")
 
     command = commands.add_parser(
@@ -62,6 +66,7 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
     add("--x", metavar="NAMES", help=many)
     add("--y", metavar="NAMES", help="test those of --x against these (default: against each other)")
     add("--method", metavar="NAME", default="westfall-young", help=method)
+    design(command, "independence")
     kernel(command, "")
 
     command = commands.add_parser(

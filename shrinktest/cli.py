@@ -16,7 +16,7 @@ from shrinktest._options import bandwidth, parser
 from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
 from shrinktest._settings import stopping
-from shrinktest._several_cli import SEVERAL, shown
+from shrinktest._several_cli import SEVERAL, apart, labels_of, shown
 from shrinktest.collection import is_several
 from shrinktest.estimators import ESTIMATORS
 
@@ -71,10 +71,10 @@ def _two_sample(args: argparse.Namespace) -> int:
     if args.first == args.second == "-":
         raise ValueError("standard input (-) can be only one of the two samples")
     first, second = read_table(args.first, args.header), read_table(args.second, args.header)
-    labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
+    labels = labels_of(args)
     if args.columns is not None:
         names = first.select(args.columns)
-        _apart(labels, names, "--columns")
+        apart(labels, names, "--columns")
     elif set(first.names) == set(second.names):
         names = [name for name in first.names if name not in labels.values()]
     else:
@@ -104,7 +104,7 @@ def _two_sample(args: argparse.Namespace) -> int:
 
 def _independence(args: argparse.Namespace) -> int:
     table = read_table(args.data, args.header)
-    labels = {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
+    labels = labels_of(args)
     variables = [name for name in table.names if name not in labels.values()]
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
         raise ValueError(
@@ -113,7 +113,7 @@ def _independence(args: argparse.Namespace) -> int:
     x, y = ([name] for name in variables) if args.x is None else map(table.select, (args.x, args.y))
     for name in set(x) & set(y):
         raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
-    _apart(labels, [*x, *y], "--x or --y")
+    apart(labels, [*x, *y], "--x or --y")
     return _report(
         args,
         independence_test,
@@ -126,12 +126,6 @@ def _independence(args: argparse.Namespace) -> int:
         shift=args.shift,
         **{name: table.labels(column) for name, column in labels.items()},
     )
-
-
-def _apart(labels: dict[str, str], names: list[str], option: str) -> None:
-    for label, column in labels.items():
-        if column in names:
-            raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
 
 
 def _estimators(args: argparse.Namespace) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._several import labelled, require_variation
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance, two_samples
+from shrinktest._validate import as_points, as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.collection import refuse_several
 from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
@@ -24,7 +24,8 @@ from shrinktest.many import (
     warn_if_hopeless,
 )
 from shrinktest.mmd import configure
-from shrinktest.relabellings import Relabellings, Splits
+from shrinktest.relabellings import Relabellings
+from shrinktest.restriction import read_samples
 from shrinktest.route import memory_limit
 
 
@@ -39,6 +40,9 @@ def two_sample_test_columns(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    blocks: Any = None,
+    paired: bool = False,
+    groups: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -66,6 +70,8 @@ def two_sample_test_columns(
         of whole rows.
     alpha : float, default 0.05
         Level at which the result decides.
+    blocks, paired, groups
+        Which relabellings of the rows the design of the data allows, as in :func:`two_sample_test`.
 
     Returns
     -------
@@ -112,7 +118,8 @@ def two_sample_test_columns(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
-    x, y, names, missing = two_samples(X, Y, nan_policy)
+    names = next((found for z, name in ((X, "X"), (Y, "Y")) if (found := as_points(z, name).columns)), None)
+    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
     if missing:
         raise ValueError(
             "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
@@ -135,13 +142,16 @@ def two_sample_test_columns(
     }
     again = same_state(generator)
 
+    def splits(draws: np.random.Generator) -> Relabellings:
+        return restriction.splits(n_resamples, draws, *sizes, alpha)
+
     def tests() -> Iterator[tuple[Configuration, Relabellings]]:
         for j, label in enumerate(labels):
             column = np.ascontiguousarray(pooled[:, [j]])
             chosen = resolve(as_kernel(kernel, widths[j]), column, options["rng"], f"column {label!r} of X and Y")
-            yield configure(est, chosen, column, len(x), **options), Splits(n_resamples, again(), *sizes)
+            yield configure(est, chosen, column, len(x), **options), splits(again())
 
-    warn_if_hopeless(Splits(n_resamples, generator, *sizes), method, len(labels), alpha)
+    warn_if_hopeless(splits(generator), method, len(labels), alpha)
     return conclude_many(
         tests(),
         method=method,
@@ -154,6 +164,7 @@ def two_sample_test_columns(
         n_observations=sizes,
         alpha=alpha,
         rng=provenance,
+        restriction=splits(generator).restriction,
     )
 
 

@@ -61,6 +61,8 @@ class ManyTests:
         Level at which ``reject``, ``table`` and ``summary`` decide.
     rng : dict
         Bit generator, seed entropy and state before the first draw.
+    restriction : str
+        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class ManyTests:
     n_observations: tuple[int, ...]
     alpha: float
     rng: dict[str, Any]
+    restriction: str = ""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -135,6 +138,7 @@ class ManyTests:
             "exact": self.exact,
             "estimator": repr(self.estimator),
             "n_observations": list(self.n_observations),
+            "restriction": self.restriction,
             "rng": self.rng,
             "versions": versions(),
             "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
@@ -150,6 +154,7 @@ class ManyTests:
 
         what = "columns" if self.test == "two-sample" else "pairs of columns"
         count, kind = len(self.null_distributions), "all" if self.exact else "random"
+        within = f"{self.restriction}, " if self.restriction else ""
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
         rejected = self.reject()
         rows = [
@@ -166,7 +171,7 @@ class ManyTests:
             f"Kernel {self.test} tests of {len(self)} {what}",
             f"Estimator:     {self.estimator!r}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
-            f"Relabellings:  {count} ({kind}), shared by all tests",
+            f"Relabellings:  {count} ({kind}), {within}shared by all tests",
             f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
         )
         table = SimpleTable(rows, headers=[*self.keys, "statistic", "p-value", "adjusted", ""])

@@ -17,7 +17,6 @@ from shrinktest._validate import (
     choice,
     level,
     n_workers,
-    paired_samples,
     resamples,
     rng_provenance,
 )
@@ -36,7 +35,8 @@ from shrinktest.many import (
     setup_generator,
     warn_if_hopeless,
 )
-from shrinktest.relabellings import Pairings, Relabellings
+from shrinktest.relabellings import Relabellings
+from shrinktest.restriction import Restriction, read_pairs
 from shrinktest.route import memory_limit
 from shrinktest.shuffles import OneAgainstAnother, Shuffles
 
@@ -54,6 +54,9 @@ def independence_matrix(
     statistic: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
+    blocks: Any = None,
+    groups: Any = None,
+    shift: str | None = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -81,6 +84,9 @@ def independence_matrix(
         One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`independence_test`; "omit" drops rows that miss a value in any column.
+
+    blocks, groups, shift
+        Which relabellings of the rows of Y the design of the data allows, as in :func:`independence_test`.
 
     Returns
     -------
@@ -138,7 +144,13 @@ def independence_matrix(
     n_resamples = resamples(n_resamples)
     if Y is None and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
-    tables = _read(X, Y, nan_policy)
+    design = {"blocks": blocks, "groups": groups, "shift": shift}
+    if Y is None and any(value is not None for value in design.values()):
+        raise ValueError(
+            "blocks=, groups= and shift= restrict how the rows of Y are relabelled, which was not given (without it, "
+            "every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
+        )
+    tables, restriction = _read(X, Y, nan_policy, design)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     n = len(tables[0][0])
@@ -164,7 +176,11 @@ def independence_matrix(
         if Y is None
         else list(itertools.product(range(len(sides[0])), range(len(right))))
     )
-    relabellings = _relabellings(n_resamples, generator, n, None if Y is not None else len(right))
+    relabellings = (
+        _shuffles(n_resamples, generator, n, len(right))
+        if Y is None
+        else _pairings(lambda draws: restriction.pairings(n_resamples, draws, n, alpha), generator)
+    )
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "rng": setup}
 
     def tests() -> Iterator[tuple[Configuration, Relabellings]]:
@@ -185,14 +201,17 @@ def independence_matrix(
         n_observations=(n,),
         alpha=alpha,
         rng=provenance,
+        restriction=relabellings(*pairs[0]).restriction,
     )
 
 
-def _read(X: Any, Y: Any, nan_policy: str) -> list[tuple[Array, tuple[str, ...]]]:
-    """Values and column names of X, or of X and Y."""
+def _read(
+    X: Any, Y: Any, nan_policy: str, design: dict[str, Any]
+) -> tuple[list[tuple[Array, tuple[str, ...]]], Restriction]:
+    """Values and column names of X, or of X and Y, and the restriction of their pairings."""
     given = [("X", X)] if Y is None else [("X", X), ("Y", Y)]
     columns: list[Columns] = [as_points(table, name).columns for name, table in given]
-    x, y, missing = paired_samples(X, X if Y is None else Y, nan_policy)
+    x, y, missing, restriction = read_pairs(X, X if Y is None else Y, nan_policy, **design)
     if missing:
         raise ValueError(
             "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
@@ -205,7 +224,7 @@ def _read(X: Any, Y: Any, nan_policy: str) -> list[tuple[Array, tuple[str, ...]]
         labels = labelled(names, values.shape[1], name.lower())
         require_variation(values, labels, name)
         tables.append((values, labels))
-    return tables
+    return tables, restriction
 
 
 def _resolved(
@@ -220,14 +239,19 @@ def _resolved(
     return found
 
 
-def _relabellings(
-    n_resamples: float, generator: np.random.Generator, n: int, within: int | None
+def _pairings(
+    pairings: Callable[[np.random.Generator], Relabellings], generator: np.random.Generator
 ) -> Callable[[int, int], Relabellings]:
-    """A function from the numbers of two columns to their relabellings; ``within``: columns of the one table."""
-    if within is None:
-        again = same_state(generator)
-        return lambda i, j: Pairings(n_resamples, again(), n)
-    whole = Shuffles(n_resamples, generator, n, within)
-    words = 0 if whole.exact else int(whole.n_resamples) * (within - 1)
-    seeds = whole._seeds(words).reshape(-1, within - 1)
+    """A function from the numbers of two columns to their relabellings, which are those of the rows of Y."""
+    again = same_state(generator)
+    return lambda i, j: pairings(again())
+
+
+def _shuffles(
+    n_resamples: float, generator: np.random.Generator, n: int, columns: int
+) -> Callable[[int, int], Relabellings]:
+    """A function from the numbers of two columns of one table to their relabellings."""
+    whole = Shuffles(n_resamples, generator, n, columns)
+    words = 0 if whole.exact else int(whole.n_resamples) * (columns - 1)
+    seeds = whole._seeds(words).reshape(-1, columns - 1)
     return lambda i, j: OneAgainstAnother(n_resamples, generator, whole, seeds, i, j)

@@ -79,6 +79,25 @@ def test_matrix_is_the_library(run):
     assert run("matrix", "a.csv", "--y", "v,w", *FAST)[1] == f"{expected.summary()}\n"
 
 
+def test_designs_of_the_data_reach_many_tests(run):
+    a, b = table("a"), table("b").iloc[:9]
+    a["site"] = b["site"] = list("pqpqpqpqp")
+    a.to_csv("sa.csv", index=False)
+    b.to_csv("sb.csv", index=False)
+    x, y, site = a[["u", "v", "w"]], b[["u", "v", "w"]], (a["site"], b["site"])
+    expected = two_sample_test_columns(x, y, blocks=site, **GIVEN)
+    assert run("columns", "sa.csv", "sb.csv", "--blocks", "site", *FAST) == (0, f"{expected.summary()}\n", "")
+    expected = two_sample_test_columns(x, y, paired=True, **GIVEN)
+    assert run("columns", "sa.csv", "sb.csv", "--paired", "--columns", "u:w", *FAST)[1] == f"{expected.summary()}\n"
+    expected = independence_matrix(x[["u", "v"]], x[["w"]], blocks=a["site"], shift="circular", **GIVEN)
+    options = ["--y", "w", "--blocks", "site", "--shift", "circular"]
+    assert run("matrix", "sa.csv", *options, *FAST) == (0, f"{expected.summary()}\n", "")
+    for options in (["--x", "u,v", "--y", "site"], ["--x", "u,site", "--y", "w"]):
+        assert "labels are not data" in run("matrix", "sa.csv", *options, "--blocks", "site", *FAST)[2]
+    assert "labels are not data" in run("columns", "sa.csv", "sb.csv", "--columns", "u,site", "--blocks", "site")[2]
+    assert "which was not given" in run("matrix", "sa.csv", "--x", "u,v", "--blocks", "site", *FAST)[2]
+
+
 def test_calibrate_is_the_library(run, tmp_path):
     (tmp_path / "mine_to_calibrate.py").write_text("def smallest(x, y):\n    return min(0.04, abs(x[0, 0]))\n")
     options = ["--trials", "40", "--seed", "3", "--workers", "1"]

@@ -165,6 +165,71 @@ def test_same_seed_same_answer_and_a_generator_moves_on():
     assert isinstance(first, ManyTests)
 
 
+# ------------------------------------------------------------------------------------------- restricted designs
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"paired": True},
+        {"blocks": np.tile([0, 1, 2, 3, 4, 5, 6], 4)},
+        {"groups": np.arange(28) // 2},
+        {"groups": np.arange(28) // 2, "blocks": np.arange(28) // 2 % 2},
+    ],
+    ids=lambda design: "+".join(design),
+)
+def test_columns_are_relabelled_as_the_design_allows(design):
+    found = two_sample_test_columns(X, Y, estimator="skmse", **design, **FEW)
+    single = [two_sample_test(X[:, j], Y[:, j], estimator="skmse", **design, **FEW) for j in range(4)]
+    assert found.pvalues.tolist() == [one.pvalue for one in single]
+    assert found.restriction == single[0].restriction != "" and found.to_dict()["restriction"] == found.restriction
+    assert f"59 (random), {found.restriction}, shared by all tests" in found.summary()
+    assert not np.array_equal(found.pvalues, two_sample_test_columns(X, Y, estimator="skmse", **FEW).pvalues)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        {"blocks": np.tile([0, 1], 7)},
+        {"groups": np.arange(14) // 2},
+        {"shift": "circular", "blocks": np.tile([0, 1], 7)},
+    ],
+    ids=lambda design: "+".join(design),
+)
+def test_pairs_are_relabelled_as_the_design_allows(design):
+    options = {**FEW, "n_resamples": 39}
+    found = independence_matrix(X[:, :2], PAIRED, **design, **options)
+    single = [independence_test(X[:, i], PAIRED[:, j], **design, **options) for i in range(2) for j in range(2)]
+    assert found.pvalues.tolist() == [one.pvalue for one in single]
+    assert found.restriction == single[0].restriction != ""
+
+
+def test_every_swap_within_pairs_as_the_data_is_rejected_as_often_as_it_may():
+    pairs = np.random.default_rng(5).normal(size=(5, 2, 3)) + np.random.default_rng(6).normal(size=(5, 1, 3))
+    smallest = []
+    for swapped in itertools.product((0, 1), repeat=5):
+        x, y = pairs[np.arange(5), swapped], pairs[np.arange(5), 1 - np.array(swapped)]
+        smallest.append(two_sample_test_columns(x, y, paired=True, n_resamples=np.inf, alpha=0.1).pvalue)
+    for level in np.unique(smallest):
+        assert np.mean(np.array(smallest) <= level) <= level + 1e-12
+
+
+def test_every_shift_as_the_data_is_rejected_as_often_as_it_may():
+    x, y = np.random.default_rng(7).normal(size=(2, 8, 2))
+    rolled = [np.roll(y, step, axis=0) for step in range(8)]
+    found = [independence_matrix(x, z, shift="circular", n_resamples=np.inf, alpha=0.2).pvalue for z in rolled]
+    for level in np.unique(found):
+        assert np.mean(np.array(found) <= level) <= level + 1e-12
+
+
+def test_columns_among_themselves_have_no_restrictions():
+    for design in ({"blocks": np.zeros(14)}, {"groups": np.zeros(14)}, {"shift": "circular"}):
+        with pytest.raises(ValueError, match=r"Y .* was not given .* independence_matrix\(X, Y\)"):
+            independence_matrix(X, **design, **FEW)
+    with pytest.raises(ValueError, match=r"leaves 4 different relabellings.* collect 6 pairs or more"):
+        two_sample_test_columns(X[:3], Y[:3], paired=True)
+
+
 # --------------------------------------------------------------------------------------------------- bad input
 
 
