@@ -165,6 +165,8 @@ def two_sample_test_columns(
         alpha=alpha,
         rng=provenance,
         restriction=splits(generator).restriction,
+        form=options["form"],
+        tuning=options["tuning"],
     )
 
 

@@ -132,6 +132,7 @@ class Differences:
         exchanged among all observations of both samples, so that they say nothing about the sample nor about the other
         coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
         bandwidth stays; estimators are fitted again.  Shares do not add up to 1: what two coordinates show together
-        goes with either.  Below zero is what chance makes of a coordinate without a difference.
+        goes with either, and are NaN where the statistic is not above zero.  Below zero is what chance makes of a
+        coordinate without a difference.
         """
         return self._recomputed().contributions(n_repeats=n_repeats, rng=rng)

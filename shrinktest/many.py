@@ -6,6 +6,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -63,6 +64,10 @@ class ManyTests:
         Bit generator, seed entropy and state before the first draw.
     restriction : str
         Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+    form, tuning : str
+        Of the statistics, as in a :class:`TestResult`.
+    notes : tuple of str
+        What a reader should know about this combination.
 
     Examples
     --------
@@ -89,6 +94,9 @@ class ManyTests:
     alpha: float
     rng: dict[str, Any]
     restriction: str = ""
+    form: str = "biased"
+    tuning: str = "fixed"
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -138,7 +146,10 @@ class ManyTests:
             "exact": self.exact,
             "estimator": repr(self.estimator),
             "n_observations": list(self.n_observations),
+            "form": self.form,
+            "tuning": self.tuning,
             "restriction": self.restriction,
+            "notes": list(self.notes),
             "rng": self.rng,
             "versions": versions(),
             "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
@@ -175,7 +186,8 @@ class ManyTests:
             f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
         )
         table = SimpleTable(rows, headers=[*self.keys, "statistic", "p-value", "adjusted", ""])
-        return "\n".join([*head, str(table.as_text())])
+        numbered = [fill(f"[{i}] {note}", 80, subsequent_indent="    ") for i, note in enumerate(self.notes, 1)]
+        return "\n".join([*head, str(table.as_text()), *numbered])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""
@@ -212,11 +224,12 @@ def conclude_many(
     **about: Any,
 ) -> ManyTests:
     """Run the tests one after the other, each on relabellings from a generator in the same state, and adjust."""
-    nulls = [
-        configuration.null(relabellings, workers=workers, progress=progress)
-        for configuration, relabellings in configurations
-    ]
-    return _gathered(nulls, method, **about)
+    nulls: list[Null] = []
+    notes: list[str] = []
+    for configuration, relabellings in configurations:
+        nulls.append(configuration.null(relabellings, workers=workers, progress=progress))
+        notes += configuration.notes
+    return _gathered(nulls, method, notes=tuple(dict.fromkeys(notes)), **about)
 
 
 def _gathered(nulls: list[Null], method: str, *, alpha: float, **about: Any) -> ManyTests:

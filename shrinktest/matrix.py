@@ -157,7 +157,7 @@ def independence_matrix(
     form = form_of(est, statistic, (n,))
     if form == "unbiased" and n < 4:
         raise ValueError(f"statistic='unbiased' needs at least 4 rows; found {n}")
-    tuning_of(est, n)
+    tuning = tuning_of(est, n)
     setup = setup_generator(generator)
     specified = (
         (kernel_x, bandwidth_x),
@@ -202,6 +202,8 @@ def independence_matrix(
         alpha=alpha,
         rng=provenance,
         restriction=relabellings(*pairs[0]).restriction,
+        form=form,
+        tuning=tuning,
     )
 
 

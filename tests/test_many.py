@@ -301,6 +301,16 @@ def test_bandwidths_of_the_second_table_are_heeded():
     assert not np.array_equal(found.statistics, independence_matrix(X, PAIRED, **FEW).statistics)
 
 
+def test_notes_of_the_single_tests_are_kept_once():
+    found = two_sample_test_columns(X, Y[:9], estimator=FKMSE(tuning="sample"), **FEW)
+    single = two_sample_test(X[:, 0], Y[:9, 0], estimator=FKMSE(tuning="sample"), **FEW)
+    assert found.notes == single.notes and len(found.notes) == 1
+    assert (found.form, found.tuning) == (single.form, single.tuning) == ("unbiased", "sample")
+    assert " ".join(found.summary().split()).endswith(f"[1] {found.notes[0]}")
+    approximate = independence_matrix(X[:, :2], PAIRED, gram="nystrom", rank=3, **FEW)
+    assert approximate.notes == independence_test(X[:, 0], PAIRED[:, 0], gram="nystrom", rank=3, **FEW).notes != ()
+
+
 def test_json_says_all_but_the_null_distributions():
     found = independence_matrix(X[:, :3], **FEW)
     read = json.loads(found.to_json())
