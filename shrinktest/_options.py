@@ -29,13 +29,16 @@ def parser() -> argparse.ArgumentParser:
     )
     program.add_argument("--version", action="version", version=f"shrinktest {__version__}")
     commands = program.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    shared: Any = {"parents": [_test_options()], "epilog": _EXIT_CODES, "allow_abbrev": False}
+
+    def shared(**said: Any) -> dict[str, Any]:
+        return {"parents": [_test_options(**said)], "epilog": _EXIT_CODES, "allow_abbrev": False}
+
     _two_sample(
         commands.add_parser(
             "two-sample",
             help="do two samples come from the same distribution?",
             description="Do two samples, one observation per row, come from the same distribution (MMD)?",
-            **shared,
+            **shared(),
         )
     )
     _independence(
@@ -43,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
             "independence",
             help="are two variables independent?",
             description="Are two variables, observed together in every row, independent (HSIC)?",
-            **shared,
+            **shared(),
         )
     )
     add_several(commands, shared, _one_kernel, _kernel, _restriction)
@@ -107,9 +110,7 @@ def _restriction(command: argparse.ArgumentParser, test: str) -> None:
         add("--shift", metavar="HOW", help=what)
 
 
-def _stopping(options: argparse.ArgumentParser) -> None:
-    what = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or decision, once that is certain"
-    options.add_argument("--stopping", metavar="RULE", help=what)
+_STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or decision, once that is certain"
 
 
 def _kernel(command: argparse.ArgumentParser, suffix: str) -> None:
@@ -130,13 +131,22 @@ def _one_kernel(command: argparse.ArgumentParser, suffix: str) -> None:
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=_bandwidth, action="append", help=widths)
 
 
-def _test_options() -> argparse.ArgumentParser:
+def _test_options(
+    *,
+    combines: bool = True,
+    refused: tuple[str, ...] = (),
+    plot: str = "save a picture of the null distribution",
+    exits: str = "exit with 1 when the test rejects",
+) -> argparse.ArgumentParser:
+    """Options of all tests; those that a command refuses, with a reason, are not in its help."""
     options = argparse.ArgumentParser(add_help=False)
-    add = options.add_argument
-    what = (
-        "see `shrinktest estimators` (default: kme); several such as kme,fkmse:lam_cov=0.3 are combined, auto is the "
-    )
-    what += "combination that is recommended"
+
+    def add(option: str, **said: Any) -> None:
+        options.add_argument(option, **said | ({"help": argparse.SUPPRESS} if option in refused else {}))
+
+    what = "see `shrinktest estimators` (default: kme), such as fkmse:lam_cov=0.3"
+    if combines:
+        what += "; several with commas between are combined, auto is the combination that is recommended"
     add("--estimator", metavar="NAME", default="kme", help=what)
     what = "a parameter of the one estimator, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
@@ -144,7 +154,7 @@ def _test_options() -> argparse.ArgumentParser:
     add("--statistic", metavar="FORM", default="auto", help="auto (default), biased or unbiased")
     what = "number of relabellings (default: 999); inf: all there are"
     add("--resamples", metavar="N", type=_resamples, default=999, help=what)
-    _stopping(options)
+    add("--stopping", metavar="RULE", help=_STOPPING)
     add("--alpha", metavar="LEVEL", type=float, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
     add("--seed", metavar="N", type=int, help="makes the p-value reproducible")
     what = "does the first row name the columns? auto (default), yes or no"
@@ -159,8 +169,8 @@ def _test_options() -> argparse.ArgumentParser:
     add("--workers", metavar="N", type=int, help="threads (default: all cores); never changes the result")
     add("--progress", action="store_true", help="show a progress bar")
     add("--json", action="store_true", help="print JSON; its keys are the result's attributes in Python")
-    add("--plot", metavar="FILE.png", help="save a picture of the null distribution")
-    add("--exit-code", action="store_true", help="exit with 1 when the test rejects")
+    add("--plot", metavar="FILE.png", help=plot)
+    add("--exit-code", action="store_true", help=exits)
     return options
 
 
@@ -176,7 +186,7 @@ def _study_options() -> argparse.ArgumentParser:
         "median takes that of each subsample"
     )
     add("--bandwidth", metavar="WIDTH", type=_bandwidth, action="append", help=what)
-    _stopping(options)
+    add("--stopping", metavar="RULE", help=_STOPPING)
     add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
     add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
     add("--seed", metavar="N", type=int, default=0, help="of the study (default: 0)")

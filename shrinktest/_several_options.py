@@ -9,21 +9,23 @@ from typing import Any
 Adds = Callable[[argparse.ArgumentParser, str], None]
 
 
-def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Adds, design: Adds) -> None:
-    """Add the commands; ``shared`` has the options of all tests.
+def add_several(
+    commands: Any, shared: Callable[..., dict[str, Any]], kernel: Adds, kernels: Adds, design: Adds
+) -> None:
+    """Add the commands; ``shared`` has the options of all tests, as the command says them.
 
     ``kernel`` adds those of one kernel, ``kernels`` of several, ``design`` those of the design of the data.
     """
-    many = "such as a,b or 1:13 (default: all)"
+    names = "such as a,b or 1:13 (default: all)"
     command = commands.add_parser(
         "k-sample",
         help="do several samples come from the same distribution?",
         description="Do several samples, one observation per row, come from the same distribution?",
-        **shared,
+        **shared(combines=False),
     )
     add = command.add_argument
     add("samples", metavar="A.csv", nargs="+", help="the samples, two files or more")
-    add("--columns", metavar="NAMES", help=f"{many[:-1]}, matched by name)")
+    add("--columns", metavar="NAMES", help=f"{names[:-1]}, matched by name)")
     add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
     kernel(command, "")
@@ -32,7 +34,7 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
         "joint",
         help="are several variables jointly independent?",
         description="Are several variables, observed together in every row, jointly independent (dHSIC)?",
-        **shared,
+        **shared(combines=False, refused=("--gram", "--rank", "--statistic")),
     )
     add = command.add_argument
     add("data", metavar="DATA.csv", help="the observations; - is standard input")
@@ -40,17 +42,19 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
     add("--variable", metavar="NAMES", action="append", help=what)
     kernel(command, "")
 
+    heat, any_rejects = "save a heat map of the adjusted p-values", "exit with 1 when any test rejects"
+    many = shared(combines=False, refused=("--stopping",), plot=heat, exits=any_rejects)
     method = "westfall-young (default), holm, fdr_bh, or another of statsmodels' multipletests"
     command = commands.add_parser(
         "columns",
         help="in which columns do two samples differ?",
         description="A two-sample test for every column, adjusted for their number.",
-        **shared,
+        **many,
     )
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample; - is standard input")
     add("second", metavar="B.csv", help="the second sample")
-    add("--columns", metavar="NAMES", help=f"{many[:-1]}, matched by name)")
+    add("--columns", metavar="NAMES", help=f"{names[:-1]}, matched by name)")
     add("--method", metavar="NAME", default="westfall-young", help=method)
     design(command, "two-sample")
     kernel(command, "")
@@ -59,11 +63,11 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
         "matrix",
         help="which columns depend on which?",
         description="An independence test for every pair of columns, adjusted for their number.",
-        **shared,
+        **many,
     )
     add = command.add_argument
     add("data", metavar="DATA.csv", help="the observations; - is standard input")
-    add("--x", metavar="NAMES", help=many)
+    add("--x", metavar="NAMES", help=names)
     add("--y", metavar="NAMES", help="test those of --x against these (default: against each other)")
     add("--method", metavar="NAME", default="westfall-young", help=method)
     design(command, "independence")
@@ -74,7 +78,7 @@ def add_several(commands: Any, shared: dict[str, Any], kernel: Adds, kernels: Ad
         help="does a test keep its level on data like these?",
         description="Realised level of a test on relabelled versions of the data: two samples in two files, or two "
         "variables (--x and --y) in one.",
-        **shared,
+        **shared(plot="save a picture of the p-values", exits="exit with 1 when it rejects too often at any level"),
     )
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample, or the pairs; - is standard input")

@@ -50,13 +50,15 @@ def independence_test(
     ----------
     X, Y : array_like, shape (n, p) and (n, q), or (n,)
         The variables, row i of both belonging together.
-    estimator : str, MeanEstimator or callable, default "kme"
+    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the centred pair features is estimated: "kme" is HSIC, "skmse" and "fkmse" are the shrinkage
-        estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.
-    kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
-        One kernel per variable.
-    bandwidth_x, bandwidth_y : float, sequence of float or "median"
-        One bandwidth per variable, so that the test does not depend on units.
+        estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined
+        into one test; "auto" is the combination that is recommended, with kernels of its own (see the notes).
+    kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
+        One kernel per variable; every candidate of a list for x is combined with every one for y.
+    bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
+        One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
+        holds candidates.
     statistic : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     blocks : array_like, shape (n,), optional
@@ -77,7 +79,8 @@ def independence_test(
     Returns
     -------
     TestResult
-        Its one estimate is the embedding of the centred pairs, points (n, p + q).
+        Its one estimate is the embedding of the centred pairs, points (n, p + q).  An
+        :class:`~shrinktest.AggregateResult` for several estimators, kernels or bandwidths.
 
     Raises
     ------
@@ -104,6 +107,10 @@ def independence_test(
     end does not join the start; the error is small when the series is long compared with its memory.  A trend or
     another lack of stationarity is not covered.  Where so few relabellings are allowed that the test could never
     reject at ``alpha`` it is an error.
+
+    Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
+    combines, whatever the data, S-COSE ("skmse") with the nine pairs of Gaussian kernels whose bandwidths are a
+    quarter, a half and twice the median of each variable; the widest pair has weight 2, the others 1.
 
     Examples
     --------

@@ -212,6 +212,17 @@ def test_calibrate_takes_combined_tests_and_another_level(run):
     assert (code, out) == (0, f"{expected.to_json()}\n")
 
 
+def test_help_has_what_the_command_heeds(run):
+    shown = {
+        command: " ".join(run(command, "--help")[1].split()) for command in ("joint", "matrix", "calibrate", "k-sample")
+    }
+    assert all("--gram" not in shown[command] for command in ("joint",))
+    assert "--stopping" not in shown["matrix"] and "--stopping" in shown["joint"]
+    assert "are combined" in shown["calibrate"] and not any("are combined" in shown[c] for c in ("joint", "matrix"))
+    assert "save a heat map" in shown["matrix"] and "save a picture of the p-values" in shown["calibrate"]
+    assert "--estimator" in shown["k-sample"] and "--statistic" in shown["k-sample"]
+
+
 def test_different_columns_say_which(run):
     table("b").rename(columns={"w": "z"}).to_csv("b.csv", index=False)
     code, _, err = run("k-sample", "a.csv", "b.csv")
