@@ -34,7 +34,8 @@ def command(name, found, short):
     """What a command does, how it is called, and its options."""
     section = titled(f"shrinktest {name}")
     section += prose(found.description or short)
-    options = [action for action in found._actions if action.option_strings and action.dest != "help"]
+    options = [action for action in found._actions if action.option_strings and action.help != argparse.SUPPRESS]
+    options = [action for action in options if action.dest != "help"]
     places = [action for action in found._actions if not action.option_strings]
     wanted = [f"[{action.metavar}]" if action.nargs == "?" else action.metavar for action in places]
     section += block(" ".join([found.prog, *wanted, *(["[options]"] if options else [])]))
