@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from shrinktest.many import ManyTests
 
 _NUMBERS = 12  # cells in a row up to which every p-value is written out
+_NAMES = 20  # that fit along an axis
 
 
 def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
@@ -35,10 +36,18 @@ def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
         star = "*" if marked[i, j] else ""
         text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
         ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
-    ax.set_xticks(range(len(across)), across, rotation=45 if len(across) > 6 else 0)
-    ax.set_yticks(range(len(lines)), lines)
+    ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
+    ax.set_yticks(*_names(lines, marked.any(axis=1)))
     if tests.test == "two-sample":
         ax.set_yticks([])
     ax.set_title(f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}", fontsize="medium")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
     return ax
+
+
+def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
+    """Places along an axis and their names: all, or as many as can be read, those with a star if they are so few."""
+    places = list(range(0, len(labels), -(-len(labels) // _NAMES)))
+    if len(labels) > _NAMES and 0 < marked.sum() <= _NAMES:
+        places = np.flatnonzero(marked).tolist()
+    return places, [labels[i] for i in places]

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart with every kind of colour vision
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
 
+_MEMBERS = 25  # names that fit one below the other
+
 
 def axes(ax: Axes | None) -> Axes:
     """The axes given, or new ones; says what to install where matplotlib is missing."""
@@ -84,7 +86,10 @@ def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     if result.n_resamples == 0:
         raise ValueError("n_resamples=0 leaves no p-values to plot; run the test with some relabellings")
     ax = axes(ax)
-    rows = result.rows()
+    rows, every = result.rows(), len(result.members)
+    if every > _MEMBERS:  # more names than that cannot be read
+        kept = sorted(range(every), key=lambda i: (i != result.decided, rows[i]["adjusted"], rows[i]["pvalue"]))
+        rows = [rows[i] for i in sorted(kept[:_MEMBERS])]
     places = np.arange(len(rows))[::-1]
     labels = []
     for row in rows:
@@ -98,7 +103,8 @@ def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_yticks(places, labels, fontsize="small")
     ax.set_xlabel("p-value")
-    ax.set_title(f"{result.test} test, combined: p = {result.pvalue:.4g}")
+    which = f", {len(rows)} of {every} members shown" if len(rows) < every else ""
+    ax.set_title(f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", fontsize="medium" if which else None)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax

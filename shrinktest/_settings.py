@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from shrinktest._options import setting
 from shrinktest._validate import choice
-from shrinktest.collection import AUTO
+from shrinktest.collection import AUTO, is_auto
 from shrinktest.estimators import as_estimator
 from shrinktest.stopping import as_stopping
 
@@ -70,6 +70,6 @@ def estimators(text: str) -> dict[str, Any]:
 
 def _one(text: str) -> Any:
     name, *settings = text.strip().split(":")
-    if name == AUTO and not settings:
+    if is_auto(name) and not settings:
         return AUTO
     return configured(as_estimator(name), dict(map(setting, settings)), name)

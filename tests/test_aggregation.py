@@ -346,6 +346,17 @@ def test_pictures():
     matplotlib.pyplot.close("all")
 
 
+def test_picture_of_many_members_shows_the_best():
+    found = independence_test(
+        PAIRED_X, PAIRED_Y, bandwidth_x="grid", bandwidth_y="grid", estimator=["kme", "skmse"], **FEW
+    )
+    ax = found.plot()
+    assert len(found.members) == 50 and len(ax.get_yticklabels()) == 25 and "25 of 50 members shown" in ax.get_title()
+    drawn = ax.lines[1].get_xdata()  # the adjusted ones
+    assert len(drawn) == 25 and max(drawn) <= np.sort(found.adjusted)[25] and found.adjusted[found.decided] in drawn
+    matplotlib.pyplot.close(ax.figure)
+
+
 def test_missing_values_and_no_relabellings():
     X, Y = samples(6, 6)
     holes = X.copy()

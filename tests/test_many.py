@@ -156,6 +156,17 @@ def test_heat_map_holds_the_adjusted_pvalues():
     matplotlib.pyplot.close(within.figure)
 
 
+def test_heat_map_of_many_columns_names_those_that_differ_or_some():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(8, 30)), rng.normal(size=(8, 30))
+    shown = [label.get_text() for label in two_sample_test_columns(first, second, **FEW).plot().get_xticklabels()]
+    assert shown == [f"x{j}" for j in range(0, 30, 2)]
+    second[:, [3, 24]] += 9.0
+    ax = two_sample_test_columns(first, second, **FEW).plot()
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["x3", "x24"] and ax.get_xticks().tolist() == [3, 24]
+    matplotlib.pyplot.close("all")
+
+
 def test_same_seed_same_answer_and_a_generator_moves_on():
     generator = np.random.default_rng(5)
     first = two_sample_test_columns(X, Y, n_resamples=59, rng=generator)
