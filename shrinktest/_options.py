@@ -105,7 +105,7 @@ def _restriction(command: argparse.ArgumentParser, test: str) -> None:
     add("--groups", metavar="NAME", help="column of labels: relabel whole groups (clusters)")
     if test == "two-sample":
         add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
-    else:
+    elif test == "independence":
         what = "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)"
         add("--shift", metavar="HOW", help=what)
 

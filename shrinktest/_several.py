@@ -19,6 +19,7 @@ from shrinktest._validate import (
     as_points,
     choice,
 )
+from shrinktest.restriction import Restriction, _checked, _codes, _is_vector, _kept, _same_order, _vector
 
 
 def several_samples(samples: tuple[Any, ...], nan_policy: str) -> tuple[list[Array], Columns, bool]:
@@ -53,6 +54,39 @@ def several_samples(samples: tuple[Any, ...], nan_policy: str) -> tuple[list[Arr
         values.append(kept)
         missing = missing or remain
     return values, columns, missing
+
+
+def read_several(
+    samples: tuple[Any, ...], nan_policy: str, *, blocks: Any = None, groups: Any = None
+) -> tuple[list[Array], bool, Restriction]:
+    """Samples of the same variables, whether missing values remain, and the restriction of their partitions.
+
+    Labels are a vector for the pooled observations, sample after sample, or a list with a vector for every sample.
+    Under nan_policy="omit" the labels of rows with missing values are dropped with them.
+    """
+    values, _, missing = several_samples(samples, nan_policy)
+    if blocks is None and groups is None:
+        return values, missing, Restriction()
+    whole = [as_points(sample, f"samples[{i}]").values for i, sample in enumerate(samples)]
+    keep = _kept(np.vstack(whole), nan_policy)
+    read = [
+        None if labels is None else _codes(_of_all(labels, name, samples, whole), name, keep)
+        for labels, name in ((blocks, "blocks"), (groups, "groups"))
+    ]
+    sample = np.repeat(np.arange(len(values)), [len(rows) for rows in values])
+    return values, missing, _checked(read[0], read[1], sample, "more than one sample")
+
+
+def _of_all(labels: Any, name: str, samples: tuple[Any, ...], whole: list[Array]) -> list[Any]:
+    """Labels of the pooled observations, from one vector or one for each sample."""
+    if not (isinstance(labels, tuple | list) and len(labels) == len(whole) and all(map(_is_vector, labels))):
+        total = sum(len(rows) for rows in whole)
+        return _vector(labels, name, total, "all samples together (or give a list, a vector for each sample)")
+    found: list[Any] = []
+    for i, (one, rows) in enumerate(zip(labels, whole, strict=True)):
+        _same_order(one, name, samples[i], f"samples[{i}]")
+        found += _vector(one, name, len(rows), f"samples[{i}]")
+    return found
 
 
 def joint_variables(variables: tuple[Any, ...], nan_policy: str) -> tuple[list[Array], bool]:

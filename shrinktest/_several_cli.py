@@ -96,8 +96,12 @@ def _k_sample(args: argparse.Namespace) -> int:
     if args.samples.count("-") > 1:
         raise ValueError("standard input (-) can be only one of the samples")
     tables = [read_table(path, args.header) for path in args.samples]
-    names = _shared_columns(tables, args.columns)
-    given = {"comparison": args.comparison, "weights": args.weights, "kernel": args.kernel}
+    labels, names = labels_of(args), _shared_columns(tables, args.columns)
+    if args.columns is not None:
+        apart(labels, names, "--columns")
+    names = [name for name in names if name not in labels.values()]
+    given = {name: [table.labels(column) for table in tables] for name, column in labels.items()}
+    given |= {"comparison": args.comparison, "weights": args.weights, "kernel": args.kernel}
     data = [table.numbers(names) for table in tables]
     return _one(args, k_sample_test, *data, bandwidth=_one_bandwidth(args), **given, **_common(args))
 

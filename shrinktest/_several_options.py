@@ -28,6 +28,7 @@ def add_several(
     add("--columns", metavar="NAMES", help=f"{names[:-1]}, matched by name)")
     add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
+    design(command, "k-sample")
     kernel(command, "")
 
     command = commands.add_parser(

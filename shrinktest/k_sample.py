@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import several_samples
+from shrinktest._several import read_several
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.collection import refuse_several
 from shrinktest.configuration import FORMS, form_of, resolve
@@ -30,6 +30,8 @@ def k_sample_test(
     n_resamples: float = 999,
     stopping: Any = None,
     alpha: float = 0.05,
+    blocks: Any = None,
+    groups: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -58,6 +60,9 @@ def k_sample_test(
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated when they are no more
         than ``n_resamples``, those that differ by exchanging samples of one size once.
+    blocks, groups : array_like, optional
+        A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
+        or as a list of vectors.  Observations are relabelled within their block only, groups as a whole.
     gram, rank, max_memory
         As in :func:`two_sample_test`.
 
@@ -109,7 +114,7 @@ def k_sample_test(
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
-    values, _, missing = several_samples(samples, nan_policy)
+    values, missing, restriction = read_several(samples, nan_policy, blocks=blocks, groups=groups)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     sizes = tuple(map(len, values))
@@ -133,6 +138,11 @@ def k_sample_test(
     if missing:
         return conclude(None, kernel=chosen, **common)
     pooled = np.vstack(values)
+    partitions = (
+        restriction.partitions(n_resamples, generator, sizes, alpha)
+        if restriction
+        else Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
+    )
     configuration = configure(
         est,
         resolve(chosen, pooled, generator, "the samples"),
@@ -145,6 +155,5 @@ def k_sample_test(
         memory=memory_limit(max_memory),
         rng=generator,
     )
-    partitions = Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
     null = configuration.null(partitions, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, **configuration.about(), **common)
+    return conclude(null, restriction=partitions.restriction, **configuration.about(), **common)

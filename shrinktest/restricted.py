@@ -143,6 +143,77 @@ class RestrictedSplits(Relabellings):
 
 
 @dataclass(frozen=True, eq=False)
+class RestrictedPartitions(Relabellings):
+    """Partitions of pooled observations, as (B, N) labels, that keep in every stratum how many units a sample has.
+
+    Samples with as many units as each other in every stratum may change places without changing the statistic; only one
+    of the partitions that differ in this alone is enumerated.  With two samples these are :class:`RestrictedSplits`,
+    drawn in the same order.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Of the samples; no unit may have observations in two of them.
+    strata : Strata
+    restriction : str
+        In words.
+    """
+
+    sizes: tuple[int, ...]
+    strata: Strata
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def _labels(self) -> np.ndarray:
+        """The sample that a unit is in, shape (U,); in order within every stratum."""
+        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)[self.strata.rows[:, 0]]
+
+    @property
+    def _units(self) -> np.ndarray:
+        """Number of units of every stratum in every sample, shape (S, k)."""
+        table = np.zeros((self.strata.counts.size, len(self.sizes)), dtype=np.int64)
+        np.add.at(table, (np.repeat(np.arange(len(table)), self.strata.counts), self._labels), 1)
+        return table
+
+    @property
+    def _alike(self) -> list[list[int]]:
+        """Samples by what they have of the strata."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for sample, units in enumerate(self._units.T.tolist()):
+            found.setdefault(tuple(units), []).append(sample)
+        return list(found.values())
+
+    @property
+    def distinct(self) -> int:
+        found = math.prod(map(math.factorial, self.strata.counts.tolist()))
+        for units in self._units.ravel().tolist():
+            found //= math.factorial(units)
+        return found // math.prod(math.factorial(len(samples)) for samples in self._alike)
+
+    @property
+    def magnitude(self) -> float:
+        whole = sum(math.lgamma(count + 1) for count in self.strata.counts.tolist())
+        parts = sum(math.lgamma(units + 1) for units in self._units.ravel().tolist())
+        return whole - parts - sum(math.lgamma(len(samples) + 1) for samples in self._alike)
+
+    def _draw(self, rows: int) -> np.ndarray:
+        return np.take(self._labels[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        labels, starts, alike = self._labels.tolist(), self.strata.starts.tolist(), self._alike
+        segments = [labels[a:b] for a, b in itertools.pairwise(starts)]
+        for chosen in _product([lambda s=s: _arrangements(s) for s in segments]):  # type: ignore[misc]
+            found = np.array(list(itertools.chain(*chosen)), dtype=np.uint16)[self.strata.unit]
+            firsts = ([int(np.argmax(found == sample)) for sample in samples] for samples in alike)
+            if all(first == sorted(first) for first in firsts):
+                yield found
+
+
+@dataclass(frozen=True, eq=False)
 class RestrictedPairings(Relabellings):
     """Pairings of n observations of X with n of Y in which the units of Y change places within their strata.
 
@@ -238,3 +309,20 @@ def _product(parts: list[Callable[[], Iterator[Any]]]) -> Iterator[list[Any]]:
         for later in range(s + 1, len(parts)):  # these start again
             running[later] = parts[later]()
             current[later] = next(running[later])
+
+
+def _arrangements(values: list[int]) -> Iterator[tuple[int, ...]]:
+    """Every different order of values, each once; ``values`` are in order and come first."""
+    current = list(values)
+    while True:
+        yield tuple(current)
+        i = len(current) - 2
+        while i >= 0 and current[i] >= current[i + 1]:
+            i -= 1
+        if i < 0:
+            return
+        j = len(current) - 1
+        while current[j] <= current[i]:
+            j -= 1
+        current[i], current[j] = current[j], current[i]
+        current[i + 1 :] = reversed(current[i + 1 :])

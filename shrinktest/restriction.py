@@ -21,7 +21,7 @@ from shrinktest._validate import (
     two_samples,
 )
 from shrinktest.relabellings import Pairings, Relabellings, Splits
-from shrinktest.restricted import CircularShifts, RestrictedPairings, RestrictedSplits, Strata
+from shrinktest.restricted import CircularShifts, RestrictedPairings, RestrictedPartitions, RestrictedSplits, Strata
 
 SHIFTS = ("circular",)
 
@@ -70,6 +70,19 @@ class Restriction:
             return Splits(n_resamples, rng, m, n)
         strata = self.strata(m + n)
         return self._enough(RestrictedSplits(n_resamples, rng, m, n, strata, self._words(strata)), strata, alpha)
+
+    def partitions(
+        self, n_resamples: float, rng: np.random.Generator, sizes: tuple[int, ...], alpha: float
+    ) -> Relabellings:
+        """The partitions it allows of pooled observations into samples of these sizes, where it says anything.
+
+        Raises
+        ------
+        ValueError
+            If these are too few to reject at ``alpha``.
+        """
+        strata = self.strata(sum(sizes))
+        return self._enough(RestrictedPartitions(n_resamples, rng, sizes, strata, self._words(strata)), strata, alpha)
 
     def pairings(self, n_resamples: float, rng: np.random.Generator, n: int, alpha: float) -> Relabellings:
         """The pairings it allows of n observations of X with n of Y.
@@ -208,7 +221,9 @@ def _kept(values: Array, nan_policy: str) -> np.ndarray:
     return np.asarray(~missing if nan_policy == "omit" else np.ones(len(values), dtype=bool))
 
 
-def _checked(blocks: np.ndarray | None, groups: np.ndarray | None, sample: np.ndarray | None = None) -> Restriction:
+def _checked(
+    blocks: np.ndarray | None, groups: np.ndarray | None, sample: np.ndarray | None = None, which: str = "both X and Y"
+) -> Restriction:
     """A restriction whose groups lie each in one block and in one sample."""
 
     def cut_by(labels: np.ndarray | None) -> bool:
@@ -218,7 +233,7 @@ def _checked(blocks: np.ndarray | None, groups: np.ndarray | None, sample: np.nd
 
     if cut_by(sample):
         raise ValueError(
-            "groups: some groups have observations in both X and Y, so that they cannot move as a whole; where the "
+            f"groups: some groups have observations in {which}, so that they cannot move as a whole; where the "
             "samples differ within groups, relabel within them: blocks= instead of groups="
         )
     if cut_by(blocks):

@@ -92,6 +92,8 @@ def test_designs_of_the_data_reach_many_tests(run):
     expected = independence_matrix(x[["u", "v"]], x[["w"]], blocks=a["site"], shift="circular", **GIVEN)
     options = ["--y", "w", "--blocks", "site", "--shift", "circular"]
     assert run("matrix", "sa.csv", *options, *FAST) == (0, f"{expected.summary()}\n", "")
+    expected = k_sample_test(x, y, blocks=site, **GIVEN)
+    assert run("k-sample", "sa.csv", "sb.csv", "--blocks", "site", *FAST) == (0, f"{expected.summary()}\n", "")
     for options in (["--x", "u,v", "--y", "site"], ["--x", "u,site", "--y", "w"]):
         assert "labels are not data" in run("matrix", "sa.csv", *options, "--blocks", "site", *FAST)[2]
     assert "labels are not data" in run("columns", "sa.csv", "sb.csv", "--columns", "u,site", "--blocks", "site")[2]

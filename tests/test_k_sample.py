@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from naive_several import dispersion, labellings, p_k_sample
 from shrinktest import (
@@ -23,6 +26,7 @@ from shrinktest import (
 )
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.partitions import Partitions
+from shrinktest.restricted import RestrictedPartitions, Strata
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
@@ -158,6 +162,118 @@ def test_exhaustive_null_agrees_with_brute_force(sizes, estimator):
     K = Gaussian(0.8)(POINTS[: sum(sizes)])
     expected = p_k_sample(K, sizes, lambda K, parts: dispersion(K, parts, tuned.weights), 1e-11)
     assert result.exact and np.isclose(result.pvalue, expected)
+
+
+# --- restricted -----------------------------------------------------------------------------------------------
+
+CASES = [  # sizes, blocks, groups
+    ((2, 2, 2), "ababab", "012345"),
+    ((3, 2, 2), "aabbaab", "0123456"),
+    ((4, 2, 2), "aaaaaaaa", "00112233"),
+    ((3, 3, 1), "aabaabb", "0123456"),
+    ((3, 3, 3), "abcabcabc", "012345678"),
+    ((3, 1, 3), "aaabbbb", "0012334"),
+]
+
+
+def allowed(sizes, blocks, groups):
+    """All labellings that moving whole groups to places of groups as large in their block can give."""
+    units = [[i for i, name in enumerate(groups) if name == group] for group in dict.fromkeys(groups)]
+    labels = [p for p, n in enumerate(sizes) for _ in range(n)]
+    kinds = [(blocks[unit[0]], len(unit)) for unit in units]
+    found = set()
+    for order in itertools.permutations(range(len(units))):
+        if all(kinds[u] == kinds[v] for u, v in enumerate(order)):
+            moved = [0] * len(labels)
+            for u, v in enumerate(order):
+                for i in units[u]:
+                    moved[i] = labels[units[v][0]]
+            found.add(tuple(moved))
+    return found
+
+
+def restricted(case, n_resamples=np.inf, seed=0):
+    sizes, blocks, groups = case
+    strata = Strata.of(np.array([ord(name) for name in blocks]), np.array([ord(name) for name in groups]))
+    return RestrictedPartitions(n_resamples, np.random.default_rng(seed), sizes, strata, "as told")
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_restricted_partitions_are_all_there_are_up_to_names_of_samples(case):
+    relabellings, every = restricted(case), allowed(*case)
+    rows = [tuple(row.tolist()) for row in relabellings._enumerate()]
+    assert rows[0] == tuple(np.repeat(np.arange(3), case[0]))
+    assert len(rows) == len(set(rows)) == relabellings.distinct and set(rows) <= every
+    renamed = {
+        tuple(names[p] for p in row) for row in rows for names in itertools.permutations(range(3))
+    } & every  # fmt: skip
+    assert renamed == every
+    assert np.isclose(relabellings.magnitude, np.log(relabellings.distinct))
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_random_restricted_partitions_are_uniform(case):
+    every = sorted(allowed(*case))
+    rows = restricted(case, n_resamples=len(every) * 200).rows()(len(every) * 200 + 1)[1:]
+    counts = {row: 0 for row in every}
+    for row in rows.tolist():
+        counts[tuple(row)] += 1
+    assert len(every) == 1 or stats.chisquare(list(counts.values())).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("case", CASES[:5:2], ids=str)
+@pytest.mark.parametrize("options", [{}, {"comparison": "pooled", "estimator": "fkmse"}], ids=str)
+def test_every_restricted_partition_as_the_data_is_rejected_as_often_as_it_may(case, options):
+    sizes, blocks, groups = case
+    points, found = POINTS[: sum(sizes)], []
+    for row in allowed(*case):
+        places = [np.flatnonzero(np.array(row) == p) for p in range(len(sizes))]
+        told = {
+            name: [[text[i] for i in at] for at in places] for name, text in (("blocks", blocks), ("groups", groups))
+        }
+        result = k_sample_test(*(points[at] for at in places), **told, n_resamples=np.inf, alpha=0.6, **options)
+        found.append(result.pvalue)
+    for level in np.unique(found):
+        assert np.mean(np.array(found) <= level) <= level + 1e-12
+    assert result.restriction and result.exact
+
+
+def test_two_restricted_samples_are_the_two_sample_test():
+    x, y, _ = split(12, 9, 2)
+    for design in ({"blocks": np.arange(21) % 3}, {"groups": np.r_[np.arange(12) // 2, 10 + np.arange(9) // 2]}):
+        one, two = (test(x, y, **design, rng=0, n_resamples=99) for test in (k_sample_test, two_sample_test))
+        assert one.pvalue == two.pvalue and one.restriction == two.restriction
+        assert np.allclose(one.null_distribution, two.null_distribution)
+
+
+def test_labels_of_samples_in_any_form():
+    samples = split(6, 5, 7)
+    blocks = list("abcabc" + "abcab" + "abcabca")
+    options = {"n_resamples": 99, "rng": 0}
+    expected = k_sample_test(*samples, blocks=blocks, **options)
+    apart = [blocks[:6], np.array(blocks[6:11]), pd.Series(blocks[11:])]
+    assert k_sample_test(*samples, blocks=apart, **options).pvalue == expected.pvalue
+    holed = np.vstack([samples[0], [[np.nan, 1.0]]])
+    kept = k_sample_test(holed, *samples[1:], blocks=[*blocks[:6], None, *blocks[6:]], nan_policy="omit", **options)
+    assert kept.pvalue == expected.pvalue and "within 3 blocks" in str(kept.summary())
+    stopped = k_sample_test(*samples, blocks=blocks, stopping="decision", **options)
+    assert stopped.reject() == expected.reject() and stopped.n_resamples < 99
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"blocks": [0] * 14}, ValueError, "blocks has 14 labels, and there are 15 rows in all samples together"),
+        ({"blocks": [[0] * 5, [0] * 5, [0] * 4]}, ValueError, r"4 labels, and there are 5 rows in samples\[2\]"),
+        ({"blocks": [0] * 14 + [None]}, ValueError, "blocks has no label for row 14"),
+        ({"groups": [0] * 15}, ValueError, "groups: some groups have observations in more than one sample"),
+        ({"blocks": list(range(15))}, ValueError, "leaves 1 different relabelling, .* use fewer and larger blocks"),
+        ({"blocks": "ab"}, TypeError, "blocks must be a vector of labels"),
+    ],
+)
+def test_labels_that_make_no_sense(given, error, message):
+    with pytest.raises(error, match=message):
+        k_sample_test(*split(5, 5, 5), **given)
 
 
 def test_order_of_the_samples_does_not_matter():

@@ -18,6 +18,7 @@ FEW = {"n_trials": 6, "n_resamples": 39, "workers": 1, "progress": False}
     ("design", "test", "options"),
     [
         (designs.OneApart(samples=4, ratio=0.5), k_sample_test, {"comparison": "pooled"}),
+        (designs.OneApart(samples=3), k_sample_test, {"blocks": np.arange(24) % 3}),
         (designs.Parity(variables=4), joint_independence_test, {"bandwidths": 1.5}),
     ],
 )
@@ -66,6 +67,7 @@ def test_null_twins_and_names():
         (lambda: designs.OneApart(samples=1), "samples must be an integer >= 2"),
         (lambda: designs.Parity().sample(0, 1), "needs n >= 2"),
         (lambda: designs.Parity().sample(0, 5, 6), "leave out m"),
+        (lambda: power_study("one-apart", "kme", 5, kernels={"blocks": range(15)}, **FEW), "leaves 1 different"),
         (lambda: power_study("parity", "kme", 5, kernels={"bandwidth": 1.0}, **FEW), "must be one of 'kernels'"),
     ],
 )

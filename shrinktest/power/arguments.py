@@ -18,7 +18,7 @@ OPTIONS = {
         *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
         *ARGUMENTS["independence"],
     ),
-    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank"),
+    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank", "blocks", "groups"),
     "joint-independence": ("kernels", "bandwidths"),
 }
 

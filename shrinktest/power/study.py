@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._several import read_several
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
 from shrinktest.partitions import Partitions
 from shrinktest.power.arguments import OPTIONS, Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
@@ -211,7 +212,11 @@ def relabellings_of(
     keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
     labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
     if design.test == "k-sample":
-        return Partitions(n_resamples, unused, tuple(map(len, data)))
+        sizes = tuple(map(len, data))
+        restriction = read_several(data, "raise", **{name: options.get(name) for name in ("blocks", "groups")})[-1]
+        if restriction:
+            return restriction.partitions(n_resamples, unused, sizes, alpha)
+        return Partitions(n_resamples, unused, sizes)
     if design.test == "joint-independence":
         return Shuffles(n_resamples, unused, len(x), len(data))
     if design.test == "two-sample":
