@@ -24,7 +24,7 @@ from shrinktest import (
 from shrinktest._input import read_estimator, read_table
 from shrinktest._plots import check_path, save
 from shrinktest._settings import stopping
-from shrinktest._table import Table
+from shrinktest._table import Table, matched_columns
 
 #: What options stand at when nobody gave them.
 _UNGIVEN = {"gram": "auto", "rank": None, "statistic": "auto", "stopping": None, "max_memory": None}
@@ -74,7 +74,7 @@ def _k_sample(args: argparse.Namespace) -> int:
     tables = [read_table(path, args.header) for path in args.samples]
     names = _shared_columns(tables, args.columns)
     given = {"comparison": args.comparison, "weights": args.weights, "kernel": args.kernel}
-    data = [table.numbers(names) for table in tables]
+    data = [table.numbers(names, args.nan_policy) for table in tables]
     return _one(args, k_sample_test, *data, bandwidth=args.bandwidth, **given, **_common(args))
 
 
@@ -86,7 +86,7 @@ def _joint(args: argparse.Namespace) -> int:
     for name in listed:
         if listed.count(name) > 1:
             raise ValueError(f"column {name!r} is in more than one --variable; nothing is independent of itself")
-    data = [table.numbers(names) for names in variables]
+    data = [table.numbers(names, args.nan_policy) for names in variables]
     given = {"kernels": args.kernel, "bandwidths": args.bandwidth}
     return _one(args, joint_independence_test, *data, **given, **_common(args, "gram", "rank", "statistic"))
 
@@ -97,7 +97,7 @@ def _columns(args: argparse.Namespace) -> int:
     _refuse(args, "stopping")
     first, second = read_table(args.first, args.header), read_table(args.second, args.header)
     names = _shared_columns([first, second], args.columns)
-    x, y = (_frame(table, names) for table in (first, second))
+    x, y = (_frame(table, names, args) for table in (first, second))
     given: dict[str, Any] = {"method": args.method, "kernel": args.kernel, "bandwidth": args.bandwidth}
     return _many(args, two_sample_test_columns(x, y, **given, **_common(args, "stopping")))
 
@@ -114,7 +114,7 @@ def _matrix(args: argparse.Namespace) -> int:
     given: dict[str, Any] = {"method": args.method, "kernel_x": args.kernel, "bandwidth_x": args.bandwidth}
     if y is not None:
         given["bandwidth_y"] = args.bandwidth
-    left, right = _frame(table, x), None if y is None else _frame(table, y)
+    left, right = _frame(table, x, args), None if y is None else _frame(table, y, args)
     return _many(args, independence_matrix(left, right, **given, **_common(args, "stopping")))
 
 
@@ -124,13 +124,13 @@ def _calibrate(args: argparse.Namespace) -> int:
     if args.second is None:
         if args.x is None or args.y is None:
             raise ValueError("with one file, say which columns are the two variables with --x and --y")
-        kind, data = "independence", [first.numbers(first.select(names)) for names in (args.x, args.y)]
+        kind, data = "independence", [first.numbers(first.select(names), args.nan_policy) for names in (args.x, args.y)]
     else:
         if args.x is not None or args.y is not None:
             raise ValueError("--x and --y are for two variables in one file; two files are two samples")
         second = read_table(args.second, args.header)
         names = _shared_columns([first, second], None)
-        kind, data = "two-sample", [table.numbers(names) for table in (first, second)]
+        kind, data = "two-sample", [table.numbers(names, args.nan_policy) for table in (first, second)]
     flat = [values[:, 0] if values.shape[1] == 1 and args.test is not None else values for values in data]
     found = calibrate(
         _pipeline(args, kind),
@@ -173,19 +173,13 @@ def _pipeline(args: argparse.Namespace, kind: str) -> Callable[[Any, Any], Any]:
 def _shared_columns(tables: list[Table], wanted: str | None) -> list[str]:
     if wanted is not None:
         return tables[0].select(wanted)
-    for table in tables[1:]:
-        if set(table.names) != set(tables[0].names):
-            raise ValueError(
-                f"the columns differ: {tables[0].source} has {', '.join(tables[0].names)} and {table.source} has "
-                f"{', '.join(table.names)}" + "; choose those that all have with --columns"
-            )
-    return list(tables[0].names)
+    return matched_columns(tables)
 
 
-def _frame(table: Table, names: list[str]) -> Any:
+def _frame(table: Table, names: list[str], args: argparse.Namespace) -> Any:
     import pandas as pd
 
-    return pd.DataFrame(table.numbers(names), columns=names)
+    return pd.DataFrame(table.numbers(names, args.nan_policy), columns=names)
 
 
 def _one(args: argparse.Namespace, test: Callable[..., Any], *data: Any, **given: Any) -> int:

@@ -55,29 +55,44 @@ class Table:
             raise ValueError(f"{wanted!r} must name one or more columns of {self.source}, each once")
         return chosen
 
-    def numbers(self, names: Sequence[str]) -> Array:
+    def numbers(self, names: Sequence[str], nan_policy: str = "propagate") -> Array:
         """The columns ``names`` as an array (rows, columns); missing cells are NaN.
 
         Raises
         ------
         ValueError
-            For a cell that is neither a number nor missing; the message says where it is.
+            For a cell that is neither a finite number nor missing, and with ``nan_policy="raise"`` for a missing one;
+            the message says where it is.
         """
         values = np.empty((len(self.rows), len(names)))
         for j, name in enumerate(names):
             column = self._index(name)
             for i, row in enumerate(self.rows):
                 number = _number(row[column])
-                if number is None:
+                if number is None or np.isinf(number):
                     where = f"{self.source}: line {self.lines[i]}, column {name!r}"
-                    raise ValueError(f"{where}: {row[column]!r} is not a number{_advice(row[column])}")
+                    what = "not a number" if number is None else "an infinite value"
+                    raise ValueError(f"{where}: {row[column]!r} is {what}; {_advice(row[column])}")
                 values[i, j] = number
+        missing = np.argwhere(np.isnan(values))
+        if nan_policy == "raise" and len(missing):
+            i, j = missing[0]
+            others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            raise ValueError(
+                f"{self.source}: line {self.lines[i]}, column {names[j]!r} is missing{others}; fill it in, or drop "
+                "such rows with --nan-policy omit"
+            )
         return values
 
     def labels(self, name: str) -> list[str | None]:
         """The cells of a column as they are; None where they are missing."""
         column = self._index(name)
         return [None if row[column].casefold() in MISSING else row[column] for row in self.rows]
+
+    def numbered(self) -> str:
+        """What a message adds to the names of columns that come from no header."""
+        numbers = tuple(map(str, range(1, len(self.names) + 1)))
+        return " (no header, hence numbers)" if self.names == numbers else ""
 
     def _index(self, name: str) -> int:
         return self.names.index(choice(name, self.names, f"a column of {self.source}"))
@@ -128,6 +143,24 @@ def parse_table(text: str, source: str, header: str = "auto") -> Table:
     return Table(source, names, rows, lines)
 
 
+def matched_columns(tables: Sequence[Table]) -> list[str]:
+    """The columns of the first table, which are those of all others.
+
+    Raises
+    ------
+    ValueError
+        When they are not; the message has those of the first two tables that differ, and the columns that all have.
+    """
+    first = tables[0]
+    for table in tables[1:]:
+        if set(table.names) != set(first.names):
+            shared = [name for name in first.names if all(name in other.names for other in tables)]
+            advice = f"test those of all files with --columns {','.join(shared)}" if shared else "name them alike"
+            found = [f"{found.source} has {', '.join(found.names)}{found.numbered()}" for found in (first, table)]
+            raise ValueError(f"the columns differ: {' and '.join(found)}; {advice}")
+    return list(first.names)
+
+
 def _number(cell: str) -> float | None:
     if cell.casefold() in MISSING:
         return np.nan
@@ -138,7 +171,8 @@ def _number(cell: str) -> float | None:
 
 
 def _advice(cell: str) -> str:
-    return "; write decimals with a point" if _number(cell.replace(",", ".", 1)) is not None else ""
+    decimal = "," in cell and _number(cell.replace(",", ".", 1)) is not None
+    return "write decimals with a point" if decimal else "correct it, or choose other columns"
 
 
 def _delimiter(text: str) -> str:

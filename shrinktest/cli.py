@@ -17,6 +17,7 @@ from shrinktest._plots import check_path, save
 from shrinktest._power_cli import power, sample_size
 from shrinktest._settings import stopping
 from shrinktest._several_cli import SEVERAL, shown
+from shrinktest._table import matched_columns
 from shrinktest.estimators import ESTIMATORS
 
 
@@ -74,20 +75,15 @@ def _two_sample(args: argparse.Namespace) -> int:
     if args.columns is not None:
         names = first.select(args.columns)
         _apart(labels, names, "--columns")
-    elif set(first.names) == set(second.names):
-        names = [name for name in first.names if name not in labels.values()]
     else:
-        raise ValueError(
-            f"the columns differ: {first.source} has {', '.join(first.names)} and {second.source} has "
-            f"{', '.join(second.names)}; choose those that both have with --columns"
-        )
+        names = [name for name in matched_columns([first, second]) if name not in labels.values()]
     check_path(args.witness)
     args.shown = shown(args.coordinates, names)
     return _report(
         args,
         two_sample_test,
-        first.numbers(names),
-        second.numbers(names),
+        first.numbers(names, args.nan_policy),
+        second.numbers(names, args.nan_policy),
         kernel=args.kernel,
         bandwidth=bandwidth(args.bandwidth),
         paired=args.paired,
@@ -110,8 +106,8 @@ def _independence(args: argparse.Namespace) -> int:
     return _report(
         args,
         independence_test,
-        table.numbers(x),
-        table.numbers(y),
+        table.numbers(x, args.nan_policy),
+        table.numbers(y, args.nan_policy),
         kernel_x=args.kernel_x,
         kernel_y=args.kernel_y,
         bandwidth_x=bandwidth(args.bandwidth_x),

@@ -307,7 +307,7 @@ def _scout(run: Any, rejections: _Rejections, smallest: int, largest: int, power
         reached = rejections.add(n, run([n], range(_SCOUTS)))
         if n >= largest and reached < power - 0.15:
             raise ValueError(
-                f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.2f} of {_SCOUTS} "
+                f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.0%} of {_SCOUTS} "
                 "tests reject; raise largest=, or choose another estimator or bandwidth"
             )
         if n >= largest or reached > min(power + 0.1, 0.5 + power / 2.0):

@@ -68,4 +68,4 @@ def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: i
 def _bar(total: int, left: int, show: bool) -> Any:
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show)
+    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show, leave=False)
