@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,17 +89,19 @@ class SampleSizeResult:
         unit = {"independence": "pairs", "joint-independence": "rows"}.get(
             self.design.test, "observations in the first sample"
         )
-        lines = [
-            f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g}",
+        answer = (
+            f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g} "
             f"({self.confidence:.0%} interval [{self.low:.4g}, {self.high:.4g}], from "
-            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r}).",
+            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r})."
+        )
+        check = (
             f"At n = {self.n}, {int(reached['trials'])} further data sets each: power {reached['power']:.3f} "
             f"[{reached['low']:.3f}, {reached['high']:.3f}], level {level_row['power']:.3f} "
-            f"[{level_row['low']:.3f}, {level_row['high']:.3f}].",
-            "",
-            self.table[["n", "power", "low", "high", "trials"]].to_string(index=False, float_format="{:.3f}".format),
-        ]
-        return "\n".join(lines)
+            f"[{level_row['low']:.3f}, {level_row['high']:.3f}]."
+        )
+        columns = self.table[["n", "power", "low", "high", "trials"]]
+        text = (fill(part, width=80, break_long_words=False, break_on_hyphens=False) for part in (answer, check))
+        return "\n".join([*text, "", columns.to_string(index=False, float_format="{:.3f}".format)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
