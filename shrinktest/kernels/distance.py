@@ -282,5 +282,6 @@ def _factor(bandwidth: str) -> float:
             factor = float(found[1] or 1.0)
             return positive(factor**power if factor else factor, f"the factor in bandwidth={bandwidth!r}")
     raise ValueError(
-        f"bandwidth must be a positive number, one per column, such as '0.5 * median', or 'median'; got {bandwidth!r}"
+        "bandwidth must be a positive number, one per column, 'median', or such as '0.5 * median' (in tests also "
+        f"'grid'); got {bandwidth!r}"
     )
