@@ -39,7 +39,7 @@ LAYERS = [
     ("datasets",),
     ("power", "risk", "applications", "calibration", "_calibration_plots"),
     ("shrinktest",),  # the public names
-    ("cli", "_options", "_table", "_settings", "_power_cli", "_input", "_several_options", "_several_cli"),
+    ("cli", "_options", "_table", "_settings", "_power_cli", "_input", "_several_options", "_several_cli", "__main__"),
 ]
 #: The one module that looks up, when it is called: it runs the tests themselves on a user's estimator.
 LOOKS_UP = "shrinktest.estimators.check"

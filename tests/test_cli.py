@@ -340,7 +340,7 @@ def test_as_a_process():
     command = [
         sys.executable,
         "-m",
-        "shrinktest.cli",
+        "shrinktest",
         "independence",
         "eckerle4",
         "--json",
