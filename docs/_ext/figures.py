@@ -10,9 +10,10 @@ class FullWidth(SphinxPostTransform):
     default_priority = 900
 
     def run(self):
-        """Leave those with a size of their own as they are."""
+        """Leave those with a size of their own as they are, and the gallery's, which stand outside paragraphs."""
         for image in self.document.findall(nodes.image):
-            if not {"width", "height", "scale"} & set(image.attributes):
+            sized = {"width", "height", "scale"} & set(image.attributes)
+            if isinstance(image.parent, nodes.paragraph) and not sized:
                 image["width"] = "100%"
 
 
