@@ -174,7 +174,7 @@ def calibrate(
     samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
     what a permutation test keeps.  Where the relabelling itself is not appropriate, because observations depend on each
     other, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are flagged as anti-conservative at any
-    one level, by the interval of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413.
+    one level, by Clopper and Pearson's interval [CP34].
 
     Examples
     --------

@@ -84,8 +84,8 @@ def two_sample_test_columns(
     Notes
     -----
     The p-value of a column is that of :func:`two_sample_test` on that column with the same ``rng``.  All columns see
-    the same splits of the rows, which keep the dependence between columns: the step-down procedure of P. H. Westfall
-    and S. S. Young (Resampling-Based Multiple Testing, 1993) then does not pay for tests that say the same.  Its
+    the same splits of the rows, which keep the dependence between columns: the step-down procedure of Westfall and
+    Young [WY93] then does not pay for tests that say the same.  Its
     adjusted p-values are exact when the two samples have one distribution.  When they differ in some columns, the
     chance of a false rejection among the others is at most ``alpha`` if those columns have the same *joint*
     distribution in both samples; if each of them has the same distribution but they depend on each other differently,

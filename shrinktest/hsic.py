@@ -156,7 +156,7 @@ def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y
     def statistic(permutations: np.ndarray) -> np.ndarray:
         total, trace = sums_of(permutations).T
         if form == "unbiased":
-            # Song et al. (2012) in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
+            # [Song12] in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
             value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
             value /= n * (n - 3)
         else:

@@ -94,7 +94,7 @@ def independence_test(
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2 with centred Gram matrices is the V form ([X20] (32), (33), which the paper calls unbiased:
-    erratum E25); the unbiased one is that of Song et al. (2012).  Other estimators are applied to the Gram matrix
+    erratum E25); the unbiased one is that of [Song12].  Other estimators are applied to the Gram matrix
     Kc o Lc of the centred pairs ([M14] section 4.4, COSE) and refitted for every pairing.
 
     With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the y of a

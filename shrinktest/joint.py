@@ -67,8 +67,7 @@ def joint_independence_test(
     Notes
     -----
     dHSIC is the squared distance of the embedding of the joint distribution from the product of those of its margins,
-    |mu_{1..d} - (x)_l mu_l|^2, in its V form: N. Pfister, P. Buhlmann, B. Scholkopf and J. Peters, Kernel-based tests
-    for joint independence, JRSS B 80 (2018), 5-31, Definition 3 and (the permutation test) section 3.2.  It is zero
+    |mu_{1..d} - (x)_l mu_l|^2, in its V form: [P18] Definition 3 and (the permutation test) section 3.2.  It is zero
     only under joint independence; pairwise tests cannot see, for example, that one of three variables is the sign of
     the product of the others.
 

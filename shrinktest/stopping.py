@@ -54,7 +54,7 @@ class BesagClifford(Stopping):
     Notes
     -----
     The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only g < h among all B
-    draws.  It is exact (Besag and Clifford 1991): without ties P(p <= x) = x under the null hypothesis at every x that
+    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that
     it can take, whatever h; ties only lower that.
 
     A test at level alpha decides as its first h / alpha - 1 draws would, 399 at .05 with the default; at levels up to

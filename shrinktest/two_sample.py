@@ -131,7 +131,7 @@ def two_sample_test(
 
     The U form replaces the squared norm w'Kw of an estimate with weights w by w'Kw - sum_i w_i^2 (K_ii - A), with A the
     mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
-    independent points raise it.  For equal weights this is the unbiased statistic of Gretton et al. (2012).
+    independent points raise it.  For equal weights this is the unbiased statistic of [G12].
 
     With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the relabellings are fewer: those under
     which the data have the same law if there is no difference.  The level is exact where, under the null hypothesis,
