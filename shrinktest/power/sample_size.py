@@ -17,6 +17,7 @@ from shrinktest.power.arguments import as_compared
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study
+from shrinktest.power.work import bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -214,11 +215,11 @@ def solve_sample_size(
             raise ValueError("ratio compares the sizes of two samples; an independence test has one sample of pairs")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
     label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, bar("studies of one size", progress) as studies:
         where = Path(folder) / "trials.sqlite" if store is None else store
 
         def run(sizes: list[int], trials: Any, with_null: bool = False) -> PowerStudyResult:
-            return power_study(
+            found = power_study(
                 d,
                 {label: estimator},
                 sizes,
@@ -233,6 +234,8 @@ def solve_sample_size(
                 workers=workers,
                 progress=progress,
             )
+            studies.update()
+            return found
 
         rejections = _Rejections()
         _scout(run, rejections, d.smallest(), largest, power)
