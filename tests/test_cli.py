@@ -13,8 +13,8 @@ import pytest
 
 import shrinktest
 from shrinktest import FKMSE, cli, independence_test, two_sample_test
-from shrinktest._table import parse_table
 from shrinktest.cli import main
+from shrinktest.cli.table import parse_table
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
 
