@@ -111,7 +111,7 @@ class CalibrationResult:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""
-        from shrinktest._calibration_plots import plot_calibration
+        from shrinktest.plots.calibration import plot_calibration
 
         return plot_calibration(self, ax)
 

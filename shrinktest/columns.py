@@ -9,11 +9,10 @@ import numpy as np
 
 from shrinktest._several import labelled, require_variation
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance, two_samples
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
-from shrinktest.many import (
+from shrinktest.multiple.many import (
     METHODS,
     WESTFALL_YOUNG,
     ManyTests,
@@ -22,9 +21,10 @@ from shrinktest.many import (
     setup_generator,
     warn_if_hopeless,
 )
-from shrinktest.mmd import configure
-from shrinktest.relabellings import Relabellings, Splits
-from shrinktest.route import memory_limit
+from shrinktest.nulls.relabellings import Relabellings, Splits
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.mmd import configure
+from shrinktest.statistics.route import memory_limit
 
 
 def two_sample_test_columns(

@@ -6,15 +6,15 @@ from typing import Any
 
 from shrinktest._several import joint_variables
 from shrinktest._validate import as_rng, level, n_workers, resamples, rng_provenance
-from shrinktest.configuration import resolve
-from shrinktest.dhsic import configure
 from shrinktest.estimators import as_estimator
-from shrinktest.hsic import tuning_of
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
-from shrinktest.shuffles import Shuffles
-from shrinktest.stopping import as_stopping
+from shrinktest.nulls.shuffles import Shuffles
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.results.result import TestResult, conclude
+from shrinktest.statistics.configuration import resolve
+from shrinktest.statistics.dhsic import configure
+from shrinktest.statistics.hsic import tuning_of
+from shrinktest.statistics.route import memory_limit
 
 
 def joint_independence_test(

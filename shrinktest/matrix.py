@@ -22,11 +22,9 @@ from shrinktest._validate import (
     rng_provenance,
 )
 from shrinktest.columns import one_width_each
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
-from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.many import (
+from shrinktest.multiple.many import (
     METHODS,
     WESTFALL_YOUNG,
     ManyTests,
@@ -35,9 +33,11 @@ from shrinktest.many import (
     setup_generator,
     warn_if_hopeless,
 )
-from shrinktest.relabellings import Pairings, Relabellings
-from shrinktest.route import memory_limit
-from shrinktest.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.nulls.relabellings import Pairings, Relabellings
+from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.hsic import configure, tuning_of
+from shrinktest.statistics.route import memory_limit
 
 
 def independence_matrix(

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import shrinktest
-from shrinktest import FKMSE, cli, independence_test, two_sample_test
-from shrinktest._table import parse_table
-from shrinktest.cli import main
+from shrinktest import FKMSE, independence_test, two_sample_test
+from shrinktest.cli import entry, main
+from shrinktest.cli.table import parse_table
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
 
@@ -218,7 +218,7 @@ def test_interrupt_and_closed_pipe(run, monkeypatch, tmp_path):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "independence_test", interrupted)
+    monkeypatch.setattr(entry, "independence_test", interrupted)
     assert run("independence", "eckerle4") == (130, "", "shrinktest: interrupted\n")
 
     reader, writer = os.pipe()

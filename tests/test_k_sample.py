@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from naive_several import dispersion, labellings, p_k_sample
 from shrinktest import FKMSE, KME, SKMSE, Gaussian, IteratedTikhonov, k_sample_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.partitions import Partitions
+from shrinktest.nulls.partitions import Partitions
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]

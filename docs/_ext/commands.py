@@ -8,8 +8,8 @@ from io import StringIO
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from shrinktest._options import parser
 from shrinktest.cli import main
+from shrinktest.cli.options import parser
 
 #: Commands that print a list of what there is.
 LISTS = ("estimators", "power --list")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._plots import BLUE, GREY, ORANGE, axes
 from shrinktest._validate import level
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, level
+from shrinktest.nulls.stopping import Decision, Stopping
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
-from shrinktest.stopping import Decision, Stopping
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -108,7 +108,7 @@ class SampleSizeResult:
         """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
         from matplotlib.ticker import ScalarFormatter
 
-        from shrinktest._plots import BLUE, GREY, ORANGE, axes
+        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
         ax = axes(ax)
         sizes = np.geomspace(self.table["n"].min(), max(self.table["n"].max(), self.n), 200)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.collection import Collection
 from shrinktest.independence import independence_test
 from shrinktest.joint import joint_independence_test
 from shrinktest.k_sample import k_sample_test
+from shrinktest.multiple.collection import Collection
 from shrinktest.power.arguments import Compared
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row

@@ -1,0 +1,44 @@
+"""Heat map of many tests; matplotlib is imported when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shrinktest.plots.axes import axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from shrinktest.multiple.many import ManyTests
+
+_NUMBERS = 12  # cells in a row up to which every p-value is written out
+
+
+def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
+    """Adjusted p-values, dark where small: a row of columns, or a matrix of pairs; a star where rejected."""
+    if not len(tests.null_distributions):
+        raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some relabellings")
+    ax = axes(ax)
+    lines = list(dict.fromkeys(label[0] for label in tests.labels)) if len(tests.keys) == 2 else [""]
+    across = list(dict.fromkeys(label[-1] for label in tests.labels))
+    grid, marked = np.full((len(lines), len(across)), np.nan), np.zeros((len(lines), len(across)), dtype=bool)
+    for label, pvalue, rejected in zip(tests.labels, tests.adjusted, tests.reject(), strict=True):
+        where = lines.index(label[0]) if len(tests.keys) == 2 else 0, across.index(label[-1])
+        grid[where], marked[where] = pvalue, rejected
+    least = 1.0 / (len(tests.null_distributions) + (not tests.exact))
+    image = ax.imshow(
+        np.log10(np.maximum(grid, least)), cmap="cividis", vmin=min(np.log10(least), -1.0), vmax=0.0, aspect="auto"
+    )
+    for i, j in np.argwhere(~np.isnan(grid)):
+        star = "*" if marked[i, j] else ""
+        text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
+        ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
+    ax.set_xticks(range(len(across)), across, rotation=45 if len(across) > 6 else 0)
+    ax.set_yticks(range(len(lines)), lines)
+    if tests.test == "two-sample":
+        ax.set_yticks([])
+    ax.set_title(f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}", fontsize="medium")
+    ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
+    return ax
