@@ -22,7 +22,26 @@ from shrinktest.plots.axes import check_path, save
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line ``argv`` (default: that of the process) and return the exit code."""
+    """Run a command as the shell would.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The words after ``shrinktest``; default those of the process.
+
+    Returns
+    -------
+    int
+        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``), 2 bad usage or input, 130 interrupted.
+
+    Examples
+    --------
+    >>> main("two-sample a.csv b.csv --estimator fkmes".split())
+    2
+    >>> main(["--version"])
+    shrinktest ...
+    0
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
