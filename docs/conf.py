@@ -31,6 +31,7 @@ extensions = [
     "bibliography",
     "commands",
     "docstrings",
+    "figures",
     "mathml",
 ]
 html_math_renderer = "mathml"

@@ -15,7 +15,7 @@ from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS, distinct
 
 from shrinktest import FKMSE, Collection, power_study, two_sample_test
 from shrinktest._validate import usable_cores
-from shrinktest.collection import recommended
+from shrinktest.multiple.collection import recommended
 from shrinktest.power import designs as d
 
 NAME, TITLE = "aggregation", "Combining estimators and bandwidths"

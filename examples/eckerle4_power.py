@@ -67,6 +67,11 @@ def agreement(rates: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows).set_index("estimator").loc[list(ESTIMATORS)].reset_index()
 
 
+def small(p: float) -> str:
+    """A p-value as it is printed, never 0."""
+    return f"{p:.3f}" if p >= 0.001 else "< .001"
+
+
 def page(tables) -> list[str]:
     """What the page says, from the rates of all repetitions and of as many as were published."""
     rates, protocol = tables[""], tables["protocol"]
@@ -78,7 +83,7 @@ def page(tables) -> list[str]:
         f"## The same with the published number of repetitions ({protocol['trials'].max()})",
         markdown(side_by_side(protocol)),
         "## Does the published table reproduce?",
-        markdown(agreement(rates)),
+        markdown(agreement(rates).assign(**{"p-value": lambda found: found["p-value"].map(small)})),
         "The `kme`, `skmse` and `fkmse` columns do. The last two cannot: the published `mkme` column equals the "
         "published `kme` column in every comparable cell, so its noise variance was effectively zero; and with scalar "
         "variables the definition of `mmkme` is that of `mkme`, a wider Gaussian kernel, which lowers the power on "

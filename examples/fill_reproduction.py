@@ -7,7 +7,7 @@ import pandas as pd
 from _blocks import DOCS, run
 from _study import markdown
 from _tables import paired
-from eckerle4_power import ESTIMATORS, agreement
+from eckerle4_power import ESTIMATORS, agreement, small
 
 MIXTURE = ("kme", "skmse", "fkmse", "mkme", "mmkme")
 RISK = ("skmse", "fkmse", "fkmse, paper", "landweber", "nu", "iterated", "tsvd", "mkme", "mmkme")
@@ -44,7 +44,7 @@ def eckerle() -> dict[str, str]:
             "column": rows["estimator"],
             "cells compared": rows["cells"],
             "chi-square": rows["chi-square"].map("{:.1f}".format),
-            "p-value": rows["p-value"].map(lambda p: f"{p:.2f}" if p > 0.001 else "< .001"),
+            "p-value": rows["p-value"].map(small),
             "power here": [interval(r) for r in last.itertuples()],
             "printed": last["published"].to_numpy(),
         }

@@ -11,9 +11,9 @@ from _study import markdown, options, store, write
 from scipy.stats import binom
 
 from shrinktest import power_study
+from shrinktest.nulls.restriction import read_pairs, read_samples
+from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.power.designs import FromFunction
-from shrinktest.restriction import read_pairs, read_samples
-from shrinktest.stopping import allowed_rows
 
 NAME, TITLE = "restricted_levels", "Level of restricted permutation tests"
 ESTIMATORS = ("kme", "skmse", "fkmse")

@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._version import __version__
-from shrinktest.aggregation import AggregateResult
-from shrinktest.collection import Collection, Member
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
     FKMSE,
@@ -22,25 +20,27 @@ from shrinktest.estimators import (
 )
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from shrinktest.result import TestResult
-from shrinktest.stopping import BesagClifford, Decision
+from shrinktest.multiple.aggregation import AggregateResult
+from shrinktest.multiple.collection import Collection, Member
+from shrinktest.nulls.stopping import BesagClifford, Decision
+from shrinktest.results.result import TestResult
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
-    from shrinktest.band import WitnessBand
     from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
-    from shrinktest.many import ManyTests
     from shrinktest.matrix import independence_matrix
+    from shrinktest.multiple.many import ManyTests
     from shrinktest.power import power_study, solve_sample_size
+    from shrinktest.results.band import WitnessBand
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
-    "ManyTests": "shrinktest.many",
-    "WitnessBand": "shrinktest.band",
+    "ManyTests": "shrinktest.multiple.many",
+    "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
     "independence_matrix": "shrinktest.matrix",
     "joint_independence_test": "shrinktest.joint",

@@ -19,7 +19,7 @@ from shrinktest._validate import (
     as_points,
     choice,
 )
-from shrinktest.restriction import Restriction, _checked, _codes, _is_vector, _kept, _same_order, _vector
+from shrinktest.nulls.restriction import Restriction, _checked, _codes, _is_vector, _kept, _same_order, _vector
 
 
 def several_samples(samples: tuple[Any, ...], nan_policy: str) -> tuple[list[Array], Columns, bool]:

@@ -152,13 +152,20 @@ def _read_series(series: Any, name: str) -> NDArray[Any]:
 
 
 def _found(values: NDArray[Any], dtype: object) -> str:
-    """The dtype and the first entry, if any, that is not a real number."""
-    for where in np.ndindex(values.shape):
-        entry = values[where]
-        if not isinstance(entry, Real):
-            column = f", column {where[1]}" if len(where) > 1 else ""
-            return f"got dtype {dtype} ({str(entry)!r} in row {where[0]}{column})"
-    return f"got dtype {dtype}"
+    """The dtype and the first entry, if any, that is no number: rather a word than a number that became text."""
+    found = [where for where in np.ndindex(values.shape) if not isinstance(values[where], Real)]
+    if not found:
+        return f"got dtype {dtype}"
+    where = next((where for where in found if not _spells_number(values[where])), found[0])
+    column = f", column {where[1]}" if len(where) > 1 else ""
+    return f"got dtype {dtype} ({str(values[where])!r} in row {where[0]}{column})"
+
+
+def _spells_number(entry: Any) -> bool:
+    try:
+        return isinstance(entry, str) and not math.isnan(float(entry))
+    except ValueError:
+        return False
 
 
 def _advice(kind: str) -> str:

@@ -14,7 +14,7 @@ from shrinktest._validate import as_points, as_rng, choice, count, level, n_work
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
-from shrinktest.result import versions
+from shrinktest.results.result import versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,7 +132,7 @@ class CalibrationResult:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""
-        from shrinktest._calibration_plots import plot_calibration
+        from shrinktest.plots.calibration import plot_calibration
 
         return plot_calibration(self, ax)
 
@@ -195,7 +195,7 @@ def calibrate(
     samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
     what a permutation test keeps.  Where the relabelling itself is not appropriate, because observations depend on each
     other, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are flagged as anti-conservative at any
-    one level, by the interval of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934), 404-413.
+    one level, by Clopper and Pearson's interval [CP34].
 
     Examples
     --------

@@ -9,12 +9,11 @@ import numpy as np
 
 from shrinktest._several import labelled, require_variation
 from shrinktest._validate import as_points, as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.collection import refuse_several
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
-from shrinktest.many import (
+from shrinktest.multiple.collection import refuse_several
+from shrinktest.multiple.many import (
     METHODS,
     WESTFALL_YOUNG,
     ManyTests,
@@ -23,10 +22,11 @@ from shrinktest.many import (
     setup_generator,
     warn_if_hopeless,
 )
-from shrinktest.mmd import configure
-from shrinktest.relabellings import Relabellings
-from shrinktest.restriction import read_samples
-from shrinktest.route import memory_limit
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import read_samples
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.mmd import configure
+from shrinktest.statistics.route import memory_limit
 
 
 def two_sample_test_columns(
@@ -91,8 +91,8 @@ def two_sample_test_columns(
     Notes
     -----
     The p-value of a column is that of :func:`two_sample_test` on that column with the same ``rng``.  All columns see
-    the same splits of the rows, which keep the dependence between columns: the step-down procedure of P. H. Westfall
-    and S. S. Young (Resampling-Based Multiple Testing, 1993) then does not pay for tests that say the same.  Its
+    the same splits of the rows, which keep the dependence between columns: the step-down procedure of Westfall and
+    Young [WY93] then does not pay for tests that say the same.  Its
     adjusted p-values are exact when the two samples have one distribution.  When they differ in some columns, the
     chance of a false rejection among the others is at most ``alpha`` if those columns have the same *joint*
     distribution in both samples; if each of them has the same distribution but they depend on each other differently,

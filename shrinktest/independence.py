@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.aggregation import combine
-from shrinktest.collection import Member, Variable, collect, is_several
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import as_kernel
-from shrinktest.relabellings import Relabellings
-from shrinktest.restriction import read_pairs
-from shrinktest.result import TestResult, conclude
-from shrinktest.route import Routes, memory_limit
-from shrinktest.stopping import as_stopping
+from shrinktest.multiple.aggregation import combine
+from shrinktest.multiple.collection import Member, Variable, collect, is_several
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import read_pairs
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.results.result import TestResult, conclude
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.hsic import configure, tuning_of
+from shrinktest.statistics.route import Routes, memory_limit
 
 
 def independence_test(
@@ -97,7 +97,7 @@ def independence_test(
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2 with centred Gram matrices is the V form ([X20] (32), (33), which the paper calls unbiased:
-    erratum E25); the unbiased one is that of Song et al. (2012).  Other estimators are applied to the Gram matrix
+    erratum E25); the unbiased one is that of [Song12].  Other estimators are applied to the Gram matrix
     Kc o Lc of the centred pairs ([M14] section 4.4, COSE) and refitted for every pairing.
 
     With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the y of a

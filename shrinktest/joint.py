@@ -6,16 +6,16 @@ from typing import Any
 
 from shrinktest._several import joint_variables
 from shrinktest._validate import as_rng, level, n_workers, resamples, rng_provenance
-from shrinktest.collection import refuse_several
-from shrinktest.configuration import resolve
-from shrinktest.dhsic import configure
 from shrinktest.estimators import as_estimator
-from shrinktest.hsic import tuning_of
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
-from shrinktest.shuffles import Shuffles
-from shrinktest.stopping import as_stopping
+from shrinktest.multiple.collection import refuse_several
+from shrinktest.nulls.shuffles import Shuffles
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.results.result import TestResult, conclude
+from shrinktest.statistics.configuration import resolve
+from shrinktest.statistics.dhsic import configure
+from shrinktest.statistics.hsic import tuning_of
+from shrinktest.statistics.route import memory_limit
 
 
 def joint_independence_test(
@@ -68,8 +68,7 @@ def joint_independence_test(
     Notes
     -----
     dHSIC is the squared distance of the embedding of the joint distribution from the product of those of its margins,
-    |mu_{1..d} - (x)_l mu_l|^2, in its V form: N. Pfister, P. Buhlmann, B. Scholkopf and J. Peters, Kernel-based tests
-    for joint independence, JRSS B 80 (2018), 5-31, Definition 3 and (the permutation test) section 3.2.  It is zero
+    |mu_{1..d} - (x)_l mu_l|^2, in its V form: [P18] Definition 3 and (the permutation test) section 3.2.  It is zero
     only under joint independence; pairwise tests cannot see, for example, that one of three variables is the sign of
     the product of the others.
 

@@ -8,15 +8,15 @@ import numpy as np
 
 from shrinktest._several import read_several
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.collection import refuse_several
-from shrinktest.configuration import FORMS, form_of, resolve
-from shrinktest.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
-from shrinktest.partitions import Partitions
-from shrinktest.result import TestResult, conclude
-from shrinktest.route import memory_limit
-from shrinktest.stopping import as_stopping
+from shrinktest.multiple.collection import refuse_several
+from shrinktest.nulls.partitions import Partitions
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.results.result import TestResult, conclude
+from shrinktest.statistics.configuration import FORMS, form_of, resolve
+from shrinktest.statistics.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
+from shrinktest.statistics.route import memory_limit
 
 
 def k_sample_test(

@@ -20,13 +20,11 @@ from shrinktest._validate import (
     resamples,
     rng_provenance,
 )
-from shrinktest.collection import refuse_several
 from shrinktest.columns import one_width_each
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import as_estimator
-from shrinktest.hsic import configure, tuning_of
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.many import (
+from shrinktest.multiple.collection import refuse_several
+from shrinktest.multiple.many import (
     METHODS,
     WESTFALL_YOUNG,
     ManyTests,
@@ -35,10 +33,12 @@ from shrinktest.many import (
     setup_generator,
     warn_if_hopeless,
 )
-from shrinktest.relabellings import Relabellings
-from shrinktest.restriction import Restriction, read_pairs
-from shrinktest.route import memory_limit
-from shrinktest.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction, read_pairs
+from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.hsic import configure, tuning_of
+from shrinktest.statistics.route import memory_limit
 
 
 def independence_matrix(
@@ -114,8 +114,8 @@ def independence_matrix(
     "holm" keeps the chance of any false rejection, and "fdr_by" the false discovery rate, at ``alpha`` always (but
     "holm" needs n_resamples >= (number of pairs) / alpha to reject anything).  "westfall-young" is exact if no column
     of X depends on Y, or if all columns of X are mutually independent.  When some pairs are dependent it also needs
-    the true null hypotheses to have, jointly, the distribution that the relabellings give them (subset pivotality of
-    P. H. Westfall and S. S. Young, Resampling-Based Multiple Testing, 1993).  That holds if the columns of X and Y that
+    the true null hypotheses to have, jointly, the distribution that the relabellings give them (subset pivotality,
+    [WY93]).  That holds if the columns of X and Y that
     they are about are independent as two groups (with Y), or mutually independent (without).  It fails, for example,
     for columns 1 and 2 dependent and 3 independent of both: the tests of (1, 3) and (2, 3) depend on each other, and
     the relabellings, which break the tie of 1 and 2, do not know.  What that costs or gains is usually small, because

@@ -7,19 +7,19 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.aggregation import combine
-from shrinktest.collection import Member, Variable, collect, is_several
-from shrinktest.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
-from shrinktest.mmd import configure
-from shrinktest.relabellings import Relabellings
-from shrinktest.restriction import read_samples
-from shrinktest.result import TestResult, conclude
-from shrinktest.route import Routes, memory_limit
-from shrinktest.stopping import as_stopping
-from shrinktest.witness import Witness
+from shrinktest.multiple.aggregation import combine
+from shrinktest.multiple.collection import Member, Variable, collect, is_several
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import read_samples
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.results.result import TestResult, conclude
+from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
+from shrinktest.statistics.mmd import configure
+from shrinktest.statistics.route import Routes, memory_limit
+from shrinktest.statistics.witness import Witness
 
 
 def two_sample_test(
@@ -131,7 +131,7 @@ def two_sample_test(
 
     The U form replaces the squared norm w'Kw of an estimate with weights w by w'Kw - sum_i w_i^2 (K_ii - A), with A the
     mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
-    independent points raise it.  For equal weights this is the unbiased statistic of Gretton et al. (2012).
+    independent points raise it.  For equal weights this is the unbiased statistic of [G12].
 
     With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the relabellings are fewer: those under
     which the data have the same law if there is no difference.  The level is exact where, under the null hypothesis,

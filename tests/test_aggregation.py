@@ -28,8 +28,8 @@ from shrinktest import (
     power_study,
     two_sample_test,
 )
-from shrinktest.collection import recommended
 from shrinktest.kernels import bandwidth_grid
+from shrinktest.multiple.collection import recommended
 from shrinktest.power import designs
 from small import POINTS, WIDTHS, samples, values
 from small import X as PAIRED_X

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import shrinktest
-from shrinktest import FKMSE, cli, independence_test, two_sample_test
-from shrinktest._table import parse_table
-from shrinktest.cli import main
+from shrinktest import FKMSE, independence_test, two_sample_test
+from shrinktest.cli import entry, main
+from shrinktest.cli.table import parse_table
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
 
@@ -218,7 +218,7 @@ def test_interrupt_and_closed_pipe(run, monkeypatch, tmp_path):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cli, "independence_test", interrupted)
+    monkeypatch.setattr(entry, "independence_test", interrupted)
     assert run("independence", "eckerle4") == (130, "", "shrinktest: interrupted\n")
 
     reader, writer = os.pipe()
@@ -239,14 +239,15 @@ def test_interrupt_and_closed_pipe(run, monkeypatch, tmp_path):
         ("u,v\n", "a.csv has a header and no rows"),
         ("u,u\n1,2\n", "more than one column named 'u'"),
         ("u,v\n1,2\n3\n", "line 3 has 1 cells, line 1 has 2"),
-        ("u,v\n1,2\n\n3,x4\n", "a.csv: line 4, column 'v': 'x4' is not a number"),
+        ("u,v\n1,2\n\n3,x4\n", "a.csv: line 4, column 'v': 'x4' is not a number; correct it, or choose"),
         ("u,v\n3,1_000\n", "a.csv: line 2, column 'v': '1_000' is not a number"),
         ("u;v\n1,5;2\n", "a.csv: line 2, column 'u': '1,5' is not a number; write decimals with a point"),
         ('u,v\n1,"2\n', "a.csv: line 2: unexpected end of data"),
-        ("w,v\n1,2\n", "a.csv has w, v and b.csv has v, u"),
-        ("1,2\n3,4\n", "a.csv has 1, 2 and b.csv has v, u"),
-        ("u,v\n1,inf\n2,3\n", "infinite value"),
-        ("u,v\n1,NA\n2,3\n", "missing value"),
+        ("w,v\n1,2\n", "a.csv has w, v and b.csv has v, u; test those of all files with --columns v"),
+        ("1,2\n3,4\n", "a.csv has 1, 2 (no header, hence numbers) and b.csv has v, u; name them alike"),
+        ("u,v\n1,inf\n2,3\n", "a.csv: line 2, column 'v': 'inf' is an infinite value; correct it"),
+        ("u,v\n1,NA\n2,3\n", "a.csv: line 2, column 'v' is missing; fill it in, or drop such rows"),
+        ("u,v\n\n1,2\n,NA\n", "a.csv: line 4, column 'u' is missing (and 1 more); fill it in"),
         ("u,v\n1,2\n", "at least 2"),
         (b"\xff\xfe\x00", "a.csv is not text in UTF-8"),
     ],
@@ -339,7 +340,7 @@ def test_as_a_process():
     command = [
         sys.executable,
         "-m",
-        "shrinktest.cli",
+        "shrinktest",
         "independence",
         "eckerle4",
         "--json",

@@ -228,7 +228,7 @@ def test_help_has_what_the_command_heeds(run):
 def test_different_columns_say_which(run):
     table("b").rename(columns={"w": "z"}).to_csv("b.csv", index=False)
     code, _, err = run("k-sample", "a.csv", "b.csv")
-    assert code == 2 and "a.csv has u, v, w and b.csv has u, v, z; choose those that all have with --columns" in err
+    assert code == 2 and "a.csv has u, v, w and b.csv has u, v, z; test those of all files with --columns u,v" in err
     assert run("k-sample", "a.csv", "b.csv", "--columns", "u,v", *FAST)[0] == 0
 
 

@@ -106,6 +106,7 @@ def test_what_becomes_an_estimator():
     ("wrong", "error", "message"),
     [
         ("fkme", ValueError, "estimator must be one of 'kme', .*'standard'.*Did you mean 'fkmse'"),
+        ("Auto", ValueError, "combines several, in two_sample_test, .* name one here: kme, "),
         (FKMSE, TypeError, r"not the class: write FKMSE\(\)"),
         (3.0, TypeError, r"a name \(kme, .*found 3.0"),
         (None, TypeError, "found None"),

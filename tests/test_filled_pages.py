@@ -84,6 +84,20 @@ def test_levels_are_what_the_page_says(row):
         assert low <= row.level * row.trials <= high
 
 
+@pytest.mark.parametrize("name", ["eckerle4_power", "eckerle4_power_protocol", "mixture_power", "which_estimator"])
+def test_every_published_level_is_what_the_test_can_attain(name):
+    """It lies inside the exact 99.9 % region; four pairs have 24 permutations, and p-values are multiples of 1/24."""
+    rates = pd.read_csv(ROOT / "docs" / "data" / f"{name}.csv")
+    levels = rates[rates["null"]]
+    assert len(levels) >= 72
+    for row in levels.itertuples():
+        attained = (
+            np.floor(24 * row.alpha + 1e-9) / 24 if row.design == "EckerleSubsample()" and row.n == 4 else row.alpha
+        )
+        low, high = binom(row.trials, attained).interval(0.999)
+        assert low <= row.power * row.trials <= high, row
+
+
 EXACT = {  # what a shortcut's level is by calculation
     ("p = b/B", 0.05): 2 / 21,  # b is uniform on 0, ..., 20, and b <= 1 rejects
     ("p = b/B", 0.001): 1 / 101,  # only b = 0 does

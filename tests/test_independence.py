@@ -31,7 +31,7 @@ from shrinktest import (
 )
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.relabellings import Pairings
+from shrinktest.nulls.relabellings import Pairings
 from small import WIDTHS, X, Y, pair_test, values
 
 K = naive_kernels.gaussian(X, X, WIDTHS[0])

@@ -22,8 +22,8 @@ from shrinktest import (
 )
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.kernels.joint import WithoutMainEffects
-from shrinktest.relabellings import Pairings
-from shrinktest.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.nulls.relabellings import Pairings
+from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
 
 RNG = np.random.default_rng(8)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)

@@ -25,8 +25,8 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.partitions import Partitions
-from shrinktest.restricted import RestrictedPartitions, Strata
+from shrinktest.nulls.partitions import Partitions
+from shrinktest.nulls.restricted import RestrictedPartitions, Strata
 
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]

@@ -22,8 +22,8 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.many import METHODS
-from shrinktest.multiplicity import scores, step_down
+from shrinktest.multiple.many import METHODS
+from shrinktest.multiple.multiplicity import scores, step_down
 
 matplotlib.use("Agg")
 
@@ -66,7 +66,7 @@ def test_pairs_within_a_table_see_the_shuffles_of_a_joint_test():
     shuffles = []
     joint_independence_test(*X[:, :3].T, estimator=lambda gram: np.ones(len(gram)) / len(gram), **FEW)
     from shrinktest.kernels import Gaussian, median_bandwidth
-    from shrinktest.shuffles import Shuffles
+    from shrinktest.nulls.shuffles import Shuffles
 
     shuffles = Shuffles(59, np.random.default_rng(5), 14, 3).rows()(60)[1:]
     H = np.eye(14) - 1 / 14

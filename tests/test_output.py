@@ -13,7 +13,7 @@ import pytest
 import shrinktest
 from shrinktest import FKMSE, SKMSE, Gaussian, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.result import TestResult
+from shrinktest.results.result import TestResult
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(10, 2)), RNG.normal((0.9, 0.0), size=(8, 2))

@@ -17,8 +17,8 @@ from scipy import stats
 import naive_tests
 from shrinktest import FKMSE, MKME, MMKME, SKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS, Compiled
-from shrinktest.permutation import Null, null_distribution
-from shrinktest.relabellings import Pairings, Splits
+from shrinktest.nulls.permutation import Null, null_distribution
+from shrinktest.nulls.relabellings import Pairings, Splits
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(11, 3)), RNG.normal(size=(8, 3)) * 1.3

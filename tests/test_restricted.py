@@ -21,9 +21,9 @@ import naive_restricted
 import naive_tests
 from shrinktest import FKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.permutation import null_distribution
-from shrinktest.restricted import CircularShifts, RestrictedPairings, RestrictedSplits, Strata
-from shrinktest.restriction import read_pairs, read_samples
+from shrinktest.nulls.permutation import null_distribution
+from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedSplits, Strata
+from shrinktest.nulls.restriction import read_pairs, read_samples
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))

@@ -21,8 +21,8 @@ import naive_kernels
 import shrinktest
 from shrinktest import MKME, SKMSE, Gaussian, Laplacian, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.permutation import Null
-from shrinktest.result import conclude
+from shrinktest.nulls.permutation import Null
+from shrinktest.results.result import conclude
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(10, 2)), RNG.normal((0.9, 0.0), size=(8, 2))

@@ -24,7 +24,7 @@ from shrinktest import (
 )
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.finite_rank import TOLERANCE, factorized, nystrom, random_fourier
-from shrinktest.route import free_memory, memory_limit
+from shrinktest.statistics.route import free_memory, memory_limit
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}

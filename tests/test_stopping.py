@@ -18,9 +18,9 @@ from scipy import stats
 
 import naive_stopping
 from shrinktest import FKMSE, BesagClifford, Decision, independence_test, two_sample_test
-from shrinktest.permutation import Null, Shared, null_distribution
-from shrinktest.relabellings import Pairings, Splits
-from shrinktest.stopping import allowed_rows, as_stopping
+from shrinktest.nulls.permutation import Null, Shared, null_distribution
+from shrinktest.nulls.relabellings import Pairings, Splits
+from shrinktest.nulls.stopping import allowed_rows, as_stopping
 
 RULES = [BesagClifford(h=4), BesagClifford(), Decision((0.05,)), Decision((0.01, 0.05, 0.3))]
 RNG = np.random.default_rng(3)

@@ -197,8 +197,8 @@ INTERRUPTED = """
 import signal, threading, time
 import numpy as np
 from shrinktest import MMKME, independence_test, two_sample_test
-from shrinktest.permutation import null_distribution
-from shrinktest.relabellings import Splits
+from shrinktest.nulls.permutation import null_distribution
+from shrinktest.nulls.relabellings import Splits
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
 x = np.random.default_rng(0).normal(size=(40, 3))

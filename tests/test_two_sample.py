@@ -29,7 +29,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.relabellings import Splits
+from shrinktest.nulls.relabellings import Splits
 from small import BANDWIDTH, POINTS, SIZES, TUNED, samples, split_test, values
 
 TARGET = ([[0.0, 0.0], [0.5, -0.5]], [0.4, 0.3])

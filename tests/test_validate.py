@@ -107,7 +107,7 @@ FRAME = pd.DataFrame({"good": [1.0, 2.0], "bad": [1.0, 2.0]})
         ("abc", ("X must be a list", "str")),
         ({"a": [1]}, ("X must be a list", "dict")),
         ((i for i in range(3)), ("X must be a list", "generator")),
-        (["1.5", "n/a"], ("X must hold real numbers", "'1.5' in row 0", "convert it")),
+        (["1.5", "n/a"], ("X must hold real numbers", "'n/a' in row 1", "convert it")),
         ([[1, None], [2, 3]], ("X", "object", "'None' in row 0, column 1")),
         (np.array([1, 2], dtype=object), ("X", "dtype object", "astype(float)")),
         (np.array([b"a"]), ("X must hold real numbers",)),

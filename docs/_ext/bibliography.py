@@ -24,7 +24,7 @@ def words(entry):
     """An entry as people write it."""
     names = [" ".join(reversed(name.split(", ", 1))) for name in entry["author"].split(" and ")]
     who = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
-    where = entry.get("booktitle") or entry.get("journal") or entry.get("howpublished", "")
+    where = next((entry[name] for name in ("booktitle", "journal", "publisher", "howpublished") if name in entry), "")
     number = f" {entry['volume']}" if "volume" in entry else ""
     number += f", {entry['pages']}" if "pages" in entry else ""
     return f"{who} ({entry['year']}). {entry['title']}. {where}{number}.".replace("--", "–")

@@ -8,8 +8,8 @@ from io import StringIO
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from shrinktest._options import parser
 from shrinktest.cli import main
+from shrinktest.cli.options import parser
 
 #: Commands that print a list of what there is.
 LISTS = ("estimators", "power --list")
@@ -67,15 +67,20 @@ def printed(line):
 def titled(title):
     """An empty section."""
     name = nodes.make_id(title)
-    section = nodes.section("", nodes.title("", title), ids=[name], names=[name])
+    section = nodes.section("", nodes.title("", "", *marked(title)), ids=[name], names=[name])
     return section
 
 
 def prose(text):
-    """A paragraph; what stands between backquotes is code."""
-    parts = re.split(r"`([^`]+)`", text)
-    made = [nodes.literal("", part) if i % 2 else nodes.Text(part) for i, part in enumerate(parts) if part]
-    return nodes.paragraph("", "", *made)
+    """A paragraph."""
+    return nodes.paragraph("", "", *marked(text))
+
+
+def marked(text):
+    """Text in which options, and what stands between backquotes, are code: typography must not join their hyphens."""
+    parts = re.split(r"`([^`]+)`|(--[a-z][a-z-]*)", text)
+    kinds = (nodes.Text, lambda code: nodes.literal("", code), lambda code: nodes.literal("", code))
+    return [kinds[i % 3](part) for i, part in enumerate(parts) if part]
 
 
 def block(text):

@@ -4,10 +4,15 @@ from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 from sphinx.util.math import get_node_equation_number
 
+#: Signs of LaTeX from which a formula in the text may be wider than a phone, where it then scrolls.
+LONG = 60
+
 
 def inline(self, node):
     """Write a formula in a line of text."""
-    self.body.append(convert(node.astext(), display="inline"))
+    formula = convert(node.astext(), display="inline")
+    long = len(node.astext()) > LONG
+    self.body.append(f'<span class="long-formula">{formula}</span>' if long else formula)
     raise SkipNode
 
 

@@ -16,6 +16,11 @@ RESIDUAL_SD = 0.0067629245447
 class Eckerle(NamedTuple):
     """Wavelengths in nanometres (n,) and the transmittance measured at each (n,); unpacks to the two.
 
+    Parameters
+    ----------
+    wavelength : array of shape (n,)
+    transmittance : array of shape (n,)
+
     Examples
     --------
     >>> data = load_eckerle4()
@@ -55,6 +60,16 @@ def load_eckerle4() -> Eckerle:
 
 def eckerle_curve(wavelength: Any) -> Array:
     """NIST's certified model, (b1/b2) exp(-((x - b3)/b2)^2 / 2), at wavelengths of any shape.
+
+    Parameters
+    ----------
+    wavelength : array_like
+        In nanometres.
+
+    Returns
+    -------
+    array of the same shape
+        Transmittances.
 
     Examples
     --------

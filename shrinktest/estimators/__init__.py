@@ -34,6 +34,15 @@ ALIASES = {"standard": "kme", "shrinkage": "fkmse", "spectral": "landweber", "ma
 def as_estimator(estimator: Any) -> MeanEstimator:
     """An estimator from a name, an estimator or a callable ``gram -> weights``.
 
+    Parameters
+    ----------
+    estimator : str, MeanEstimator or callable
+        A name may be in capitals and have hyphens; an estimator is returned as it is.
+
+    Returns
+    -------
+    MeanEstimator
+
     Raises
     ------
     ValueError
@@ -50,6 +59,11 @@ def as_estimator(estimator: Any) -> MeanEstimator:
         return estimator
     if isinstance(estimator, str):
         name = estimator.lower().replace("-", "_")
+        if name == "auto":
+            raise ValueError(
+                "estimator='auto' combines several, in two_sample_test, independence_test and studies of their power "
+                f"only; name one here: {', '.join(ESTIMATORS)}"
+            )
         return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
     if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
         raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")

@@ -14,7 +14,12 @@ from shrinktest.estimators.spectral import Loops, SpectralEstimator
 
 @dataclass(frozen=True, repr=False)
 class FromFunction(MeanEstimator):
-    """An estimator made of a function ``gram (n, n) -> weights (n,)``; what strings and callables become in tests.
+    """An estimator made of a function ``gram (n, n) -> weights (n,)``; what callables become in tests.
+
+    Parameters
+    ----------
+    function : callable
+        From a Gram matrix (n, n) to n weights; reordering the points must reorder them.
 
     Examples
     --------

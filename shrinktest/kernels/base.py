@@ -127,6 +127,10 @@ class FiniteRank(Checked):
 class Sum(Checked):
     """k_1(x, y) + k_2(x, y) + ...: what `+` makes of two kernels.
 
+    Parameters
+    ----------
+    terms : tuple of Kernel
+
     Examples
     --------
     >>> from shrinktest.kernels import Linear, Polynomial
@@ -160,6 +164,10 @@ class Sum(Checked):
 class Product(Checked):
     """k_1(x, y) * k_2(x, y) * ...: what `*` makes of two kernels.
 
+    Parameters
+    ----------
+    factors : tuple of Kernel
+
     Examples
     --------
     >>> from shrinktest.kernels import Gaussian, Linear
@@ -192,6 +200,11 @@ class Product(Checked):
 @dataclass(frozen=True, repr=False)
 class Scaled(Checked):
     """factor * k(x, y), factor > 0: what `*` makes of a number and a kernel.
+
+    Parameters
+    ----------
+    factor : float
+    kernel : Kernel
 
     Examples
     --------

@@ -157,7 +157,7 @@ def bandwidth_grid(
     """Bandwidths in a geometric sequence from half the 5 % quantile of the distances to twice the 95 % quantile.
 
     What ``bandwidth="grid"`` stands for in a test: narrow enough to see the distances between neighbours, wide enough
-    to see means, in any number of columns (Schrab et al., MMD aggregated two-sample test, JMLR 24, 2023, section 5.2).
+    to see means, in any number of columns ([S23] section 5.2).
 
     Parameters
     ----------
@@ -282,5 +282,6 @@ def _factor(bandwidth: str) -> float:
             factor = float(found[1] or 1.0)
             return positive(factor**power if factor else factor, f"the factor in bandwidth={bandwidth!r}")
     raise ValueError(
-        f"bandwidth must be a positive number, one per column, such as '0.5 * median', or 'median'; got {bandwidth!r}"
+        "bandwidth must be a positive number, one per column, 'median', or such as '0.5 * median' (in tests also "
+        f"'grid'); got {bandwidth!r}"
     )

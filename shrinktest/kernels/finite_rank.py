@@ -69,7 +69,7 @@ class Landmarks(FiniteRank):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomFourier(FiniteRank):
-    """Random Fourier features (Rahimi and Recht 2007): k(x, y) as ``scale`` times a mean of cos(w'(x - y)).
+    """Random Fourier features [RR07]: k(x, y) as ``scale`` times a mean of cos(w'(x - y)).
 
     Parameters
     ----------

@@ -7,9 +7,9 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._validate import as_rng, choice, count
-from shrinktest.collection import Collection, estimators_of, is_auto, recommended, refuse_several
 from shrinktest.estimators import MeanEstimator, as_estimator
-from shrinktest.restriction import ARGUMENTS
+from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended, refuse_several
+from shrinktest.nulls.restriction import ARGUMENTS
 
 #: Keyword arguments of each test that a study can set.
 OPTIONS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._plots import BLUE, GREY, ORANGE, axes
 from shrinktest._validate import level
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,7 +38,7 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
         ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
     ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
     ax.set_xlabel(f"n, {UNITS[result.design.test]}")
-    ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null twin)" if len(levels) else ""))
+    ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(levels) else ""))
     ax.set_ylim(-0.02, 1.02)
     title = repr(result.design)
     ax.set_title(title if len(title) <= 70 else f"{title[:67]}...", fontsize="medium")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, level
+from shrinktest.nulls.stopping import Decision, Stopping
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
-from shrinktest.stopping import Decision, Stopping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,8 +147,7 @@ class PowerStudyResult:
         Notes
         -----
         The interval is Wald's with half a trial added to each of the four counts, which keeps its coverage for small
-        numbers of discordant trials: A. Agresti and Y. Min, Simple improved confidence intervals for comparing matched
-        proportions, Statistics in Medicine 24 (2005), 729-740.
+        numbers of discordant trials: [AM05].
 
         Examples
         --------
@@ -256,7 +255,7 @@ def _shown(rate: Any) -> list[str]:
 
 
 def _difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
-    """Difference of two paired proportions and its interval (Agresti and Min 2005, section 3)."""
+    """Difference of two paired proportions and its interval ([AM05] section 3)."""
     from scipy.stats import norm
 
     n = both + only_a + only_b + neither

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from shrinktest.power.arguments import as_compared
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study, relabellings_of
+from shrinktest.power.work import bar
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,23 +92,25 @@ class SampleSizeResult:
         unit = {"independence": "pairs", "joint-independence": "rows"}.get(
             self.design.test, "observations in the first sample"
         )
-        lines = [
-            f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g}",
+        answer = (
+            f"{self.n} {unit}{ratio} give the {self.estimator} test power {self.power:g} at level {self.alpha:g} "
             f"({self.confidence:.0%} interval [{self.low:.4g}, {self.high:.4g}], from "
-            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r}).",
+            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r})."
+        )
+        check = (
             f"At n = {self.n}, {int(reached['trials'])} further data sets each: power {reached['power']:.3f} "
             f"[{reached['low']:.3f}, {reached['high']:.3f}], level {level_row['power']:.3f} "
-            f"[{level_row['low']:.3f}, {level_row['high']:.3f}].",
-            "",
-            self.table[["n", "power", "low", "high", "trials"]].to_string(index=False, float_format="{:.3f}".format),
-        ]
-        return "\n".join(lines)
+            f"[{level_row['low']:.3f}, {level_row['high']:.3f}]."
+        )
+        columns = self.table[["n", "power", "low", "high", "trials"]]
+        text = (fill(part, width=80, break_long_words=False, break_on_hyphens=False) for part in (answer, check))
+        return "\n".join([*text, "", columns.to_string(index=False, float_format="{:.3f}".format)])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
         from matplotlib.ticker import ScalarFormatter
 
-        from shrinktest._plots import BLUE, GREY, ORANGE, axes
+        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
         ax = axes(ax)
         sizes = np.geomspace(self.table["n"].min(), max(self.table["n"].max(), self.n), 200)
@@ -216,11 +220,11 @@ def solve_sample_size(
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
     smallest = _smallest(d, largest, alpha, n_resamples, kernels or {})
     label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, bar("studies of one size", progress) as studies:
         where = Path(folder) / "trials.sqlite" if store is None else store
 
         def run(sizes: list[int], trials: Any, with_null: bool = False) -> PowerStudyResult:
-            return power_study(
+            found = power_study(
                 d,
                 {label: estimator},
                 sizes,
@@ -235,6 +239,8 @@ def solve_sample_size(
                 workers=workers,
                 progress=progress,
             )
+            studies.update()
+            return found
 
         rejections = _Rejections()
         _scout(run, rejections, smallest, largest, power)
@@ -329,7 +335,7 @@ def _scout(run: Any, rejections: _Rejections, smallest: int, largest: int, power
         reached = rejections.add(n, run([n], range(_SCOUTS)))
         if n >= largest and reached < power - 0.15:
             raise ValueError(
-                f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.2f} of {_SCOUTS} "
+                f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.0%} of {_SCOUTS} "
                 "tests reject; raise largest=, or choose another estimator or bandwidth"
             )
         if n >= largest or reached > min(power + 0.1, 0.5 + power / 2.0):

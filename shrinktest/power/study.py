@@ -13,17 +13,17 @@ import numpy as np
 
 from shrinktest._several import read_several
 from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
-from shrinktest.partitions import Partitions
+from shrinktest.nulls.partitions import Partitions
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
+from shrinktest.nulls.shuffles import Shuffles
+from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
 from shrinktest.power.arguments import OPTIONS, Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
-from shrinktest.relabellings import Relabellings
-from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
-from shrinktest.shuffles import Shuffles
-from shrinktest.stopping import Decision, Stopping, as_stopping
 
 
 def power_study(

@@ -37,10 +37,10 @@ def finish(
     show : bool
         Whether to show the progress bar.
     """
-    with _bar(total, len(tasks), show) as bar, closing(_spread(run, tasks, jobs)) as finished:
+    with bar("trials", show, total, total - len(tasks)) as progress, closing(_spread(run, tasks, jobs)) as finished:
         for rows in finished:
             kept.add(rows)
-            bar.update()
+            progress.update()
 
 
 def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:
@@ -65,7 +65,8 @@ def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: i
             running.close()
 
 
-def _bar(total: int, left: int, show: bool) -> Any:
+def bar(what: str, show: bool, total: int | None = None, done: int = 0) -> Any:
+    """A progress bar (tqdm), which leaves a line behind unless another bar is above it."""
     from tqdm.auto import tqdm
 
-    return tqdm(total=total, initial=total - left, desc="trials", unit="", smoothing=0.0, disable=not show)
+    return tqdm(total=total, initial=done, desc=what, unit="", smoothing=0.0, disable=not show, leave=None)

@@ -12,6 +12,13 @@ from shrinktest.risk.truth import TrueEmbedding
 class Oracle(NamedTuple):
     """The best amount of simple shrinkage, alpha, and its risk.
 
+    Parameters
+    ----------
+    alpha : float
+        Between 0 and 1.
+    risk : float
+        The expected squared RKHS distance from the true kernel mean with this amount.
+
     Examples
     --------
     >>> from shrinktest import Gaussian

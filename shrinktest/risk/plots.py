@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._plots import GREY, axes
 from shrinktest._validate import choice
+from shrinktest.plots.axes import GREY, axes
 from shrinktest.power.plots import COLOURS, MARKERS
 
 if TYPE_CHECKING:

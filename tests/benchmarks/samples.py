@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest.relabellings import Pairings, Splits
+from shrinktest.nulls.relabellings import Pairings, Splits
 
 
 def two(n, columns, shift=0.0, spread=1.1):

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
+from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
 from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
-from shrinktest.restriction import ARGUMENTS, read_pairs, read_samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -118,7 +118,7 @@ class Rotated(IndependenceDesign):
 
     Notes
     -----
-    A. Gretton et al., A kernel statistical test of independence, NIPS 2007, with uniform sources of unit variance.
+    A benchmark of [G07], with uniform sources of unit variance.
     It is hard: 80 points give HSIC a power of .7 at the default angle.
 
     Examples

@@ -46,7 +46,7 @@ class MeanShift(TwoSampleDesign):
 
     Notes
     -----
-    The first benchmark of A. Gretton et al., A kernel two-sample test, JMLR 13 (2012).
+    The first benchmark of [G12].
 
     Examples
     --------
@@ -87,7 +87,7 @@ class ScaleChange(TwoSampleDesign):
 
     Notes
     -----
-    The second benchmark of A. Gretton et al., A kernel two-sample test, JMLR 13 (2012).
+    The second benchmark of [G12].
 
     Examples
     --------
@@ -244,7 +244,7 @@ class PerturbedUniform(TwoSampleDesign):
     -----
     The density is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in {1..P}^d, with random signs s_v (drawn anew
     in every trial) and G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): the
-    densities of A. Schrab et al., MMD aggregated two-sample test, JMLR 24 (2023), with amplitude e^d for c_d P^(-s).
+    densities of [S23], with amplitude e^d for c_d P^(-s).
 
     Examples
     --------
@@ -310,7 +310,7 @@ class Blobs(TwoSampleDesign):
 
     Notes
     -----
-    A. Gretton et al., Optimal kernel choice for large-scale two-sample tests, NIPS 2012.  It is made to defeat
+    A benchmark of [G12a].  It is made to defeat
     the median bandwidth, which sees the grid and not the blobs: with the defaults its power is no more than the level,
     while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of samples of 100 + 100.
 

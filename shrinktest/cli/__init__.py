@@ -1,0 +1,5 @@
+"""The command line: ``shrinktest``, or ``python -m shrinktest``; it has no statistics of its own."""
+
+from shrinktest.cli.entry import main
+
+__all__ = ["main"]

@@ -1,0 +1,75 @@
+"""Values of the library from what is typed on a command line: a name, and settings KEY=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from typing import Any, TypeVar
+
+from shrinktest._validate import choice
+from shrinktest.cli.options import setting
+from shrinktest.estimators import as_estimator
+from shrinktest.multiple.collection import AUTO, is_auto
+from shrinktest.nulls.stopping import as_stopping
+
+Value = TypeVar("Value")
+
+
+def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
+    """``value``, an estimator or a design, with some of its parameters set.
+
+    Raises
+    ------
+    ValueError
+        For a parameter that it does not have; the message lists those it has and the nearest.
+    """
+    known = [field.name for field in fields(value)]  # type: ignore[arg-type]  # everything with a name is a dataclass
+    for key in settings:
+        if not known:
+            raise ValueError(f"{name} has no parameters, so {key} cannot be set")
+        choice(key, known, f"a parameter of {name}")
+    try:
+        changed: Value = replace(value, **settings)  # type: ignore[type-var]
+    except TypeError as error:  # text where a number belongs
+        raise ValueError(str(error)) from None
+    return changed
+
+
+def stopping(text: str | None) -> Any:
+    """A rule for stopping from such as ``decision`` or ``besag-clifford:h=10``."""
+    if text is None:
+        return None
+    name, *settings = text.split(":")
+    rule = as_stopping(name, 0.05)  # an error for a name that is not known
+    return configured(rule, dict(map(setting, settings)), name) if settings else name
+
+
+def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
+    """An estimator from such as ``fkmse:loo=paper``; a list from several with commas between them; or "auto".
+
+    Raises
+    ------
+    ValueError
+        For unknown names, and for ``settings`` beside several estimators.
+    """
+    found = [_one(part) for part in text.split(",")]
+    if len(found) == 1 and found[0] != AUTO:
+        return configured(found[0], settings or {}, text.split(":")[0])
+    if settings:
+        raise ValueError(
+            f"{next(iter(settings))} is set for one estimator, and {text} is several: write it behind its name, such "
+            "as fkmse:lam_cov=0.3"
+        )
+    return found[0] if len(found) == 1 else found
+
+
+def estimators(text: str) -> dict[str, Any]:
+    """What a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse``."""
+    return {label.strip(): estimator(label.replace("+", ",")) for label in text.split(",")}
+
+
+def _one(text: str) -> Any:
+    name, *settings = text.strip().split(":")
+    if is_auto(name) and not settings:
+        return AUTO
+    return configured(as_estimator(name), dict(map(setting, settings)), name)

@@ -1,0 +1,1 @@
+"""Several statistics over shared relabellings: combined into one test, or adjusted for being many."""

@@ -1,0 +1,1 @@
+"""Null distributions: relabellings, free or restricted, all or random, and what is computed over them."""

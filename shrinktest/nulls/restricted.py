@@ -1,0 +1,328 @@
+"""Restricted relabellings: those that the design of the data allows, within strata, of whole units, or by shifts."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest.nulls.relabellings import Relabellings
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Units of observations, and strata: units of one block and one size, which may take each other's places.
+
+    Units are in the order of their strata, and within a stratum in that of their first observations.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (U, longest)
+        The observations of every unit in order; shorter units repeat their last.
+    starts : ndarray, shape (S + 1,)
+        Where the units of each stratum start.
+    unit, place : ndarray, shape (N,)
+        The unit that an observation is in, and its place there.
+    """
+
+    rows: np.ndarray
+    starts: np.ndarray
+    unit: np.ndarray
+    place: np.ndarray
+
+    @classmethod
+    def of(cls, blocks: np.ndarray, groups: np.ndarray) -> Strata:
+        """Strata from whole numbers (N,) that name the block and the unit of every observation.
+
+        All observations of a unit must be of one block.
+        """
+        _, first, code, sizes = np.unique(groups, return_index=True, return_inverse=True, return_counts=True)
+        _, stratum = np.unique(np.column_stack([blocks[first], sizes]), axis=0, return_inverse=True)
+        order = np.lexsort((first, stratum))
+        position = np.argsort(order)  # of a unit in that order
+        begins = np.concatenate([[0], np.cumsum(sizes[:-1])])
+        together = np.argsort(code, kind="stable")  # observations by unit
+        within = np.minimum(np.arange(sizes.max()), sizes[order, None] - 1)
+        place = np.empty(code.size, dtype=np.int64)
+        place[together] = np.arange(code.size) - np.repeat(begins, sizes)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(stratum))])
+        return cls(together[begins[order, None] + within], starts, position[code], place)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of units in every stratum, shape (S,)."""
+        return np.diff(self.starts)
+
+    def moved(self, units: np.ndarray) -> np.ndarray:
+        """Permutations (B, N) of observations in which unit ``units[:, u]`` takes the place of unit u."""
+        places = np.take(units, self.unit, axis=1)
+        return np.take(self.rows[:, 0], places) if self.rows.shape[1] == 1 else self.rows[places, self.place]
+
+    def drawn(self, seeds: np.ndarray) -> np.ndarray:
+        """A random permutation of the units within their strata for every seed, shape (B, U)."""
+        from shrinktest._compiled.draws import permutations
+
+        out = np.empty((seeds.size, len(self.rows)), dtype=np.int64)
+        permutations(seeds, self.starts, out)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedSplits(Relabellings):
+    """Splits of m + n pooled observations that keep, in every stratum, how many units are in the first sample.
+
+    So the sizes of the samples are kept as well.  Where m = n and every stratum is halved, the mirror image of a split
+    is one of them and gives the same statistic; then only one of each pair is enumerated.
+
+    Parameters
+    ----------
+    m, n : int
+        Sizes of the samples; no unit may have observations in both.
+    strata : Strata
+    restriction : str
+        In words.
+    """
+
+    m: int
+    n: int
+    strata: Strata
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return self.m + self.n
+
+    @property
+    def _inside(self) -> np.ndarray:
+        """Whether a unit is in the first sample, shape (U,)."""
+        return self.strata.rows[:, 0] < self.m
+
+    @property
+    def _choices(self) -> list[tuple[int, int]]:
+        """For every stratum the number of its units, and of those in the first sample."""
+        first = np.add.reduceat(self._inside.astype(np.int64), self.strata.starts[:-1])
+        return list(zip(self.strata.counts.tolist(), first.tolist(), strict=True))
+
+    @property
+    def _mirrored(self) -> bool:
+        return self.m == self.n and all(2 * first == count for count, first in self._choices)
+
+    @property
+    def distinct(self) -> int:
+        return math.prod(math.comb(*choice) for choice in self._choices) // (2 if self._mirrored else 1)
+
+    @property
+    def magnitude(self) -> float:
+        return sum(
+            math.lgamma(count + 1) - math.lgamma(first + 1) - math.lgamma(count - first + 1)
+            for count, first in self._choices
+        ) - (math.log(2.0) if self._mirrored else 0.0)
+
+    def _draw(self, rows: int) -> np.ndarray:
+        return np.take(self._inside[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        starts, choices = self.strata.starts[:-1].tolist(), self._choices
+
+        def subsets(s: int) -> Iterator[tuple[int, ...]]:
+            # units of the first sample come first in their stratum, so that the identity is the first subset; where
+            # mirror images are left out, the first unit of all stays where it is
+            count, first = choices[s]
+            fixed = (starts[s],) if s == 0 and self._mirrored else ()
+            rest = range(starts[s] + len(fixed), starts[s] + count)
+            return (fixed + chosen for chosen in itertools.combinations(rest, first - len(fixed)))
+
+        for chosen in _product([lambda s=s: subsets(s) for s in range(len(choices))]):  # type: ignore[misc]
+            members = np.zeros(len(self.strata.rows), dtype=bool)
+            members[list(itertools.chain(*chosen))] = True
+            yield members[self.strata.unit]
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedPartitions(Relabellings):
+    """Partitions of pooled observations, as (B, N) labels, that keep in every stratum how many units a sample has.
+
+    Samples with as many units as each other in every stratum may change places without changing the statistic; only one
+    of the partitions that differ in this alone is enumerated.  With two samples these are :class:`RestrictedSplits`,
+    drawn in the same order.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Of the samples; no unit may have observations in two of them.
+    strata : Strata
+    restriction : str
+        In words.
+    """
+
+    sizes: tuple[int, ...]
+    strata: Strata
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def _labels(self) -> np.ndarray:
+        """The sample that a unit is in, shape (U,); in order within every stratum."""
+        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)[self.strata.rows[:, 0]]
+
+    @property
+    def _units(self) -> np.ndarray:
+        """Number of units of every stratum in every sample, shape (S, k)."""
+        table = np.zeros((self.strata.counts.size, len(self.sizes)), dtype=np.int64)
+        np.add.at(table, (np.repeat(np.arange(len(table)), self.strata.counts), self._labels), 1)
+        return table
+
+    @property
+    def _alike(self) -> list[list[int]]:
+        """Samples by what they have of the strata."""
+        found: dict[tuple[int, ...], list[int]] = {}
+        for sample, units in enumerate(self._units.T.tolist()):
+            found.setdefault(tuple(units), []).append(sample)
+        return list(found.values())
+
+    @property
+    def distinct(self) -> int:
+        found = math.prod(map(math.factorial, self.strata.counts.tolist()))
+        for units in self._units.ravel().tolist():
+            found //= math.factorial(units)
+        return found // math.prod(math.factorial(len(samples)) for samples in self._alike)
+
+    @property
+    def magnitude(self) -> float:
+        whole = sum(math.lgamma(count + 1) for count in self.strata.counts.tolist())
+        parts = sum(math.lgamma(units + 1) for units in self._units.ravel().tolist())
+        return whole - parts - sum(math.lgamma(len(samples) + 1) for samples in self._alike)
+
+    def _draw(self, rows: int) -> np.ndarray:
+        return np.take(self._labels[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        labels, starts, alike = self._labels.tolist(), self.strata.starts.tolist(), self._alike
+        segments = [labels[a:b] for a, b in itertools.pairwise(starts)]
+        for chosen in _product([lambda s=s: _arrangements(s) for s in segments]):  # type: ignore[misc]
+            found = np.array(list(itertools.chain(*chosen)), dtype=np.uint16)[self.strata.unit]
+            firsts = ([int(np.argmax(found == sample)) for sample in samples] for samples in alike)
+            if all(first == sorted(first) for first in firsts):
+                yield found
+
+
+@dataclass(frozen=True, eq=False)
+class RestrictedPairings(Relabellings):
+    """Pairings of n observations of X with n of Y in which the units of Y change places within their strata.
+
+    Parameters
+    ----------
+    strata : Strata
+    restriction : str
+        In words.
+    """
+
+    strata: Strata
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return self.strata.unit.size
+
+    @property
+    def distinct(self) -> int:
+        return math.prod(map(math.factorial, self.strata.counts.tolist()))
+
+    @property
+    def magnitude(self) -> float:
+        return sum(math.lgamma(count + 1) for count in self.strata.counts.tolist())
+
+    def _draw(self, rows: int) -> np.ndarray:
+        return self.strata.moved(self.strata.drawn(self._seeds(rows)))
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        segments = [range(a, b) for a, b in itertools.pairwise(self.strata.starts.tolist())]
+        for orders in _product([lambda s=s: itertools.permutations(s) for s in segments]):  # type: ignore[misc]
+            yield self.strata.moved(np.array([list(itertools.chain(*orders))]))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class CircularShifts(Relabellings):
+    """Pairings of n observations of X with n of Y in which Y is shifted in time, its end coming round to its start.
+
+    Parameters
+    ----------
+    strata : Strata
+        Of single observations; each stratum is a series that is shifted by itself.
+    restriction : str
+        In words.
+    """
+
+    strata: Strata
+    restriction: str
+
+    @property
+    def size(self) -> int:
+        return self.strata.unit.size
+
+    @property
+    def distinct(self) -> int:
+        return math.prod(self.strata.counts.tolist())
+
+    @property
+    def magnitude(self) -> float:
+        return sum(math.log(count) for count in self.strata.counts.tolist())
+
+    def _shifted(self, shifts: np.ndarray) -> np.ndarray:
+        """Permutations (B, N) for shifts (B, S)."""
+        starts, counts = self.strata.starts[:-1], self.strata.counts
+        series = np.repeat(np.arange(counts.size), counts)  # of every unit
+        since = np.arange(series.size) - starts[series]
+        return self.strata.moved(starts[series] + (since + shifts[:, series]) % counts[series])
+
+    def _draw(self, rows: int) -> np.ndarray:
+        from shrinktest._compiled.draws import numbers
+
+        shifts = np.empty((rows, self.strata.counts.size), dtype=np.int64)
+        numbers(self._seeds(rows), self.strata.counts, shifts)
+        return self._shifted(shifts)
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        for shifts in itertools.product(*(range(count) for count in self.strata.counts.tolist())):
+            yield self._shifted(np.array([shifts]))[0]
+
+
+def _product(parts: list[Callable[[], Iterator[Any]]]) -> Iterator[list[Any]]:
+    """``itertools.product`` of what the functions give, none of which is ever kept whole nor empty."""
+    running = [part() for part in parts]
+    current = [next(values) for values in running]
+    while True:
+        yield current
+        s = len(parts) - 1
+        while s >= 0 and (value := next(running[s], None)) is None:
+            s -= 1
+        if s < 0:
+            return
+        current[s] = value
+        for later in range(s + 1, len(parts)):  # these start again
+            running[later] = parts[later]()
+            current[later] = next(running[later])
+
+
+def _arrangements(values: list[int]) -> Iterator[tuple[int, ...]]:
+    """Every different order of values, each once; ``values`` are in order and come first."""
+    current = list(values)
+    while True:
+        yield tuple(current)
+        i = len(current) - 2
+        while i >= 0 and current[i] >= current[i + 1]:
+            i -= 1
+        if i < 0:
+            return
+        j = len(current) - 1
+        while current[j] <= current[i]:
+            j -= 1
+        current[i], current[j] = current[j], current[i]
+        current[i + 1 :] = reversed(current[i + 1 :])

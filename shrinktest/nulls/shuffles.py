@@ -1,0 +1,126 @@
+"""Shuffles: several variables observed together, each but the first permuted by itself."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.nulls.relabellings import Relabellings
+
+
+@dataclass(frozen=True)
+class Shuffles(Relabellings):
+    """Independent permutations of variables 2 to d of n observations, as (B, d - 1, n) indices.
+
+    With two variables these are :class:`~shrinktest.nulls.relabellings.Pairings`, drawn in the same order.
+    """
+
+    n: int
+    variables: int
+
+    @property
+    def size(self) -> int:
+        return self.n * (self.variables - 1)
+
+    @property
+    def distinct(self) -> int:
+        return math.factorial(self.n) ** (self.variables - 1)
+
+    @property
+    def magnitude(self) -> float:
+        return (self.variables - 1) * math.lgamma(self.n + 1)
+
+    def _draw(self, rows: int) -> np.ndarray:
+        return _permutations(self._seeds(rows * (self.variables - 1)), self.n).reshape(rows, self.variables - 1, self.n)
+
+    def skip(self, rows: int) -> None:
+        self._seeds(rows * (self.variables - 1))
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        def extended(chosen: tuple[tuple[int, ...], ...]) -> Iterator[np.ndarray]:
+            if len(chosen) == self.variables - 1:
+                yield np.array(chosen)
+                return
+            for one in itertools.permutations(range(self.n)):  # itertools.product would hold all n! of them
+                yield from extended((*chosen, one))
+
+        return extended(())
+
+
+@dataclass(frozen=True)
+class OneAgainstAnother(Relabellings):
+    """What shuffles do to two of the variables: permutations (B, n) of the second against the first.
+
+    Parameters
+    ----------
+    whole : Shuffles
+        Of all variables; nothing is drawn from its generator.
+    seeds : ndarray of uint64, shape (B, d - 1)
+        One word for every permutation, shared by all pairs of variables.
+    first, second : int
+        The two variables, counted from 0.
+    """
+
+    whole: Shuffles
+    seeds: np.ndarray
+    first: int
+    second: int
+
+    @property
+    def size(self) -> int:
+        return self.whole.n
+
+    @property
+    def distinct(self) -> int:
+        return self.whole.distinct
+
+    @property
+    def magnitude(self) -> float:
+        return self.whole.magnitude
+
+    def _draw(self, rows: int) -> np.ndarray:
+        raise NotImplementedError("a slice of the shared seeds is drawn, which rows() knows")
+
+    def _enumerate(self) -> Iterator[np.ndarray]:
+        return (self._relative(row[None])[0] for row in self.whole._enumerate())
+
+    def rows(self) -> Callable[[int], np.ndarray]:
+        if self.exact:
+            return super().rows()
+        done = 0
+
+        def take(rows: int) -> np.ndarray:
+            nonlocal done
+            start, done = done, done + rows
+            words = self.seeds[max(start - 1, 0) : done - 1]  # row 0 is the identity
+            which = [v - 1 for v in (self.first, self.second) if v > 0]
+            drawn = _permutations(words[:, which].ravel(), self.whole.n).reshape(len(words), len(which), self.whole.n)
+            found = drawn[:, -1] if self.first == 0 else _relative(drawn[:, 0], drawn[:, 1])
+            head = np.arange(self.whole.n)[None]
+            return np.vstack([head, found]) if start == 0 and rows else found
+
+        return take
+
+    def _relative(self, rows: np.ndarray) -> np.ndarray:
+        still = np.broadcast_to(np.arange(self.whole.n), (len(rows), self.whole.n))
+        moved = [still if v == 0 else rows[:, v - 1] for v in (self.first, self.second)]
+        return _relative(moved[0], moved[1])
+
+
+def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Permutations of the second variable that pair it with the first as moving both does."""
+    out = np.empty_like(second)
+    np.put_along_axis(out, first, second, axis=1)
+    return out
+
+
+def _permutations(seeds: np.ndarray, n: int) -> np.ndarray:
+    from shrinktest._compiled.draws import permutations
+
+    out = np.empty((len(seeds), n), dtype=np.int64)
+    permutations(np.ascontiguousarray(seeds), np.array([0, n]), out)
+    return out

@@ -1,0 +1,192 @@
+"""Stopping: rules by which random relabellings end before all are drawn, and the p-value that stays valid with each."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import choice, count, level
+
+
+class Stopping(ABC):
+    """When to stop drawing, by the number of exceedances so far: relabellings that reach the observed statistic."""
+
+    @abstractmethod
+    def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
+        """After how many draws to stop.
+
+        Parameters
+        ----------
+        exceedances : ndarray, shape (drawn,)
+            How many there were after every draw.
+        planned : int
+            Draws at most.
+
+        Returns
+        -------
+        int or None
+            None: not within these draws.
+        """
+
+    @abstractmethod
+    def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
+        """The p-value after the last draw."""
+
+    @abstractmethod
+    def least(self, exceedances: int, drawn: int, planned: int) -> int:
+        """The fewest draws that it still takes to stop: as many can be evaluated at once without waste."""
+
+
+@dataclass(frozen=True)
+class BesagClifford(Stopping):
+    """Stop at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
+
+    Parameters
+    ----------
+    h : int, default 20
+        Exceedances to wait for.  The standard error of a large p-value is about p / sqrt(h), 22 % for 20.
+
+    Notes
+    -----
+    The p-value is h / l if the h-th exceedance is draw l, and (g + 1) / (B + 1) if there were only g < h among all B
+    draws.  It is exact [BC91]: without ties P(p <= x) = x under the null hypothesis at every x that
+    it can take, whatever h; ties only lower that.
+
+    A test at level alpha decides as its first h / alpha - 1 draws would, 399 at .05 with the default; at levels up to
+    h / (B + 1), .02 with B = 999, it decides as all B would.  Under the null hypothesis it takes about
+    h (1 + log(B / h)) draws on average, 98 of 999.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import BesagClifford, two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test(rng.normal(size=30), rng.normal(size=30), stopping=BesagClifford(h=10), rng=0)
+    >>> result.n_resamples, result.n_planned, round(result.pvalue, 3)
+    (44, 999, 0.227)
+    """
+
+    h: int = 20
+
+    def __post_init__(self) -> None:
+        """Check the parameter."""
+        object.__setattr__(self, "h", count(self.h, "h", minimum=1))
+
+    def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
+        return _first(exceedances >= self.h)
+
+    def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
+        return self.h / drawn if exceedances >= self.h else (1 + exceedances) / (1 + planned)
+
+    def least(self, exceedances: int, drawn: int, planned: int) -> int:
+        return min(self.h - exceedances, planned - drawn)
+
+
+@dataclass(frozen=True)
+class Decision(Stopping):
+    """Stop as soon as it is certain whether all draws would reject: the same decision, mostly at a fifth of the cost.
+
+    Parameters
+    ----------
+    alphas : tuple of float
+        The levels at which the decision must be certain.
+
+    Notes
+    -----
+    After l of B draws with b exceedances the p-value of all B lies between (1 + b) / (1 + B) and
+    (1 + b + B - l) / (1 + B); drawing stops once none of the levels lies between these two.
+
+    The p-value is (1 + b) / (1 + l), and valid though l is random: P(p <= x) <= x for every x.  (Every run that ends no
+    higher than with b of l has at most b exceedances after l draws, whether it ends sooner or later, because it stops
+    where exceedances or their absence reach fixed numbers; and without ties the number after l draws is uniform on
+    0, ..., l under the null hypothesis.)  It lies between the two bounds above, and so on the side of every level
+    where the p-value of all draws is.  At other levels the decision is that of a valid test, but need not be theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y = rng.normal(size=30), rng.normal(size=30)
+    >>> result = two_sample_test(X, Y, stopping="decision", alpha=0.05, rng=0)
+    >>> result.stopping, result.n_resamples, round(result.pvalue, 3), result.reject()
+    (Decision(alphas=(0.05,)), 287, 0.177, False)
+    """
+
+    alphas: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        """Check the levels and put them in order."""
+        given = (self.alphas,) if isinstance(self.alphas, Real) else self.alphas
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
+            raise TypeError(f"alphas must be one or more levels, such as (0.05, 0.01); got {self.alphas!r}")
+        object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in given})))
+
+    def _allowed(self, planned: int) -> np.ndarray:
+        """How many of the B + 1 rows may reach the observed statistic for each level to reject.
+
+        At least one: a level too small to ever reject is treated as the smallest that can, which decides the same.
+        """
+        return np.array([max(1, allowed_rows(alpha, planned + 1)) for alpha in self.alphas])
+
+    def stop(self, exceedances: np.ndarray, planned: int) -> int | None:
+        low = 1 + np.asarray(exceedances)
+        high = low + planned - np.arange(1, low.size + 1)
+        allowed = self._allowed(planned)[:, None]
+        return _first(((low > allowed) | (high <= allowed)).all(axis=0))
+
+    def pvalue(self, exceedances: int, drawn: int, planned: int) -> float:
+        return (1 + exceedances) / (1 + drawn)
+
+    def least(self, exceedances: int, drawn: int, planned: int) -> int:
+        allowed = self._allowed(planned)
+        to_accept, to_reject = allowed - exceedances, 1 + exceedances + planned - drawn - allowed
+        return int(np.maximum(np.minimum(to_accept, to_reject), 0).max())
+
+
+#: What ``stopping`` may be called.
+STOPPINGS = ("besag-clifford", "decision")
+
+
+def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
+    """A rule from None, a name or a rule; "decision" is that at ``alphas``.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    TypeError
+        For anything else.
+    """
+    if stopping is None or isinstance(stopping, Stopping):
+        return stopping
+    if isinstance(stopping, str):
+        name = choice(stopping.replace("_", "-"), STOPPINGS, "stopping")
+        return BesagClifford() if name == "besag-clifford" else Decision(alphas)
+    raise TypeError(
+        f"stopping must be None, 'besag-clifford', 'decision', or a rule such as BesagClifford(h=10); got {stopping!r}"
+    )
+
+
+def allowed_rows(alpha: float, rows: int) -> int:
+    """How many of so many rows may reach the observed statistic, itself among them, so that p <= alpha.
+
+    Judged by the attainable p-values themselves, so that rounding cannot make another decision.
+    """
+    most = int(alpha * rows)
+    while most < rows and (most + 1) / rows <= alpha:
+        most += 1
+    while most > 0 and most / rows > alpha:
+        most -= 1
+    return most
+
+
+def _first(true: Any) -> int | None:
+    """After how many draws something (drawn,) is true for the first time."""
+    where = int(np.argmax(true)) if true.size else 0
+    return where + 1 if true.size and true[where] else None

@@ -1,0 +1,1 @@
+"""Pictures of results; matplotlib is imported when one is asked for."""

@@ -1,0 +1,48 @@
+"""Where pictures are drawn and saved, and in which colours; matplotlib is imported when one is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's palette: told apart with every kind of colour vision
+BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+
+
+def axes(ax: Axes | None) -> Axes:
+    """The axes given, or new ones; says what to install where matplotlib is missing."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
+    return plt.subplots(figsize=(7, 4), layout="constrained")[1]
+
+
+def check_path(path: str | None) -> None:
+    """Raise, before the work and not after it, if a picture cannot be saved under this path."""
+    if path is None:
+        return
+    try:
+        from matplotlib.backend_bases import FigureCanvasBase
+    except ImportError:
+        raise ImportError(f"saving {path} needs matplotlib: pip install 'shrinktest[plot]'") from None
+    known = sorted(FigureCanvasBase.get_supported_filetypes())
+    if Path(path).suffix.lstrip(".").lower() not in known:
+        raise ValueError(f"{path} is no name for a picture: it must end in one of .{', .'.join(known)}")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"{path} cannot be saved: there is no directory {Path(path).parent}")
+
+
+def save(plot: Callable[[Axes], object], path: str) -> None:
+    """Draw on a new figure and save it; without pyplot, so that no display is needed and no global state changes."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.0, 4.0), layout="constrained")
+    plot(figure.subplots())
+    figure.savefig(path, dpi=150)

@@ -1,0 +1,53 @@
+"""Heat map of many tests; matplotlib is imported when one is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest.plots.axes import axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from shrinktest.multiple.many import ManyTests
+
+_NUMBERS = 12  # cells in a row up to which every p-value is written out
+_NAMES = 20  # that fit along an axis
+
+
+def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
+    """Adjusted p-values, dark where small: a row of columns, or a matrix of pairs; a star where rejected."""
+    if not len(tests.null_distributions):
+        raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some relabellings")
+    ax = axes(ax)
+    lines = list(dict.fromkeys(label[0] for label in tests.labels)) if len(tests.keys) == 2 else [""]
+    across = list(dict.fromkeys(label[-1] for label in tests.labels))
+    grid, marked = np.full((len(lines), len(across)), np.nan), np.zeros((len(lines), len(across)), dtype=bool)
+    for label, pvalue, rejected in zip(tests.labels, tests.adjusted, tests.reject(), strict=True):
+        where = lines.index(label[0]) if len(tests.keys) == 2 else 0, across.index(label[-1])
+        grid[where], marked[where] = pvalue, rejected
+    least = 1.0 / (len(tests.null_distributions) + (not tests.exact))
+    image = ax.imshow(
+        np.log10(np.maximum(grid, least)), cmap="cividis", vmin=min(np.log10(least), -1.0), vmax=0.0, aspect="auto"
+    )
+    for i, j in np.argwhere(~np.isnan(grid)):
+        star = "*" if marked[i, j] else ""
+        text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
+        ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
+    ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
+    ax.set_yticks(*_names(lines, marked.any(axis=1)))
+    if tests.test == "two-sample":
+        ax.set_yticks([])
+    ax.set_title(f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}", fontsize="medium")
+    ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
+    return ax
+
+
+def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
+    """Places along an axis and their names: all, or as many as can be read, those with a star if they are so few."""
+    places = list(range(0, len(labels), -(-len(labels) // _NAMES)))
+    if len(labels) > _NAMES and 0 < marked.sum() <= _NAMES:
+        places = np.flatnonzero(marked).tolist()
+    return places, [labels[i] for i in places]

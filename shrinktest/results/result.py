@@ -1,0 +1,299 @@
+"""TestResult: what a test found, with the null distribution it was judged by."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from shrinktest._validate import level
+from shrinktest._version import __version__
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.nulls.permutation import Null
+from shrinktest.nulls.stopping import Stopping, allowed_rows
+from shrinktest.results.differences import Differences
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+def plain_json(value: Any) -> Any:
+    """Plain Python values as JSON knows them, which has finite numbers only."""
+    if isinstance(value, dict):
+        return {key: plain_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_json(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
+
+
+_version = functools.cache(importlib.metadata.version)  # reads files, and a test may take less time than that
+
+
+def versions() -> dict[str, str]:
+    """Versions of this package and of those that its numbers depend on."""
+    return {"shrinktest": __version__, **{name: _version(name) for name in ("numpy", "scipy", "numba")}}
+
+
+@dataclass(frozen=True, eq=False)
+class TestResult(Differences):
+    """Result of a test; ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic : float
+        Squared MMD, or HSIC, of the estimates; for more than two, their mean squared distance or dHSIC.
+    pvalue : float
+        Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
+    null_distribution : ndarray, shape (n_resamples,)
+        The statistic over the relabellings; with ``exact`` these are all, the observed one included.
+    n_resamples : int
+        Number of relabellings in the null distribution; with ``stopping`` those that were drawn until it ended.
+    exact : bool
+        Whether all relabellings were enumerated.
+    test : str
+        "two-sample", "independence", "k-sample" or "joint-independence".
+    form : str
+        "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
+    estimator : MeanEstimator
+        As it was given.
+    tuning : str
+        What was tuned when: "sample", "joint", "pooled", or "fixed".
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that were used; one per variable for independence.
+    bandwidth : float, tuple or None
+        Of the kernel or kernels; None where they have none.
+    n_observations : tuple of int
+        Sizes of the samples, or the number of pairs.
+    alpha : float
+        Level at which ``reject`` and ``summary`` decide.
+    estimates : tuple of MeanEmbedding
+        The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
+    rng : dict
+        Bit generator, seed entropy and state before the first draw: enough to draw the same relabellings again.
+    versions : dict
+        Versions of the packages that computed it.
+    notes : tuple of str
+        What a reader should know about this combination.
+    tolerance : float
+        How far below the observed statistic still counts as a tie.
+    route : str
+        How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
+    restriction : str
+        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+    stopping : Stopping or None
+        The rule that could end the drawing; None without one, and where all relabellings were enumerated.
+    n_planned : int
+        Relabellings that would have been drawn without it.
+    stopped : bool
+        Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
+    again : Witness or None
+        Recomputes the estimates on the same relabellings, for ``witness_band``; None but for two samples.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> round(result.pvalue, 4), result.n_resamples, result.exact  # all splits into four and four
+    (0.0286, 35, True)
+    >>> result.reject(alpha=0.01)
+    False
+    """
+
+    __test__: ClassVar[bool] = False  # not a test class for pytest
+
+    statistic: float
+    pvalue: float
+    null_distribution: np.ndarray
+    n_resamples: int
+    exact: bool
+    test: str
+    form: str
+    estimator: Any
+    tuning: str
+    kernel: Any
+    bandwidth: Any
+    n_observations: tuple[int, ...]
+    alpha: float
+    estimates: tuple[MeanEmbedding, ...]
+    rng: dict[str, Any]
+    versions: dict[str, str]
+    notes: tuple[str, ...] = ()
+    tolerance: float = 0.0
+    route: str = "dense"
+    restriction: str = ""
+    stopping: Stopping | None = None
+    n_planned: int = 0
+    stopped: bool = False
+    again: Any = None
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __len__(self) -> int:
+        return 2
+
+    def __getitem__(self, index: int) -> float:
+        return (self.statistic, self.pvalue)[index]
+
+    def __repr__(self) -> str:
+        return f"TestResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, estimator={self.estimator!r})"
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    def critical_value(self, alpha: float | None = None) -> float:
+        """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
+
+        Infinity when there are too few relabellings to reject at all; NaN when the drawing was stopped before it was
+        known.
+        """
+        alpha = self.alpha if alpha is None else level(alpha)
+        if self.stopped:
+            return float("nan")
+        ordered = np.sort(self.null_distribution)[::-1]
+        rows = ordered.size + (not self.exact)
+        # p <= alpha means: at most this many rows, the observed one among them, reach the statistic
+        allowed = allowed_rows(alpha, rows)
+        return float(ordered[allowed - (not self.exact)]) if allowed else float("inf")
+
+    @property
+    def exceedances(self) -> int:
+        """Relabellings whose statistic reaches the observed one, ties included."""
+        return int((self.null_distribution >= self.statistic - self.tolerance).sum())
+
+    def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Clopper-Pearson interval for the p-value that all relabellings would give.
+
+        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of relabellings.  A single
+        point when the null distribution is exact.  Where a rule stopped the drawing the same limits hold, with a little
+        more confidence than asked for.
+        """
+        if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
+            return self.pvalue, self.pvalue
+        from statsmodels.stats.proportion import proportion_confint
+
+        low, high = proportion_confint(
+            self.exceedances, self.n_resamples, alpha=1.0 - level(confidence, "confidence"), method="beta"
+        )
+        return float(low), float(high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names (embeddings as their size, amount and squared norm)."""
+        return {
+            "test": self.test,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "reject": self.reject(),
+            "alpha": self.alpha,
+            "n_resamples": self.n_resamples,
+            "exact": self.exact,
+            "form": self.form,
+            "estimator": repr(self.estimator),
+            "tuning": self.tuning,
+            "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else repr(self.kernel),
+            "bandwidth": self.bandwidth,
+            "n_observations": list(self.n_observations),
+            "estimates": [{"n": len(e.points), "shrinkage": e.shrinkage, "norm2": e.norm2()} for e in self.estimates],
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": self.versions,
+            "tolerance": self.tolerance,
+            "route": self.route,
+            "restriction": self.restriction,
+            "stopping": None if self.stopping is None else repr(self.stopping),
+            "n_planned": self.n_planned,
+            "stopped": self.stopped,
+            "null_distribution": self.null_distribution.tolist(),
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.
+
+        JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
+        """
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for a table of results (pandas), without the null distribution."""
+        import pandas as pd
+
+        hidden = ("null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations")
+        row = {name: value for name, value in self.to_dict().items() if name not in hidden}
+        row["n_observations"] = " + ".join(map(str, self.n_observations))
+        return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])
+
+    def summary(self) -> Any:
+        """The result as a statsmodels ``Summary``: prints as text, renders as HTML in a notebook."""
+        from shrinktest.results.summary import summary
+
+        return summary(self)
+
+    def plot_null(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the null distribution with the observed statistic and the critical value (matplotlib)."""
+        from shrinktest.plots.null import plot_null
+
+        return plot_null(self, ax)
+
+
+def conclude(
+    null: Null | None,
+    *,
+    kernel: Any,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    warn: bool = True,
+    **rest: Any,
+) -> TestResult:
+    """The result of a null distribution; ``None`` where missing values propagate."""
+    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+    widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
+    shared: dict[str, Any] = {
+        "kernel": kernel,
+        "bandwidth": widths if isinstance(kernel, tuple) else widths[0],
+        "alpha": alpha,
+        "n_observations": n_observations,
+        "versions": versions(),
+        **rest,
+    }
+    if null is None:
+        nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
+        return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
+    if warn and null.n_planned:
+        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
+    return TestResult(
+        statistic=null.observed,
+        pvalue=null.pvalue,
+        null_distribution=null.values,
+        n_resamples=null.values.size,
+        exact=null.exact,
+        tolerance=null.tolerance,
+        stopping=null.stopping,
+        n_planned=null.n_planned,
+        stopped=null.stopped,
+        **shared,
+    )
+
+
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
+    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
+    smallest = factor / rows
+    if rows > 1 and smallest > alpha:
+        relabellings = rows - (not exact)
+        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
+        warnings.warn(
+            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
+            f"= {alpha:g}: the test can never reject; "
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
+            UserWarning,
+            stacklevel=stacklevel,
+        )

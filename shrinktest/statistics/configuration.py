@@ -1,0 +1,94 @@
+"""Configuration: one statistic of the data at hand, with everything that does not depend on the labels done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.standard import ScaledMean
+from shrinktest.kernels import Kernel
+from shrinktest.nulls.permutation import Null, Shared, Statistic, null_distribution
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.stopping import Stopping
+
+FORMS = ("auto", "biased", "unbiased")
+
+
+@dataclass(frozen=True, eq=False)
+class Configuration:
+    """A statistic as a function of relabellings, and what a result says of it.
+
+    Parameters
+    ----------
+    statistic : callable
+        Relabellings (B, N) to (B, 2); what it closes over does not depend on the labels.
+    estimates : callable
+        The embeddings of the data as they are labelled.
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that are used.
+    route : str
+        How the kernel is evaluated.
+    notes : tuple of str
+        What a reader should know about this combination.
+    threads : bool
+        Whether threads pay.
+    shared : Shared, optional
+        For statistics that share work among relabellings.
+    """
+
+    statistic: Statistic
+    estimates: Callable[[], tuple[MeanEmbedding, ...]]
+    kernel: Any
+    route: str
+    notes: tuple[str, ...]
+    threads: bool
+    shared: Shared | None = None
+
+    def null(
+        self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False
+    ) -> Null:
+        """The statistic on the data and over the relabellings."""
+        return null_distribution(
+            self.statistic,
+            relabellings,
+            stopping=stopping,
+            workers=workers if self.threads else 1,
+            progress=progress,
+            shared=self.shared,
+        )
+
+    def about(self) -> dict[str, Any]:
+        """What a result says of it."""
+        return {"kernel": self.kernel, "estimates": self.estimates(), "notes": self.notes, "route": self.route}
+
+
+def resolve(kernel: Kernel, points: np.ndarray, generator: np.random.Generator, name: str) -> Kernel:
+    """The kernel with its bandwidth found on ``points``; an error says whose points they are."""
+    try:
+        return kernel.resolve(points, generator)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def form_of(estimator: MeanEstimator, statistic: str, sizes: tuple[int, ...]) -> str:
+    """The form, "biased" or "unbiased"; raises ValueError where the unbiased form does not exist."""
+    if statistic == "auto":
+        return "unbiased" if len(set(sizes)) > 1 else "biased"
+    average = isinstance(estimator, ScaledMean) and estimator.unbiased
+    if statistic == "unbiased" and len(sizes) == 1 and not average:
+        raise ValueError(
+            f"statistic='unbiased' of an independence test exists for the standard and the marginalised means only; "
+            f"use statistic='biased' with {estimator!r}"
+        )
+    return statistic
+
+
+def runs_compiled(estimator: MeanEstimator) -> bool:
+    """Whether threads pay: users' Python functions hold the interpreter lock and need not be thread-safe."""
+    return isinstance(estimator, ScaledMean | SpectralEstimator)

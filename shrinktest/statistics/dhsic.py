@@ -1,0 +1,106 @@
+"""dHSIC and its shrinkage relatives for every estimator, as a function of shuffles of the variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.marginalized import Marginalized
+from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.joint import WithoutMainEffects
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.route import check_memory
+
+
+def configure(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, ...],
+    variables: list[np.ndarray],
+    *,
+    memory: float,
+) -> Configuration:
+    """The statistic of an estimator and a kernel for each variable (n, p_l)."""
+    margins = tuple(estimator.features(kernel, z) for kernel, z in zip(kernels, variables, strict=True))
+    check_memory(len(variables[0]), len(variables), memory)
+    return Configuration(
+        statistic=shuffle_statistic(estimator, margins, variables),
+        estimates=lambda: (_estimate(estimator, kernels, margins, variables),),
+        kernel=kernels,
+        route="dense",
+        notes=_notes(estimator, len(variables)),
+        threads=runs_compiled(estimator),
+    )
+
+
+def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
+    """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
+    from shrinktest._compiled.joint import feature_gram, shuffle_sums, shuffled
+
+    grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(margins, variables, strict=True)]))
+    rows = np.ascontiguousarray(grams.mean(axis=1))
+    centre = grams, rows, rows.mean(axis=1)
+    n = rows.shape[1]
+    if isinstance(estimator, ScaledMean):
+
+        def scaled(shuffles: np.ndarray) -> np.ndarray:
+            out = np.empty((len(shuffles), 3))
+            shuffle_sums(*centre, shuffles, out)
+            total, trace, size = out.T
+            return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
+
+        return scaled
+    if isinstance(estimator, SpectralEstimator):
+        estimator.check_size(n)
+        theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+
+        def spectral(shuffles: np.ndarray) -> np.ndarray:
+            out = np.empty((len(shuffles), 2))
+            shuffled(*centre, shuffles, theta, amounts, *loops, out)
+            return out
+
+        return spectral
+
+    def by_function(shuffles: np.ndarray) -> np.ndarray:
+        out = np.empty((len(shuffles), 2))
+        for r in range(len(shuffles)):
+            gram = np.empty((n, n))
+            feature_gram(*centre, shuffles, r, gram)
+            w = estimator.weights(gram)
+            out[r] = w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+        return out
+
+    return by_function
+
+
+def _estimate(
+    estimator: MeanEstimator, kernels: tuple[Kernel, ...], margins: tuple[Kernel, ...], variables: list[np.ndarray]
+) -> MeanEmbedding:
+    points = np.hstack(variables)
+    joint = WithoutMainEffects(margins, points, tuple(z.shape[1] for z in variables))
+    if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
+        amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip(variables, kernels, strict=True))
+        return replace(KME().embed(points, joint), shrinkage=amounts)
+    if isinstance(estimator, ScaledMean):
+        return estimator.embed(points, joint)
+    weights, amount = estimator._solve(joint(points))
+    return MeanEmbedding(points, weights, joint, amount)
+
+
+def _notes(estimator: MeanEstimator, variables: int) -> tuple[str, ...]:
+    if isinstance(estimator, SKMSE) and estimator.fixed:
+        return (
+            "One shrinkage amount for every shuffle multiplies the statistic by a constant: the p-value is that of "
+            f"estimator='kme' ({'HSIC' if variables == 2 else 'dHSIC'}).",
+        )
+    if isinstance(estimator, Marginalized):
+        return (
+            "The noise of a variable does not change with the shuffles: this is the test of estimator='kme' with wider "
+            "kernels, bandwidth^2 + 2 variance.",
+        )
+    return ()

@@ -1,0 +1,227 @@
+"""HSIC and its shrinkage relatives for every estimator, as a function of pairings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.base import Tuned
+from shrinktest.estimators.marginalized import Marginalized
+from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.route import Route, Routes
+
+
+def configure(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    x: np.ndarray,
+    y: np.ndarray,
+    *,
+    form: str,
+    routes: Routes | None = None,
+    **route: Any,
+) -> Configuration:
+    """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
+
+    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
+    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
+    """
+    chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
+    return Configuration(
+        statistic=pairing_statistic(estimator, chosen, x, y, form),
+        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y),),
+        kernel=kernels,
+        route=chosen[0].name,
+        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
+        threads=runs_compiled(estimator),
+    )
+
+
+def _routes(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    points: tuple[np.ndarray, np.ndarray],
+    choose: Routes,
+    *,
+    gram: str,
+    memory: float,
+    **options: Any,
+) -> tuple[Route, Route]:
+    """One route for both margins, each with features of its own; a margin knows nothing of the pairing."""
+    margins = [estimator.features(kernel, z) for kernel, z in zip(kernels, points, strict=True)]
+    common = {
+        "memory": memory,
+        "kernels": 2,
+        "by_coordinates": isinstance(estimator, ScaledMean),
+        "default_rank": 100,
+        **options,
+    }
+
+    def both(gram: str) -> tuple[Route, Route]:
+        left, right = (
+            choose(kernel, z, gram=gram, large=300, **common) for kernel, z in zip(margins, points, strict=True)
+        )
+        return left, right
+
+    routes = both(gram)
+    if gram == "auto" and routes[0].name + routes[1].name != "densedense":
+        low = [route.kernel for route in routes if isinstance(route.kernel, FiniteRank)]
+        ranks = [kernel.coordinates(z[:1]).shape[1] for kernel, z in zip(low, points, strict=False)]
+        if len(low) < 2 or ranks[0] * ranks[1] > 4 * len(points[0]):  # a gathered product costs as much as eight others
+            return both("dense")
+    return routes
+
+
+def tuning_of(estimator: MeanEstimator, n: int) -> str:
+    """What the estimator tunes when, on n pairs; raises ValueError for what makes no sense with pairs."""
+    if isinstance(estimator, SKMSE) and estimator.target is not None:
+        raise ValueError(
+            "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
+            "natural target is zero, that is, independence: leave it out"
+        )
+    if not isinstance(estimator, Tuned):
+        return "fixed"
+    tuning = estimator.tuning_for((n,))
+    if tuning == "joint":
+        raise ValueError(
+            "tuning='joint' shares one amount between two samples, and an independence test has one sample of pairs; "
+            "use tuning='sample'"
+        )
+    if isinstance(estimator, Marginalized):
+        return tuning
+    if tuning == "pooled":
+        raise ValueError(
+            "tuning='pooled' tunes once on what relabelling cannot change; in an independence test these are "
+            "all n^2 pairs, whose mean is exactly zero, so that every amount would shrink to nothing; use "
+            "tuning='sample', or fix the amount"
+        )
+    return tuning
+
+
+def pairing_statistic(
+    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
+) -> Statistic:
+    """The statistic as a function of pairings, (B, n) permutations to (B, 2)."""
+    if isinstance(estimator, ScaledMean):
+        return _scaled(estimator, routes, x, y, form)
+    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+    if isinstance(estimator, SpectralEstimator):
+        return _spectral(estimator, centred_x, centred_y)
+    return _by_function(estimator, centred_x, centred_y)
+
+
+def _centred(gram: np.ndarray) -> np.ndarray:
+    rows = gram.mean(axis=0)
+    return np.ascontiguousarray(gram - rows[:, None] - rows[None, :] + rows.mean())
+
+
+def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple[Statistic, tuple[float, float], float]:
+    """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
+    from shrinktest._compiled.sums import cross_sums, pairing_sums
+
+    u, v = (route.coordinates(z) for route, z in zip(routes, (x, y), strict=True))
+    if u is not None and v is not None:
+        u, v = (np.ascontiguousarray(w - w.mean(axis=0)) for w in (u, v))
+        traces = float(np.square(u).sum()), float(np.square(v).sum())
+        norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
+        loop: Any = cross_sums
+    else:
+        u, v = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+        traces = float(np.trace(u)), float(np.trace(v))
+        norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+        loop = pairing_sums
+
+    def sums_of(permutations: np.ndarray) -> np.ndarray:
+        out = np.empty((len(permutations), 2))
+        loop(u, v, permutations, out)
+        return out
+
+    return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
+
+
+def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str) -> Statistic:
+    sums_of, traces, size = _sums_of(routes, x, y)
+    n = len(x)
+
+    def statistic(permutations: np.ndarray) -> np.ndarray:
+        total, trace = sums_of(permutations).T
+        if form == "unbiased":
+            # [Song12] in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
+            value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
+            value /= n * (n - 3)
+        else:
+            value = estimator.scale((total, trace, n)) ** 2 * total / n**2
+        return np.stack([value, np.full(len(value), size)], axis=1)
+
+    return statistic
+
+
+def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
+    from shrinktest._compiled.pairing import pairings
+
+    n = len(centred_x)
+    estimator.check_size(n)
+    theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+
+    def statistic(permutations: np.ndarray) -> np.ndarray:
+        out = np.empty((len(permutations), 2))
+        pairings(centred_x, centred_y, permutations, theta, amounts, *loops, out)
+        return out
+
+    return statistic
+
+
+def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
+    def one(permutation: np.ndarray) -> tuple[float, float]:
+        gram = centred_x * centred_y[np.ix_(permutation, permutation)]
+        w = estimator.weights(gram)
+        return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+
+    return lambda permutations: np.array([one(p) for p in permutations])
+
+
+def _estimate(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    margins: tuple[Kernel, Kernel],
+    x: np.ndarray,
+    y: np.ndarray,
+) -> MeanEmbedding:
+    left, right = margins
+    pair: Kernel
+    if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
+        pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
+    else:
+        pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
+    points = np.hstack([x, y])
+    if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
+        amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
+        return replace(KME().embed(points, pair), shrinkage=amounts)
+    if isinstance(estimator, ScaledMean):
+        return estimator.embed(points, pair)
+    weights, amount = estimator._solve(pair(points))
+    return MeanEmbedding(points, weights, pair, amount)
+
+
+def _notes(estimator: MeanEstimator) -> tuple[str, ...]:
+    if isinstance(estimator, SKMSE) and estimator.fixed:
+        return (
+            "One shrinkage amount for every pairing multiplies the statistic by a constant: the p-value is that of "
+            "estimator='kme' (HSIC).",
+        )
+    if isinstance(estimator, Marginalized):
+        return (
+            "The noise of a margin does not change with the pairing: this is the test of estimator='kme' with wider "
+            "kernels, bandwidth^2 + 2 variance.",
+        )
+    return ()
