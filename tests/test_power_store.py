@@ -146,12 +146,12 @@ def test_a_study_killed_at_three_random_moments_ends_as_if_it_was_not(workers, t
 
 def test_ctrl_c_keeps_what_is_done(tmp_path, path):
     script = tmp_path / "slow.py"
-    script.write_text(SLOW.format(pause=0.02, trials=500, workers=1))
+    script.write_text(SLOW.format(pause=0.02, trials=5000, workers=1))
     process = started(script, path)
     wait_for(lambda: path.exists() and path.stat().st_size > 0, process)
     time.sleep(0.6)  # less than the time between commits
     assert killed(process, signal.SIGINT) == -signal.SIGINT
-    assert 0 < count(path) < 500 * 8
+    assert 0 < count(path) < 5000 * 8
 
 
 def test_what_is_done_is_not_done_again(path):
