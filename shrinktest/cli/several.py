@@ -201,7 +201,9 @@ def _pipeline(args: argparse.Namespace, kind: str) -> Callable[[Any, Any], Any]:
         _refuse(args, *_UNGIVEN, what="a --test of one's own")
         try:
             found: Any = getattr(importlib.import_module(module), name)
-        except Exception as error:  # of a file of the user's
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"--test {args.test}: {error}") from None
+        except Exception as error:  # in a file of the user's
             raise ValueError(f"--test {args.test}: {_said(error)}") from None
         if not callable(found):
             raise ValueError(f"--test {args.test} is no function (X, Y) -> p-value: {found!r}")
