@@ -28,6 +28,7 @@ NAME = "new_tests_levels"
 TITLE = "Level of the tests of more than two, of many, and of the witness band"
 ALPHA, RESAMPLES, CONFIDENCE = 0.05, 99, 0.999
 ESTIMATORS = ("kme", "skmse", "fkmse", "landweber", "tsvd", "mkme")
+FREE = ", relabelled freely"  # which these data do not allow
 COMMON = {"n_resamples": RESAMPLES, "workers": 1}
 
 
@@ -72,6 +73,33 @@ def band(rng, heavy, sizes, studentize, **given):
     return result.witness_band(grid, confidence=1.0 - ALPHA, studentize=studentize).pvalue
 
 
+def of_blocks(rng, heavy, labels, columns):
+    """Observations that share what their block adds to them."""
+    return numbers(rng, heavy, len(labels), columns) + 3.0 * numbers(rng, heavy, 1 + labels.max(), columns)[labels]
+
+
+def k_sample_in_blocks(rng, heavy, shares, restricted, **given):
+    labels = [np.repeat(np.arange(len(counts)), counts) for counts in shares]
+    pooled = of_blocks(rng, heavy, np.concatenate(labels), 2)
+    cuts = np.cumsum([len(part) for part in labels])[:-1]
+    design = {"blocks": labels} if restricted else {}
+    return k_sample_test(*np.split(pooled, cuts), rng=rng, **design, **given, **COMMON).pvalue
+
+
+def columns_of_clusters(rng, heavy, clusters, size, restricted, **given):
+    labels = np.repeat(np.arange(2 * clusters), size)
+    x, y = np.split(of_blocks(rng, heavy, labels, 3), 2)
+    design = {"groups": np.split(labels, 2)} if restricted else {}
+    return two_sample_test_columns(x, y, rng=rng, **design, **given, **COMMON).pvalue
+
+
+def matrix_in_blocks(rng, heavy, blocks, size, restricted, **given):
+    labels = np.repeat(np.arange(blocks), size)
+    x, y = (of_blocks(rng, heavy, labels, 2) for _ in range(2))
+    design = {"blocks": labels} if restricted else {}
+    return independence_matrix(x, y, rng=rng, **design, **given, **COMMON).pvalue
+
+
 def cases():
     """Name, estimator, function and arguments of every case."""
     for estimator in ESTIMATORS:
@@ -92,6 +120,15 @@ def cases():
         for studentize in (True, False):
             name = f"witness band, 10 + 12, {'studentized' if studentize else 'one width'}"
             yield name, estimator, band, {"sizes": (10, 12), "studentize": studentize, "estimator": estimator}
+    for restricted in (True, False):
+        how, shares = "" if restricted else FREE, ((4, 1, 1), (1, 4, 1), (1, 1, 4))
+        for estimator in ("kme", "fkmse"):
+            given = {"restricted": restricted, "estimator": estimator}
+            yield "k-sample, 6 + 6 + 6 in 3 blocks" + how, estimator, k_sample_in_blocks, {"shares": shares, **given}
+            name = "3 columns, 5 + 5 clusters of 3" + how
+            yield name, estimator, columns_of_clusters, {"clusters": 5, "size": 3, **given}
+            name = "2 x 2 pairs of columns in 4 blocks of 5" + how
+            yield name, estimator, matrix_in_blocks, {"blocks": 4, "size": 5, **given}
 
 
 def rejections(name, estimator, function, arguments, trials):
@@ -113,19 +150,22 @@ def page(tables) -> list[str]:
     table = tables[""]
     trials = int(table["trials"].max())
     low, high = region(trials)
+    held = table[~table["test"].str.endswith(FREE)]
     wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
     wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
     shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
     return [
         f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
         f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
-        f"{int(table['inside'].sum())} of {len(table)} cells are.",
+        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are relabelled freely where the data "
+        "are in blocks or clusters.",
         markdown(shown),
         "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
         "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
         'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
         "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
-        "the band at any of 15 points.",
+        "the band at any of 15 points.  Observations in a block or a cluster share what it adds to them; relabelled "
+        "within blocks, or cluster by cluster, the tests keep their level, and relabelled freely they do not.",
     ]
 
 
