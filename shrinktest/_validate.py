@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import sys
@@ -302,6 +301,8 @@ def choice(value: Any, known: Iterable[str], name: str) -> str:
         return value
     message = f"{name} must be one of {_listed(known)}; got {value!r}"
     if isinstance(value, str):
+        import difflib
+
         near = difflib.get_close_matches(value.lower(), known, n=1)
         message += f". Did you mean {near[0]!r}?" if near else ""
     raise ValueError(message)

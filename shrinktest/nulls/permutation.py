@@ -5,14 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Stopping
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 #: (B, N) relabellings to (B, 2): the statistic, and the size of the terms that cancel in it (for ties).
 Statistic = Callable[[np.ndarray], np.ndarray]
@@ -254,6 +257,7 @@ def _threaded(run: _Run, pace: _Pace, workers: int) -> None:
     """Go on in a pool of threads."""
     if not run.open:
         return
+    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait  # many a test is too short for threads
 
     # A pool of our own for every call: nothing is left behind that a fork could break or another thread disturb.
     def work(relabellings: np.ndarray) -> tuple[np.ndarray, float]:

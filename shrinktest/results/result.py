@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.metadata
-import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,7 +33,11 @@ def plain_json(value: Any) -> Any:
     return value
 
 
-_version = functools.cache(importlib.metadata.version)  # reads files, and a test may take less time than that
+@functools.cache  # files are read, and a test may take less time than that
+def _version(package: str) -> str:
+    from importlib.metadata import version
+
+    return version(package)
 
 
 def versions() -> dict[str, str]:
@@ -221,6 +223,8 @@ class TestResult(Differences):
 
         JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
         """
+        import json
+
         return json.dumps(plain_json(self.to_dict()), **options)
 
     def to_frame(self) -> pd.DataFrame:

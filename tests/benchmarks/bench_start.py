@@ -40,10 +40,10 @@ def inside(programs, rounds, **options):
 
 
 def kept(name, labels, own, other, measure, target=""):
-    value = own if other is None else own / other if measure == "cost" else other / own
+    value = own if other is None else other / own if measure == "faster" else own / other
     middle = np.median(own)
     if other is not None:
-        middle = middle / np.median(other) if measure == "cost" else np.median(other) / middle
+        middle = np.median(other) / middle if measure == "faster" else middle / np.median(other)
     shown = {} if measure == "s" else {"ours_seconds": np.median(own), "theirs_seconds": np.median(other)}
     return Row(
         "start", name, *labels, middle, measure, value.min(), value.max(), target, rounds=len(own), **shown
@@ -89,8 +89,8 @@ def test_first_calls(keep, smoke, rounds, tmp_path_factory, verb, estimator):
     pvalues.add(children.run(program, cache=caches[-1]).split()[1])
     assert len(pvalues) == 1
     labels = "first call in a new process, warm cache", "the call that compiles"
-    keep(kept(name, labels, warm, first, "cost"))
-    keep(kept(name, ("second call", "first call in a new process"), second, warm, "faster"))
+    keep(kept(f"{name}: first call in a new process", labels, warm, first, "share"))
+    keep(kept(f"{name}: second call", ("second call", "first call in a new process"), second, warm, "faster"))
 
 
 def test_import_compiles_nothing(keep, tmp_path):
