@@ -15,8 +15,9 @@ TESTS = {
     "two-sample": (two_sample_test, samples.two, loops.two_sample, samples.splits),
     "independence": (independence_test, samples.pair, loops.independence, samples.pairings),
 }
-#: Relabellings that the numpy loop takes, by size: those by deletion decompose n matrices in each.
-QUICK = {10: 200, 30: 200, 100: 100, 300: 20, 1000: 10, 3000: 5}
+#: Relabellings that the numpy loop takes, by size: those by deletion decompose n matrices in each.  With more than 2000
+#: points the package takes the median over some of them, which the loop does not.
+QUICK = {10: 200, 30: 200, 100: 100, 300: 20, 1000: 10}
 SLOW = {10: 20, 30: 10, 100: 2, 300: 1}
 BY_DELETION = ("landweber", "nu", "iterated_tikhonov")
 SIZES = [(name, n) for name in LOOPS for n in QUICK if n <= 300 or name == "kme"]
@@ -35,8 +36,9 @@ def test_against_numpy(race, threads, tiny, test, name, n):
     threads(1)
 
     def agree(ours, theirs):
-        np.testing.assert_allclose(ours.statistic, theirs[0], rtol=1e-4, atol=1e-9)
-        np.testing.assert_allclose(ours.null_distribution[: rows - 1], theirs[1:], rtol=1e-4, atol=1e-8)
+        rtol = 1e-3 if name == "mmkme" else 1e-4  # amounts of many coordinates, where the score is flat
+        np.testing.assert_allclose(ours.statistic, theirs[0], rtol=rtol, atol=1e-9)
+        np.testing.assert_allclose(ours.null_distribution[: rows - 1], theirs[1:], rtol=rtol, atol=1e-8)
 
     race(
         "numpy",
