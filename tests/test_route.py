@@ -311,6 +311,20 @@ def test_a_filter_without_a_gram_matrix_of_many_points():
 X, Y = normal(40, 2), normal(30, 2, seed=1)
 
 
+def test_a_factor_takes_the_memory_of_its_own_rank():
+    """Which nobody knows beforehand: what counts is whether the coordinates that are needed fit."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=200), rng.normal(0.3, 1.0, size=200)
+    whole = two_sample_test(X, Y, gram="dense", n_resamples=99, rng=0)
+    small = two_sample_test(X, Y, gram="factor", n_resamples=99, rng=0, max_memory=5e5)  # the Gram matrix has 1.28e6
+    assert small.route == "factor" and small.pvalue == whole.pvalue
+    X, Y = rng.normal(size=(2, 200, 9))
+    with pytest.raises(
+        MemoryError, match=r"and 52 coordinates of 400 observations take all of max_memory=500000 bytes"
+    ):
+        two_sample_test(X, Y, gram="factor", max_memory=5e5)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -163,25 +163,36 @@ def choose_route(
         )
         check_memory(size, kernels, memory, advice)
         return Route("dense", kernel)
-    most = rank or (min(_MOST, size) if gram == "factor" else min(default_rank, size))
-    if most > max(1, affordable):
+    exact = gram == "factor" and rank is None  # then nobody knows how many coordinates before they are found
+    most = rank or min(_MOST if exact else default_rank, size)
+    if (1 if exact else most) > max(1, affordable):
         raise MemoryError(
             f"gram={gram!r}: {most} coordinates of {size} observations take {_bytes(24.0 * kernels * size * most)}, "
             f"more than max_memory={_bytes(memory)}; give rank={max(1, affordable)} or less"
         )
-    if gram == "factor":
-        if rank is not None and not isinstance(kernel, FiniteRank):
-            low = factorized(kernel, points, rank, truncate=True)
-            assert low is not None  # as it may be truncated
-            return Route(gram, low[0], _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
-        found = _factor(kernel, points, most)
+    if exact:
+        found = _factor(kernel, points, min(most, affordable))
         if found is None:
+            full = (
+                f"the Gram matrix has more than {min(most, affordable)} dimensions, or nearly as many as observations"
+            )
+            if affordable < most:
+                raise MemoryError(
+                    f"gram='factor': {full}, and {affordable} coordinates of {size} observations take all of "
+                    f"max_memory={_bytes(memory)}; use gram='nystrom' with rank={min(default_rank, affordable)}"
+                )
             raise ValueError(
-                f"gram='factor': the Gram matrix has more than {most} dimensions, or nearly as many as observations, "
-                "so that its factor saves nothing; "
+                f"gram='factor': {full}, so that its factor saves nothing; "
                 f"use gram='dense', or approximate it by gram='nystrom', rank={default_rank}"
             )
         return found
+    if gram == "factor":
+        assert rank is not None
+        if isinstance(kernel, FiniteRank):
+            return Route(gram, kernel)
+        low = factorized(kernel, points, rank, truncate=True)
+        assert low is not None  # as it may be truncated
+        return Route(gram, low[0], _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
     if gram == "nystrom":
         return Route(gram, nystrom(kernel, points, most, rng), _note(f"a Nystrom approximation with {most} landmarks"))
     return Route(
