@@ -26,7 +26,8 @@ BOUNDS = {
     "two workers against one": "Two workers share the relabellings. A call also evaluates the kernel, finds the median "
     "of the distances and starts the threads, in one: at N = 1000 that is half of a call of `kme` or `skmse` by "
     "`dense` and nearly all of one by `factor`, whose 999 relabellings take three milliseconds, less than threads are "
-    "worth. With ten times as many relabellings the calls by `dense` are 1.6 times faster with two workers.",
+    "worth. With ten times as many relabellings the calls by `dense` are 1.6 times faster with two workers. The tests "
+    "of independence by `dense` gather values from all over two Gram matrices, and wait for the memory they share.",
     "warm cache": "A process that imports numba and loads one cached function of one line already takes about 7 times "
     "as long as one that imports numpy. What came on top was shortened: scipy, pandas and the slower half of the "
     "package are imported when they are used.",
