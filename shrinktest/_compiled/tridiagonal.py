@@ -54,40 +54,54 @@ def workspace(n):
 
 @compiled()
 def tridiagonalize(matrix, start, work):
-    """Reduce ``matrix`` (n, n) to ``work``: K = Q T Q', Q = H_0 .. H_{n-1}, Q e_1 along ``start``; both are kept."""
+    """Reduce ``matrix`` (n, n) to ``work``: K = Q T Q', Q = H_0 .. H_{n-1}, Q e_1 along ``start``; both are kept.
+
+    Only the upper triangle is used.  One pass over it a step: what reflector k changes is multiplied at once by the
+    vector of reflector k + 1, which its first row determines.
+    """
     n = matrix.shape[0]
     diagonal, off, taus = work[0], work[1], work[2]
     a = matrix.copy()
-    p = np.empty(n)
-    column = start.copy()
+    p, product = np.empty(n), np.empty(n)  # product = A v for the next reflector, whose A is rows and columns k..n-1
+    product[:] = 0.0
+    v = work[3]
+    tau, _ = reflector(start, v)
+    for i in range(n):
+        row, vj, sums, vi, total = a[i, i + 1 :], v[i + 1 :], product[i + 1 :], v[i], a[i, i] * v[i]
+        for j in range(row.size):
+            total += row[j] * vj[j]
+            sums[j] += row[j] * vi
+        product[i] += total
     for k in range(n):  # reflector k acts on coordinates k..n-1; the first one maps the start, the others column k - 1
-        v = work[k + 3, k:]
         size = n - k
-        tau, beta = reflector(column[:size], v)
-        taus[k] = tau
-        if k > 0:
-            off[k - 1] = beta
-        if tau != 0.0:
-            for i in range(size):
-                row = a[k + i, k:]
-                total = 0.0
-                for j in range(size):
-                    total += row[j] * v[j]
-                p[i] = tau * total
-            overlap = 0.0
-            for j in range(size):
-                overlap += p[j] * v[j]
-            overlap *= 0.5 * tau
-            for j in range(size):
-                p[j] -= overlap * v[j]
-            for i in range(size):
-                row = a[k + i, k:]
-                vi, pi = v[i], p[i]
-                for j in range(size):
-                    row[j] -= vi * p[j] + pi * v[j]
-        diagonal[k] = a[k, k]
-        for j in range(size - 1):
-            column[j] = a[k, k + 1 + j]
+        v, taus[k] = work[k + 3, k:], tau
+        overlap = 0.0
+        for j in range(size):
+            p[j] = tau * product[j]
+            overlap += p[j] * v[j]
+        overlap *= 0.5 * tau
+        for j in range(size):
+            p[j] -= overlap * v[j]
+        top, first, lead = a[k, k:], v[0], p[0]
+        for j in range(size):
+            top[j] -= first * p[j] + lead * v[j]
+        diagonal[k] = top[0]
+        if size == 1:
+            break
+        w = work[k + 4, k + 1 :]
+        tau, off[k] = reflector(top[1:], w)
+        product[: size - 1] = 0.0
+        for i in range(1, size):
+            vi, pi, wi = v[i], p[i], w[i - 1]
+            a[k + i, k + i] -= 2.0 * vi * pi
+            total = a[k + i, k + i] * wi
+            row, vj, pj, wj, sums = a[k + i, k + i + 1 :], v[i + 1 :], p[i + 1 : size], w[i:], product[i:]
+            for j in range(row.size):
+                value = row[j] - (vi * pj[j] + pi * vj[j])
+                row[j] = value
+                total += value * wj[j]
+                sums[j] += value * wi
+            product[i - 1] += total
     off[n - 1] = 0.0
 
 
