@@ -91,17 +91,27 @@ def tridiagonalize(matrix, start, work):
         w = work[k + 4, k + 1 :]
         tau, off[k] = reflector(top[1:], w)
         product[: size - 1] = 0.0
-        for i in range(1, size):
-            vi, pi, wi = v[i], p[i], w[i - 1]
-            a[k + i, k + i] -= 2.0 * vi * pi
-            total = a[k + i, k + i] * wi
-            row, vj, pj, wj, sums = a[k + i, k + i + 1 :], v[i + 1 :], p[i + 1 : size], w[i:], product[i:]
-            for j in range(row.size):
-                value = row[j] - (vi * pj[j] + pi * vj[j])
-                row[j] = value
-                total += value * wj[j]
-                sums[j] += value * wi
-            product[i - 1] += total
+        for i in range(1, size - 1, 2):  # two rows at a time, so that the vectors are read half as often
+            here, below = a[k + i, k + i :], a[k + i + 1, k + i :]
+            v1, p1, w1, v2, p2, w2 = v[i], p[i], w[i - 1], v[i + 1], p[i + 1], w[i]
+            here[0] -= 2.0 * v1 * p1
+            here[1] -= v1 * p2 + p1 * v2
+            below[1] -= 2.0 * v2 * p2
+            total1, total2 = here[0] * w1 + here[1] * w2, here[1] * w1 + below[1] * w2
+            row1, row2 = here[2:], below[2:]
+            vj, pj, wj, sums = v[i + 2 :], p[i + 2 : size], w[i + 1 :], product[i + 1 :]
+            for j in range(row1.size):
+                one = row1[j] - (v1 * pj[j] + p1 * vj[j])
+                two = row2[j] - (v2 * pj[j] + p2 * vj[j])
+                row1[j], row2[j] = one, two
+                total1 += one * wj[j]
+                total2 += two * wj[j]
+                sums[j] += one * w1 + two * w2
+            product[i - 1] += total1
+            product[i] += total2
+        if size % 2 == 0:  # the last row is alone
+            a[n - 1, n - 1] -= 2.0 * v[size - 1] * p[size - 1]
+            product[size - 2] += a[n - 1, n - 1] * w[size - 2]
     off[n - 1] = 0.0
 
 
