@@ -35,7 +35,7 @@ from shrinktest.multiple.many import (
 )
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction, read_pairs
-from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.hsic import configure, tuning_of
 from shrinktest.statistics.route import memory_limit
@@ -253,7 +253,5 @@ def _shuffles(
     n_resamples: float, generator: np.random.Generator, n: int, columns: int
 ) -> Callable[[int, int], Relabellings]:
     """A function from the numbers of two columns of one table to their relabellings."""
-    whole = Shuffles(n_resamples, generator, n, columns)
-    words = 0 if whole.exact else int(whole.n_resamples) * (columns - 1)
-    seeds = whole._seeds(words).reshape(-1, columns - 1)
-    return lambda i, j: OneAgainstAnother(n_resamples, generator, whole, seeds, i, j)
+    again = same_state(generator)
+    return lambda i, j: OneAgainstAnother(n_resamples, again(), n, columns, i, j)

@@ -72,12 +72,10 @@ def test_two_of_the_shuffled_variables_are_paired_as_all_are(n_resamples):
     n, d = (5, 4) if n_resamples == 12 else (3, 3)
     whole = Shuffles(n_resamples, np.random.default_rng(6), n, d)
     rows = whole.rows()(min(whole.count, 36))
-    whole = Shuffles(n_resamples, np.random.default_rng(6), n, d)
-    seeds = whole._seeds(0 if whole.exact else 12 * (d - 1)).reshape(-1, d - 1)
     first = np.broadcast_to(np.arange(n), (len(rows), 1, n))
     placed = np.concatenate([first, rows], axis=1)
     for i, j in itertools.combinations(range(d), 2):
-        take = OneAgainstAnother(n_resamples, whole.rng, whole, seeds, i, j).rows()
+        take = OneAgainstAnother(n_resamples, np.random.default_rng(6), n, d, i, j).rows()
         found = np.vstack([take(1), take(4), take(len(rows) - 5)])
         for row, pi in zip(placed, found, strict=True):
             assert {(row[i, t], row[j, t]) for t in range(n)} == {(t, pi[t]) for t in range(n)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,61 +52,35 @@ class Shuffles(Relabellings):
 
 
 @dataclass(frozen=True)
-class OneAgainstAnother(Relabellings):
+class OneAgainstAnother(Shuffles):
     """What shuffles do to two of the variables: permutations (B, n) of the second against the first.
+
+    Those of all pairs of variables agree where their generators start in the same state; only the two are permuted.
 
     Parameters
     ----------
-    whole : Shuffles
-        Of all variables; nothing is drawn from its generator.
-    seeds : ndarray of uint64, shape (B, d - 1)
-        One word for every permutation, shared by all pairs of variables.
     first, second : int
         The two variables, counted from 0.
     """
 
-    whole: Shuffles
-    seeds: np.ndarray
     first: int
     second: int
 
     @property
     def size(self) -> int:
-        return self.whole.n
-
-    @property
-    def distinct(self) -> int:
-        return self.whole.distinct
-
-    @property
-    def magnitude(self) -> float:
-        return self.whole.magnitude
+        return self.n
 
     def _draw(self, rows: int) -> np.ndarray:
-        raise NotImplementedError("a slice of the shared seeds is drawn, which rows() knows")
+        words = self._seeds(rows * (self.variables - 1)).reshape(rows, self.variables - 1)
+        which = [v - 1 for v in (self.first, self.second) if v > 0]
+        drawn = _permutations(words[:, which].ravel(), self.n).reshape(rows, len(which), self.n)
+        return drawn[:, -1] if self.first == 0 else _relative(drawn[:, 0], drawn[:, 1])
 
     def _enumerate(self) -> Iterator[np.ndarray]:
-        return (self._relative(row[None])[0] for row in self.whole._enumerate())
-
-    def rows(self) -> Callable[[int], np.ndarray]:
-        if self.exact:
-            return super().rows()
-        done = 0
-
-        def take(rows: int) -> np.ndarray:
-            nonlocal done
-            start, done = done, done + rows
-            words = self.seeds[max(start - 1, 0) : done - 1]  # row 0 is the identity
-            which = [v - 1 for v in (self.first, self.second) if v > 0]
-            drawn = _permutations(words[:, which].ravel(), self.whole.n).reshape(len(words), len(which), self.whole.n)
-            found = drawn[:, -1] if self.first == 0 else _relative(drawn[:, 0], drawn[:, 1])
-            head = np.arange(self.whole.n)[None]
-            return np.vstack([head, found]) if start == 0 and rows else found
-
-        return take
+        return (self._relative(row[None])[0] for row in super()._enumerate())
 
     def _relative(self, rows: np.ndarray) -> np.ndarray:
-        still = np.broadcast_to(np.arange(self.whole.n), (len(rows), self.whole.n))
+        still = np.broadcast_to(np.arange(self.n), (len(rows), self.n))
         moved = [still if v == 0 else rows[:, v - 1] for v in (self.first, self.second)]
         return _relative(moved[0], moved[1])
 
