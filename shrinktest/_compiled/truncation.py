@@ -1,7 +1,8 @@
 """Truncated SVD (the kernel-PCA basis): scores and weights at a threshold on the eigenvalues.
 
 An amount is a threshold on sigma = D/n relative to the mean of K_ii; ``theta = (components kept or 0, score)``, score
-0 = LOO_filter, 1 = GCV.  ``work`` holds n more rows than for the other filters: the eigenvectors of T.
+0 = LOO_filter, 1 = GCV.  Eigenvectors of T are never formed: scores need their first components, and weights one
+combination of them, for which ``work`` keeps the rotations that diagonalised T.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import diagonalize, expand, rotate, trace, tridiagonalize
+from shrinktest._compiled.tridiagonal import expand, iterate, rotate, tape_of, trace, tridiagonalize, undo
 
 
 @compiled()
@@ -20,14 +21,13 @@ def cutoff(gram, amount):
 
 
 @compiled()
-def eigenvectors(work, order):
-    """Replace T in ``work`` by its eigenvalues, and write its eigenvectors below."""
-    vectors = work[order + 3 :]
-    vectors[:] = 0.0
-    for k in range(order):
-        vectors[k, k] = 1.0
-    diagonalize(work[0], work[1], vectors)
-    return work[0], vectors
+def eigenvalues(work, order):
+    """Replace T in ``work`` by its eigenvalues, and by the first component of each eigenvector; the tape has them."""
+    first = np.zeros((order, 1))
+    first[0, 0] = 1.0
+    iterate(work[0], work[1], first, tape_of(work))
+    work[1] = first[:, 0]
+    return work[0], work[1]
 
 
 @compiled()
@@ -55,18 +55,18 @@ def threshold_scores(matrix, values, along, n, theta, amounts, scores):
 def truncation_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
     tridiagonalize(gram, np.ones(n), work)
-    values, vectors = eigenvectors(work, n)
+    values, first = eigenvalues(work, n)
     if amounts.size > 1:
-        threshold_scores(gram, values, values * vectors[:, 0] ** 2, n, theta, amounts, scores)
+        threshold_scores(gram, values, values * first * first, n, theta, amounts, scores)
 
 
 @compiled()
 def truncation_score_inside(moments, mean, z, members, theta, amounts, work, scores):
     n = members.size
     tridiagonalize(moments, mean, work)
-    values, vectors = eigenvectors(work, mean.size)
+    values, first = eigenvalues(work, mean.size)
     if amounts.size > 1:
-        along = np.sum(mean * mean) / n * vectors[:, 0] ** 2
+        along = np.sum(mean * mean) / n * first * first
         threshold_scores(moments, values, along, n, theta, amounts, scores)
 
 
@@ -93,23 +93,22 @@ def kept_components(matrix, values, theta, amount):
 @compiled()
 def truncation_weigh(gram, theta, amount, work, out):
     n = gram.shape[0]
-    values, vectors = work[0], work[n + 3 :]
+    values, first = work[0], work[1]
     if theta[0] == 0.0 and amount == 0.0:
         out[:] = 1.0 / n
         return
     kept = kept_components(gram, values, theta, amount)
-    b = np.zeros(n)
+    b = np.empty(n)
     for k in range(n):
-        if kept[k]:
-            for j in range(n):
-                b[j] += vectors[k, 0] * vectors[k, j]
+        b[k] = kept[k] * first[k]
+    undo(tape_of(work), b)
     expand(work, b, out)
 
 
 @compiled()
 def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out):
     r = mean.size
-    values, vectors = work[0], work[r + 3 :]
+    values, first = work[0], work[1]
     out[:] = 0.0
     if theta[0] == 0.0 and amount == 0.0:
         out[r] = 1.0
@@ -118,7 +117,6 @@ def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out)
     kept = kept_components(moments, values, theta, amount)
     v = out[:r]
     for k in range(r):
-        if kept[k]:
-            for j in range(r):
-                v[j] += length * vectors[k, 0] / values[k] * vectors[k, j]
+        v[k] = length * first[k] / values[k] if kept[k] else 0.0 * first[k]
+    undo(tape_of(work), v)
     rotate(work, v)
