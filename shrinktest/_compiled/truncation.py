@@ -23,11 +23,12 @@ def cutoff(gram, amount):
 @compiled()
 def eigenvalues(work, order):
     """Replace T in ``work`` by its eigenvalues, and by the first component of each eigenvector; the tape has them."""
-    first = np.zeros((order, 1))
+    values, off, first = work[0], work[1], np.zeros((order, 1))
     first[0, 0] = 1.0
-    iterate(work[0], work[1], first, tape_of(work))
-    work[1] = first[:, 0]
-    return work[0], work[1]
+    iterate(values, off, first, tape_of(work))
+    for k in range(order):
+        off[k] = first[k, 0]
+    return values, off
 
 
 @compiled()
@@ -72,21 +73,22 @@ def truncation_score_inside(moments, mean, z, members, theta, amounts, work, sco
 
 @compiled()
 def kept_components(matrix, values, theta, amount):
-    """Which eigenvectors are kept (n,)."""
-    n = values.size
-    if theta[0] > 0.0:  # the m leading components; those in the null space of K carry nothing and get nothing
-        ordered = np.sort(values)
-        smallest = max(ordered[max(n - int(theta[0]), 0)], 1e-12 * ordered[n - 1])
-        room = int(theta[0])
-    else:
-        smallest, room = cutoff(matrix, amount), n
-    kept = np.zeros(n, np.bool_)
-    for passing in range(2):  # equal eigenvalues compete for the last places: larger ones first
+    """Which eigenvectors are kept (n,); those in the null space of K carry nothing and get nothing."""
+    n, most = values.size, int(theta[0])
+    smallest = cutoff(matrix, amount)
+    if most > 0:
+        largest = 0.0
         for k in range(n):
-            larger = values[k] > smallest
-            if room > 0 and values[k] > 0.0 and ((passing == 0 and larger) or (passing == 1 and values[k] == smallest)):
-                room -= 1
-                kept[k] = True
+            largest = max(largest, values[k])
+        smallest = 1e-12 * largest
+    kept = np.zeros(n, np.bool_)
+    for k in range(n):
+        kept[k] = values[k] > 0.0 and values[k] >= smallest
+        if most > 0:  # the leading ones; of equal eigenvalues, which compete for the last places, the first
+            before = 0
+            for j in range(n):
+                before += values[j] > values[k] or (values[j] == values[k] and j < k)
+            kept[k] = kept[k] and before < most
     return kept
 
 
