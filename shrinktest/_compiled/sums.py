@@ -14,6 +14,7 @@ from shrinktest._compiled.jit import compiled
 
 _COLUMNS = 64  # of a tile; also the rows that one column of a tile meets on the diagonal
 _OCTETS = _COLUMNS // 8
+_BLOCK = 2**16  # values of some rows of a large matrix: with as many of another one, a megabyte
 _0, _1, _4, _15 = np.uint64(0), np.uint64(1), np.uint64(4), np.uint64(15)
 _W = np.uint64(_COLUMNS)
 _TABLE = np.uint64(16 * _COLUMNS)  # one of the four in use
@@ -172,21 +173,62 @@ def product_sums(z, left, right, octets, out):
 
 
 @compiled()
+def gathered(line, row, pi, i):
+    """Sum over j < i of ``line``_j times ``row``_pi(j)."""
+    value = 0.0
+    for j in range(_0, i):
+        value += line[j] * row[pi[j]]
+    return value
+
+
+@compiled()
 def pairing_sums(x, y, permutations, out):
-    """For every permutation pi: ``out`` (B, 2) = sum of x_ij y_pi(i)pi(j), and its diagonal part."""
-    n = x.shape[0]
-    for r in range(permutations.shape[0]):
-        pi = permutations[r]
-        total = diagonal = 0.0
-        for i in range(n):
-            row = y[pi[i]]
-            value = 0.0
-            for j in range(i):
-                value += x[i, j] * row[pi[j]]
-            total += value
-            diagonal += x[i, i] * row[pi[i]]
-        out[r, 0] = 2.0 * total + diagonal
-        out[r, 1] = diagonal
+    """For every permutation pi, of unsigned numbers: ``out`` (B, 2) = sum of x_ij y_pi(i)pi(j), and its diagonal part.
+
+    Row i of x meets row pi(i) of y.  All permutations take turns at the pairs of some rows of x and some of y, which
+    stay in the second-level cache meanwhile.  The order of the pairs of a permutation does not depend on the others.
+    """
+    count, n = permutations.shape
+    blocks = -(-n * n // _BLOCK)
+    if blocks <= 1:
+        for r in range(count):
+            pi = permutations[r]
+            total = diagonal = 0.0
+            for k in range(_0, np.uint64(n)):
+                row = y[pi[k]]
+                total += gathered(x[k], row, pi, k)
+                diagonal += x[k, k] * row[pi[k]]
+            out[r, 0], out[r, 1] = 2.0 * total + diagonal, diagonal
+        return
+    size = -(-n // blocks)
+    block = np.empty(n, np.int64)
+    for a in range(n):
+        block[a] = a // size
+    order = np.empty_like(permutations)  # i by the block of pi(i), increasing within each
+    ends, places = np.empty((blocks, count), np.int64), np.empty(count, np.int64)
+    for r in range(count):
+        for b in range(blocks):
+            ends[b, r] = b * size
+        for a in range(n):
+            b = block[permutations[r, a]]
+            order[r, ends[b, r]] = a
+            ends[b, r] += 1
+    out[:] = 0.0
+    for b in range(blocks):
+        places[:] = b * size
+        for stop in range(size, n + size, size):
+            for r in range(count):
+                pi, place, end = permutations[r], places[r], ends[b, r]
+                total = diagonal = 0.0
+                while place < end and order[r, place] < stop:
+                    i = np.uint64(order[r, place])
+                    row = y[pi[i]]
+                    total += gathered(x[i], row, pi, i)
+                    diagonal += x[i, i] * row[pi[i]]
+                    place += 1
+                places[r] = place
+                out[r, 0] += 2.0 * total + diagonal
+                out[r, 1] += diagonal
 
 
 @compiled()

@@ -135,15 +135,17 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
         traces = float(np.square(u).sum()), float(np.square(v).sum())
         norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
         loop: Any = cross_sums
+        integers: type = np.int64
     else:
         u, v = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
         traces = float(np.trace(u)), float(np.trace(v))
         norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         loop = pairing_sums
+        integers = np.uint16 if len(x) <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
 
     def sums_of(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
-        loop(u, v, permutations, out)
+        loop(u, v, permutations.astype(integers, copy=False), out)
         return out
 
     return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
