@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
@@ -39,7 +38,7 @@ def configure(
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
     return Configuration(
         statistic=pairing_statistic(estimator, chosen, x, y, form),
-        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y),),
+        estimates=lambda: (_estimate(estimator, kernels, chosen, x, y),),
         kernel=kernels,
         route=chosen[0].name,
         notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
@@ -122,7 +121,10 @@ def pairing_statistic(
 
 def _centred(gram: np.ndarray) -> np.ndarray:
     rows = gram.mean(axis=0)
-    return np.ascontiguousarray(gram - rows[:, None] - rows[None, :] + rows.mean())
+    out = gram - rows[:, None]
+    out -= rows
+    out += rows.mean()
+    return out
 
 
 def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple[Statistic, tuple[float, float], float]:
@@ -195,11 +197,11 @@ def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.
 def _estimate(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, Kernel],
-    margins: tuple[Kernel, Kernel],
+    routes: tuple[Route, Route],
     x: np.ndarray,
     y: np.ndarray,
 ) -> MeanEmbedding:
-    left, right = margins
+    left, right = (route.kernel for route in routes)
     pair: Kernel
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
         pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
@@ -208,10 +210,12 @@ def _estimate(
     points = np.hstack([x, y])
     if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
         amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
-        return replace(KME().embed(points, pair), shrinkage=amounts)
-    if isinstance(estimator, ScaledMean):
+        return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), pair, amounts)
+    if isinstance(estimator, ScaledMean) and isinstance(pair, FiniteRank):
         return estimator.embed(points, pair)
-    weights, amount = estimator._solve(pair(points))
+    # the Gram matrix of the pairs, from those that the relabellings started with
+    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+    weights, amount = estimator._solve(centred_x * centred_y)
     return MeanEmbedding(points, weights, pair, amount)
 
 
