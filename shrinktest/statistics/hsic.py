@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, Tensor
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import Configuration, runs_compiled
 from shrinktest.statistics.route import Route, Routes
+
+#: Weights (n,) and amount of an estimate.
+Fitted = Callable[[], tuple[np.ndarray, Any]]
 
 
 def configure(
@@ -36,9 +40,10 @@ def configure(
     ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
     """
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
+    statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form)
     return Configuration(
-        statistic=pairing_statistic(estimator, chosen, x, y, form),
-        estimates=lambda: (_estimate(estimator, kernels, chosen, x, y),),
+        statistic=statistic,
+        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
         kernel=kernels,
         route=chosen[0].name,
         notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
@@ -107,16 +112,18 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
     return tuning
 
 
-def pairing_statistic(
+def _pairing_statistic(
     estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
-) -> Statistic:
-    """The statistic as a function of pairings, (B, n) permutations to (B, 2)."""
+) -> tuple[Statistic, Fitted]:
+    """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
     if isinstance(estimator, ScaledMean):
         return _scaled(estimator, routes, x, y, form)
     centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
     if isinstance(estimator, SpectralEstimator):
-        return _spectral(estimator, centred_x, centred_y)
-    return _by_function(estimator, centred_x, centred_y)
+        statistic = _spectral(estimator, centred_x, centred_y)
+    else:
+        statistic = _by_function(estimator, centred_x, centred_y)
+    return statistic, lambda: estimator._solve(centred_x * centred_y)
 
 
 def _centred(gram: np.ndarray) -> np.ndarray:
@@ -153,7 +160,9 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
     return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
 
 
-def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str) -> Statistic:
+def _scaled(
+    estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
+) -> tuple[Statistic, Fitted]:
     sums_of, traces, size = _sums_of(routes, x, y)
     n = len(x)
 
@@ -167,7 +176,11 @@ def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y
             value = estimator.scale((total, trace, n)) ** 2 * total / n**2
         return np.stack([value, np.full(len(value), size)], axis=1)
 
-    return statistic
+    def fitted() -> tuple[np.ndarray, Any]:
+        total, trace = sums_of(np.arange(n)[None])[0]
+        return estimator._scaled((total, trace, n))
+
+    return statistic, fitted
 
 
 def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
@@ -197,26 +210,21 @@ def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.
 def _estimate(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, Kernel],
-    routes: tuple[Route, Route],
+    margins: tuple[Kernel, Kernel],
     x: np.ndarray,
     y: np.ndarray,
+    fitted: Fitted,
 ) -> MeanEmbedding:
-    left, right = (route.kernel for route in routes)
+    left, right = margins
     pair: Kernel
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
         pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
     else:
         pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
-    points = np.hstack([x, y])
+    weights, amount = fitted()
     if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
-        amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
-        return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), pair, amounts)
-    if isinstance(estimator, ScaledMean) and isinstance(pair, FiniteRank):
-        return estimator.embed(points, pair)
-    # the Gram matrix of the pairs, from those that the relabellings started with
-    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
-    weights, amount = estimator._solve(centred_x * centred_y)
-    return MeanEmbedding(points, weights, pair, amount)
+        amount = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
+    return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
 
 
 def _notes(estimator: MeanEstimator) -> tuple[str, ...]:
