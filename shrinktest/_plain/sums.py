@@ -21,7 +21,9 @@ def split_sums(gram: np.ndarray, rows: np.ndarray, octets: np.ndarray, out: np.n
     count, padding = octets.shape[1], 8 * len(octets) - len(gram)
     members = np.unpackbits(octets, axis=0, bitorder="little").reshape(len(octets), 8, count)
     gram, rows = np.pad(gram, ((0, 0), (0, padding))), np.pad(rows, (0, padding))
-    along, trace = (np.reshape(values, (len(octets), 8, 1)) for values in (rows, np.pad(np.diagonal(gram), (0, padding))))
+    along, trace = (
+        np.reshape(values, (len(octets), 8, 1)) for values in (rows, np.pad(np.diagonal(gram), (0, padding)))
+    )
     out[:] = 0.0
     for here in range(0, len(octets), OCTETS):
         columns, sums = slice(8 * here, 8 * here + COLUMNS), np.zeros((count, COLUMNS))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.memory import shift_notes
 from shrinktest.statistics.route import Route, Routes
 
 
@@ -28,13 +30,15 @@ def configure(
     y: np.ndarray,
     *,
     form: str,
+    series: Sequence[np.ndarray] = (),
     routes: Routes | None = None,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
-    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
+    ``series`` are the rows of those that are shifted in time, ``routes`` is given to all statistics of an aggregate,
+    and ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of
+    :func:`shrinktest.statistics.route.choose_route`.
     """
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
     return Configuration(
@@ -42,7 +46,9 @@ def configure(
         estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y),),
         kernel=kernels,
         route=chosen[0].name,
-        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
+        notes=_notes(estimator)
+        + tuple(dict.fromkeys(route.note for route in chosen if route.note))
+        + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator),
     )
 
