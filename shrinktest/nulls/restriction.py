@@ -111,6 +111,10 @@ class Restriction:
         strata = self.strata(n)
         return tuple(np.split(strata.rows[:, 0], strata.starts[1:-1]))
 
+    def words(self, size: int) -> str:
+        """What it allows so many observations, for a reader; nothing where all is allowed."""
+        return self._words(self.strata(size)) if self else ""
+
     def relabelled(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """A random permutation (N,) of observations that puts each where another one with its labels was."""
         return self.pairings(1, rng, size, alpha=1.0).rows()(2)[1]
