@@ -21,15 +21,17 @@ def _stamp() -> tuple[float, int]:
 _STAMP = _stamp()
 
 
-def compiled(*signature):
+def compiled(*signature, ordered=False):
     """Compile lazily (or for ``signature``), without the interpreter lock, cached on disk.
+
+    ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.
 
     No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where neither
     the folder of the package nor that of the user can be written, every process compiles for itself.
     """
 
     def decorate(function):
-        loop = njit(nogil=True, error_model="numpy", fastmath=_RELAXED)(function)
+        loop = njit(nogil=True, error_model="numpy", fastmath=False if ordered else _RELAXED)(function)
         if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
             return loop
         try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.memory import shift_notes
 from shrinktest.statistics.route import Route, Routes
 
 #: Weights (n,) and amount of an estimate.
@@ -31,13 +32,15 @@ def configure(
     y: np.ndarray,
     *,
     form: str,
+    series: Sequence[np.ndarray] = (),
     routes: Routes | None = None,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
-    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
+    ``series`` are the rows of those that are shifted in time, ``routes`` is given to all statistics of an aggregate,
+    and ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of
+    :func:`shrinktest.statistics.route.choose_route`.
     """
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
     statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form)
@@ -46,7 +49,9 @@ def configure(
         estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
         kernel=kernels,
         route=chosen[0].name,
-        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
+        notes=_notes(estimator)
+        + tuple(dict.fromkeys(route.note for route in chosen if route.note))
+        + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator),
     )
 
