@@ -137,7 +137,7 @@ def independence_test(
         "rng": rng_provenance(generator),
     }
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
-    options["series"] = restriction.series(n)
+    options |= {"series": restriction.series(n), "workers": threads}
 
     def about(est: MeanEstimator) -> dict[str, Any]:
         form = form_of(est, statistic, (n,))

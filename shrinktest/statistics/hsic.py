@@ -15,11 +15,14 @@ from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.distance import OfDistance
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import Configuration, runs_compiled
 from shrinktest.statistics.memory import shift_notes
 from shrinktest.statistics.route import Route, Routes
+
+_WORTH_THREADS = 300  # pairs from which starting a thread takes less time than it saves
 
 #: Weights (n,) and amount of an estimate.
 Fitted = Callable[[], tuple[np.ndarray, Any]]
@@ -33,17 +36,18 @@ def configure(
     *,
     form: str,
     series: Sequence[np.ndarray] = (),
+    workers: int = 1,
     routes: Routes | None = None,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``series`` are the rows of those that are shifted in time, ``routes`` is given to all statistics of an aggregate,
-    and ``route`` holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of
-    :func:`shrinktest.statistics.route.choose_route`.
+    ``series`` are the rows of those that are shifted in time, ``workers`` threads may make the Gram matrices,
+    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
+    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
     """
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
-    statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form)
+    statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form, workers)
     return Configuration(
         statistic=statistic,
         estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
@@ -118,12 +122,12 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
 
 
 def _pairing_statistic(
-    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
+    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
     """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
     if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, routes, x, y, form)
-    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+        return _scaled(estimator, routes, x, y, form, workers)
+    centred_x, centred_y = _centred(routes, x, y, workers)
     if isinstance(estimator, SpectralEstimator):
         statistic = _spectral(estimator, centred_x, centred_y)
     else:
@@ -131,15 +135,30 @@ def _pairing_statistic(
     return statistic, lambda: estimator._solve(centred_x * centred_y)
 
 
-def _centred(gram: np.ndarray) -> np.ndarray:
-    rows = gram.mean(axis=0)
-    out = gram - rows[:, None]
-    out -= rows
-    out += rows.mean()
-    return out
+def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """The centred Gram matrices of both margins, at the same time where that pays."""
+
+    def one(route: Route, z: np.ndarray) -> np.ndarray:
+        gram = route.matrix(z)
+        rows = gram.mean(axis=0)
+        out = gram - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        return out
+
+    # users' kernels need not be fit for threads
+    if workers == 1 or len(x) < _WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
+        return one(routes[0], x), one(routes[1], y)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as other:
+        second = other.submit(one, routes[1], y)
+        return one(routes[0], x), second.result()
 
 
-def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple[Statistic, tuple[float, float], float]:
+def _sums_of(
+    routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int
+) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
     from shrinktest._compiled.sums import cross_sums, pairing_sums
 
@@ -151,7 +170,7 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
         loop: Any = cross_sums
         integers: type = np.int64
     else:
-        u, v = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+        u, v = _centred(routes, x, y, workers)
         traces = float(np.trace(u)), float(np.trace(v))
         norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         loop = pairing_sums
@@ -166,9 +185,9 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
 
 
 def _scaled(
-    estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
+    estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
-    sums_of, traces, size = _sums_of(routes, x, y)
+    sums_of, traces, size = _sums_of(routes, x, y, workers)
     n = len(x)
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
