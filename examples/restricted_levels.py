@@ -285,6 +285,10 @@ def shown(frame: pd.DataFrame) -> str:
     return markdown(pd.DataFrame(rows))
 
 
+def share_noted(frame: pd.DataFrame, data: str) -> float:
+    return float(frame.loc[frame["data"] == data, "noted"].iloc[0])
+
+
 def page(tables) -> list[str]:
     """What the page says, from the levels of all cases."""
     table = tables[""]
@@ -308,6 +312,9 @@ def page(tables) -> list[str]:
         shown(frames["trusted"]),
         "And these are all series, with the share of them that have the note (of a quarter as many):",
         shown(frames["approximate"]),
+        "The note cannot see whether a series is periodic, and says so: "
+        f"{share_noted(frames['exact'], 'periodic series'):.0%} of the periodic series above have it, whose shifts "
+        "are exact.",
         "## Not covered",
         "A random walk is not stationary: its shifts are unlike it however long it is. Its differences are stationary.",
         shown(frames["not covered"]),
