@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.deletion import deletion_scores
+from shrinktest._compiled.deletion import deletion_scores, eigenvectors
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, trace, tridiagonalize
+from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
+from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, trace, tridiagonalize
 
 
 @compiled()
@@ -23,18 +23,6 @@ def penalty(gram, amount, absolute):
     if absolute != 0.0:
         return amount
     return amount * trace(gram)
-
-
-@compiled()
-def factorize(work, n, lam, multipliers, pivots):
-    """LDL' of T + lam I; False if it is not positive definite."""
-    pivots[0] = work[0, 0] + lam
-    for k in range(1, n):
-        if not pivots[k - 1] > 0.0:
-            return False
-        multipliers[k] = work[1, k - 1] / pivots[k - 1]
-        pivots[k] = work[0, k] + lam - multipliers[k] * work[1, k - 1]
-    return pivots[n - 1] > 0.0
 
 
 @compiled()
@@ -172,27 +160,22 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
 
 
 @compiled()
-def axes(gram, theta, amounts, work, scores):
-    """What the deletion scores need: the axes e_i in the basis, K_ii, (Ke)_i, all lams, and where their scores go."""
+def score_by_deletion(gram, theta, amounts, work, scores):
     n = gram.shape[0]
     rows = row_sums(gram)
-    first, lams = prepared(gram, np.ones(n), n, np.sum(rows), theta, amounts, work, scores)
-    diagonal = np.empty(n)
+    norm = np.sum(rows)
+    start = np.ones(n)
+    first, lams = prepared(gram, start, n, norm, theta, amounts, work, scores)
+    if not factorize(work, n, lams[0], np.empty(n), np.empty(n)):
+        scores[:] = np.nan
+        return
+    values, vectors, along = eigenvectors(work, start)
+    points, diagonal = np.empty((n, n)), np.empty(n)
     for i in range(n):
         diagonal[i] = gram[i, i]
-    return basis(work, n), diagonal, rows, lams, scores[first : first + lams.size]
-
-
-@compiled()
-def score_by_deletion(gram, theta, amounts, work, scores):
-    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, rows.size, work, None, False, lams, some)
-
-
-@compiled()
-def score_by_deletion_iterated(gram, theta, amounts, work, scores):
-    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, rows.size, work, int(theta[0]), False, lams, some)
+        for k in range(n):
+            points[i, k] = vectors[k, i]
+    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), False, lams, scores[first:])
 
 
 @compiled()
@@ -221,24 +204,27 @@ def factorize_only(gram, theta, amounts, work, scores):
 
 
 @compiled()
-def axes_inside(moments, mean, z, members, theta, amounts, work, scores):
-    """`axes` from coordinates."""
-    norm = np.sum(mean * mean)
-    first, lams = prepared(moments, mean, members.size, norm, theta, amounts, work, scores)
-    points, diagonal, rows = points_inside(mean, z, members, work)
-    return points, diagonal, rows, norm, lams, scores[first : first + lams.size]
-
-
-@compiled()
 def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, norm, work, None, True, lams, some)
-
-
-@compiled()
-def inside_by_deletion_iterated(moments, mean, z, members, theta, amounts, work, scores):
-    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, norm, work, int(theta[0]), True, lams, some)
+    r, n, norm = mean.size, members.size, np.sum(mean * mean)
+    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
+    if not factorize(work, r, lams[0], np.empty(r), np.empty(r)):
+        scores[:] = np.nan
+        return
+    values, vectors, along = eigenvectors(work, mean)
+    points, diagonal, rows = np.zeros((n, r)), np.zeros(n), np.zeros(n)
+    axes = np.empty((r, r))
+    for j in range(r):
+        for k in range(r):
+            axes[j, k] = vectors[k, j]
+    for i in range(n):
+        x, y = z[members[i]], points[i]
+        for j in range(r):
+            for k in range(r):
+                y[k] += x[j] * axes[j, k]
+        for k in range(r):
+            diagonal[i] += y[k] * y[k]
+            rows[i] += y[k] * along[k]
+    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), True, lams, scores[first:])
 
 
 @compiled()
