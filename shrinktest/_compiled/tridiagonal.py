@@ -2,7 +2,7 @@
 
 Every spectral estimator acts on the sample only through the Krylov space of the mean, so all of them work in the basis
 Q with Q e_1 in its direction and K = Q T Q', T tridiagonal: a resolvent of T costs O(n), and the deletion of one point
-is a change of rank one there.  No eigenvectors are needed except for truncation.  K is either the Gram matrix of n
+is a change of rank one there.  No eigenvectors are formed, not even for truncation.  K is either the Gram matrix of n
 points, where the mean is the uniform vector e, or the second moments Z'Z of their coordinates, where it is Z'e.
 """
 
@@ -43,13 +43,25 @@ def trace(matrix):
 
 
 @compiled()
+def longest(n):
+    """Rotations and sweeps that the QR iteration may take, two or three times what it does take."""
+    return n * (2 * n + 10)
+
+
+@compiled()
 def workspace(n):
     """What the loops of an estimator share for a sample of n points, one array of n columns.
 
     Row 0: the diagonal of T; 1: its off-diagonal (n - 1); 2: factors of the Householder reflectors; 3 to n + 2: their
-    vectors; the last n rows: the eigenvectors of T, for those who need them.
+    vectors; below: the tape of `iterate`, for those who need eigenvectors of T.
     """
-    return np.empty((2 * n + 3, n))
+    return np.empty((n + 3 + 2 * (longest(n) // n + 1), n))
+
+
+@compiled()
+def tape_of(work):
+    n = work.shape[1]
+    return work[n + 3 :].reshape(-1, 2)
 
 
 @compiled()
@@ -136,67 +148,94 @@ def basis(work, n):
 
 
 @compiled()
+def iterate(diagonal, off, vectors, tape):
+    """`diagonalize`, keeping the rotations for `undo` on ``tape`` (longest(n) + 1, 2) unless it is None.
+
+    Implicit QR with Wilkinson's shift, which finds the eigenvalues at the end of T first: those are small, and of
+    little weight in the start, so that few sweeps are needed.  Entry 0 of the tape is the number of the others, which
+    are, for every sweep, (cos, sin) of its rotations and then the first and the last place.
+    """
+    n = diagonal.size
+    width, limit, spent, norm = vectors.shape[1], longest(n), 0, 0.0
+    if tape is not None:
+        tape[0, 0] = 0
+    for i in range(n):
+        norm = max(norm, abs(diagonal[i]) + abs(off[i]))
+    if norm > 0.0:  # no square below can overflow, or underflow where it matters
+        for i in range(n):
+            diagonal[i] /= norm
+            off[i] /= norm
+    for high in range(n - 1, 0, -1):
+        while True:
+            low = high
+            while low > 0 and not abs(off[low - 1]) <= 2.2e-16:  # T is not known better
+                low -= 1
+            if low == high:
+                break
+            if spent + high - low + 1 > limit:
+                diagonal[:] = np.nan
+                vectors[:] = np.nan
+                return
+            g = (diagonal[high - 1] - diagonal[high]) / (2.0 * off[high - 1])
+            r = np.sqrt(g * g + 1.0)
+            g = diagonal[low] - diagonal[high] + off[high - 1] / (g + (r if g >= 0.0 else -r))
+            s, c, shift, last = 1.0, 1.0, 0.0, high
+            for i in range(low, high):
+                f, b = s * off[i], c * off[i]
+                r = np.sqrt(f * f + g * g)
+                if i > low:
+                    off[i - 1] = r
+                if r == 0.0:  # T falls apart here
+                    last = i
+                    break
+                s, c = f / r, g / r
+                g = diagonal[i] - shift
+                r = (diagonal[i + 1] - g) * s + 2.0 * c * b
+                shift = s * r
+                diagonal[i] = g + shift
+                g = c * r - b
+                for j in range(width):
+                    upper, lower = vectors[i, j], vectors[i + 1, j]
+                    vectors[i, j] = c * upper + s * lower
+                    vectors[i + 1, j] = c * lower - s * upper
+                spent += 1
+                if tape is not None:
+                    tape[spent, 0], tape[spent, 1] = c, s
+            diagonal[last] -= shift
+            if last == high:
+                off[high - 1] = g
+            spent += 1
+            if tape is not None:
+                tape[spent, 0], tape[spent, 1] = low, last
+    for i in range(n):
+        diagonal[i] = norm * max(diagonal[i], 0.0)
+    if tape is not None:
+        tape[0, 0] = spent
+
+
+@compiled()
 def diagonalize(diagonal, off, vectors):
     """Eigenvalues of T into ``diagonal``, unordered, while the rows of ``vectors`` are rotated along.
 
     Negative rounding errors are clipped to 0.  ``off`` is overwritten.  With the identity in ``vectors`` its rows
-    become the eigenvectors; with the single column e_1, their first components.  Implicit
-    QL with Wilkinson's shift; on failure everything is NaN.
+    become the eigenvectors; with the single column e_1, their first components.  On failure everything is NaN.
     """
-    n = diagonal.size
-    norm = 0.0
-    for i in range(n):
-        norm = max(norm, abs(diagonal[i]) + abs(off[i]))
-    if norm == 0.0:
-        return
-    for i in range(n):  # no square below can overflow, or underflow where it matters
-        diagonal[i] /= norm
-        off[i] /= norm
-    tiny = 2.2e-16
-    width = vectors.shape[1]
-    for low in range(n):
-        for attempt in range(101):
-            high = low
-            while high < n - 1:
-                if abs(off[high]) <= tiny * max(abs(diagonal[high]) + abs(diagonal[high + 1]), 0.1):
-                    break
-                high += 1
-            if high == low:
-                break
-            if attempt == 100:
-                diagonal[:] = np.nan
-                vectors[:] = np.nan
-                return
-            g = (diagonal[low + 1] - diagonal[low]) / (2.0 * off[low])
-            r = np.sqrt(g * g + 1.0)
-            g = diagonal[high] - diagonal[low] + off[low] / (g + (r if g >= 0.0 else -r))
-            s, c, shift = 1.0, 1.0, 0.0
-            finished = True
-            for i in range(high - 1, low - 1, -1):
-                f, b = s * off[i], c * off[i]
-                r = np.sqrt(f * f + g * g)
-                off[i + 1] = r
-                if r == 0.0:
-                    diagonal[i + 1] -= shift
-                    off[high] = 0.0
-                    finished = False
-                    break
-                s, c = f / r, g / r
-                g = diagonal[i + 1] - shift
-                r = (diagonal[i] - g) * s + 2.0 * c * b
-                shift = s * r
-                diagonal[i + 1] = g + shift
-                g = c * r - b
-                for j in range(width):
-                    upper, lower = vectors[i, j], vectors[i + 1, j]
-                    vectors[i + 1, j] = s * upper + c * lower
-                    vectors[i, j] = c * upper - s * lower
-            if finished:
-                diagonal[low] -= shift
-                off[low] = g
-                off[high] = 0.0
-    for i in range(n):
-        diagonal[i] = norm * max(diagonal[i], 0.0)
+    iterate(diagonal, off, vectors, None)
+
+
+@compiled()
+def undo(tape, x):
+    """Overwrite ``x`` by V x, V the eigenvectors of T as columns: the rotations the other way round."""
+    k = int(tape[0, 0])
+    while k > 0:
+        low, last = int(tape[k, 0]), int(tape[k, 1])
+        k -= 1
+        for i in range(last - 1, low - 1, -1):
+            c, s = tape[k, 0], tape[k, 1]
+            upper, lower = x[i], x[i + 1]
+            x[i] = c * upper - s * lower
+            x[i + 1] = s * upper + c * lower
+            k -= 1
 
 
 @compiled()

@@ -1,7 +1,8 @@
 """Truncated SVD (the kernel-PCA basis): scores and weights at a threshold on the eigenvalues.
 
 An amount is a threshold on sigma = D/n relative to the mean of K_ii; ``theta = (components kept or 0, score)``, score
-0 = LOO_filter, 1 = GCV.  ``work`` holds n more rows than for the other filters: the eigenvectors of T.
+0 = LOO_filter, 1 = GCV.  Eigenvectors of T are never formed: scores need their first components, and weights one
+combination of them, for which ``work`` keeps the rotations that diagonalised T.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import diagonalize, expand, rotate, trace, tridiagonalize
+from shrinktest._compiled.tridiagonal import expand, iterate, rotate, tape_of, trace, tridiagonalize, undo
 
 
 @compiled()
@@ -20,14 +21,14 @@ def cutoff(gram, amount):
 
 
 @compiled()
-def eigenvectors(work, order):
-    """Replace T in ``work`` by its eigenvalues, and write its eigenvectors below."""
-    vectors = work[order + 3 :]
-    vectors[:] = 0.0
+def eigenvalues(work, order):
+    """Replace T in ``work`` by its eigenvalues, and by the first component of each eigenvector; the tape has them."""
+    values, off, first = work[0], work[1], np.zeros((order, 1))
+    first[0, 0] = 1.0
+    iterate(values, off, first, tape_of(work))
     for k in range(order):
-        vectors[k, k] = 1.0
-    diagonalize(work[0], work[1], vectors)
-    return work[0], vectors
+        off[k] = first[k, 0]
+    return values, off
 
 
 @compiled()
@@ -55,61 +56,61 @@ def threshold_scores(matrix, values, along, n, theta, amounts, scores):
 def truncation_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
     tridiagonalize(gram, np.ones(n), work)
-    values, vectors = eigenvectors(work, n)
+    values, first = eigenvalues(work, n)
     if amounts.size > 1:
-        threshold_scores(gram, values, values * vectors[:, 0] ** 2, n, theta, amounts, scores)
+        threshold_scores(gram, values, values * first * first, n, theta, amounts, scores)
 
 
 @compiled()
 def truncation_score_inside(moments, mean, z, members, theta, amounts, work, scores):
     n = members.size
     tridiagonalize(moments, mean, work)
-    values, vectors = eigenvectors(work, mean.size)
+    values, first = eigenvalues(work, mean.size)
     if amounts.size > 1:
-        along = np.sum(mean * mean) / n * vectors[:, 0] ** 2
+        along = np.sum(mean * mean) / n * first * first
         threshold_scores(moments, values, along, n, theta, amounts, scores)
 
 
 @compiled()
 def kept_components(matrix, values, theta, amount):
-    """Which eigenvectors are kept (n,)."""
-    n = values.size
-    if theta[0] > 0.0:  # the m leading components; those in the null space of K carry nothing and get nothing
-        ordered = np.sort(values)
-        smallest = max(ordered[max(n - int(theta[0]), 0)], 1e-12 * ordered[n - 1])
-        room = int(theta[0])
-    else:
-        smallest, room = cutoff(matrix, amount), n
-    kept = np.zeros(n, np.bool_)
-    for passing in range(2):  # equal eigenvalues compete for the last places: larger ones first
+    """Which eigenvectors are kept (n,); those in the null space of K carry nothing and get nothing."""
+    n, most = values.size, int(theta[0])
+    smallest = cutoff(matrix, amount)
+    if most > 0:
+        largest = 0.0
         for k in range(n):
-            larger = values[k] > smallest
-            if room > 0 and values[k] > 0.0 and ((passing == 0 and larger) or (passing == 1 and values[k] == smallest)):
-                room -= 1
-                kept[k] = True
+            largest = max(largest, values[k])
+        smallest = 1e-12 * largest
+    kept = np.zeros(n, np.bool_)
+    for k in range(n):
+        kept[k] = values[k] > 0.0 and values[k] >= smallest
+        if most > 0:  # the leading ones; of equal eigenvalues, which compete for the last places, the first
+            before = 0
+            for j in range(n):
+                before += values[j] > values[k] or (values[j] == values[k] and j < k)
+            kept[k] = kept[k] and before < most
     return kept
 
 
 @compiled()
 def truncation_weigh(gram, theta, amount, work, out):
     n = gram.shape[0]
-    values, vectors = work[0], work[n + 3 :]
+    values, first = work[0], work[1]
     if theta[0] == 0.0 and amount == 0.0:
         out[:] = 1.0 / n
         return
     kept = kept_components(gram, values, theta, amount)
-    b = np.zeros(n)
+    b = np.empty(n)
     for k in range(n):
-        if kept[k]:
-            for j in range(n):
-                b[j] += vectors[k, 0] * vectors[k, j]
+        b[k] = kept[k] * first[k]
+    undo(tape_of(work), b)
     expand(work, b, out)
 
 
 @compiled()
 def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out):
     r = mean.size
-    values, vectors = work[0], work[r + 3 :]
+    values, first = work[0], work[1]
     out[:] = 0.0
     if theta[0] == 0.0 and amount == 0.0:
         out[r] = 1.0
@@ -118,7 +119,6 @@ def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out)
     kept = kept_components(moments, values, theta, amount)
     v = out[:r]
     for k in range(r):
-        if kept[k]:
-            for j in range(r):
-                v[j] += length * vectors[k, 0] / values[k] * vectors[k, j]
+        v[k] = length * first[k] / values[k] if kept[k] else 0.0 * first[k]
+    undo(tape_of(work), v)
     rotate(work, v)
