@@ -2,11 +2,11 @@
 
 Point i is really left out.  The residual of the deleted problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with
 R = lam (K + lam I)^-1, because the deleted smoother is R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i
-and e_i'R^k e up to k = 2t.  Those are sums over the eigenvectors of powers of lam / (D + lam), times the square of the
-point along each, or its product with the mean: for all points and lam, products of two matrices.
+and e_i'R^k e up to k = 2t.  They are sums over the eigenvectors of powers of lam / (D + lam), weighted by the square of
+the point along each, or by its product with the mean: for all points and lam, products of matrices.
 
 The loops run over 64 lam in step, so that every inner loop is a few vector instructions, and over two points and four
-eigenvectors at a time, so that an entry of the table of powers that has been read serves four multiplications.
+eigenvectors at a time, so that a power that was read serves four multiplications.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.resolvent import factorize, on_points
-from shrinktest._compiled.tridiagonal import basis, diagonalize
+from shrinktest._compiled.resolvent import on_points
+from shrinktest._compiled.tridiagonal import basis, iterate
 
 _LANES = 64
 _ZERO, _L = np.uint64(0), np.uint64(_LANES)
-# A row of the moments: e_i'R^k e_i and e_i'R^k e of one point, and those of another.
-_MEAN, _OTHER, _OTHER_MEAN, _ROW = np.uint64(_LANES), np.uint64(2 * _LANES), np.uint64(3 * _LANES), np.uint64(4 * _LANES)
+# A row of moments: e_i'R^k e_i of two points, and then e_i'R^k e of both.
+_PAIR, _MEAN, _ROW = np.uint64(2 * _LANES), np.uint64(2 * _LANES), np.uint64(4 * _LANES)
 
 
-@compiled()
+@compiled(inline=True)
 def eigenvectors(work, start):
     """Eigenvalues (n,) of the reduced matrix, its eigenvectors (n, n) as rows, and ``start`` (n,) along them."""
     n = start.size
@@ -31,7 +31,7 @@ def eigenvectors(work, start):
     for k in range(n):
         values[k], off[k] = work[0, k], work[1, k]
     vectors = basis(work, n)
-    diagonalize(values, off, vectors)
+    iterate(values, off, vectors, None)
     for k in range(n):
         total = 0.0
         for j in range(n):
@@ -41,110 +41,140 @@ def eigenvectors(work, start):
 
 
 @compiled()
-def tabulate(values, lams, first, powers, order, table):
-    """``table`` (powers, order, lanes) of (lam / (D + lam))^k, k = 1, 2, ..; zero where there is no eigenvalue."""
-    for k in range(order):
+def multiply(weights, table, at, order, lanes, out, to):
+    """The product of ``weights`` (4, order) with the rows of 64 at ``at`` of the table, to four rows at ``to``.
+
+    ``order`` is a multiple of four.
+    """
+    for b in range(_ZERO, _ROW):
+        out[to + b] = 0.0
+    for k in range(0, order, 4):
+        p0, p1, p2, p3 = weights[0, k], weights[0, k + 1], weights[0, k + 2], weights[0, k + 3]
+        q0, q1, q2, q3 = weights[1, k], weights[1, k + 1], weights[1, k + 2], weights[1, k + 3]
+        r0, r1, r2, r3 = weights[2, k], weights[2, k + 1], weights[2, k + 2], weights[2, k + 3]
+        s0, s1, s2, s3 = weights[3, k], weights[3, k + 1], weights[3, k + 2], weights[3, k + 3]
+        for b in range(_ZERO, lanes):
+            x0, x1, x2, x3 = table[at + b], table[at + _L + b], table[at + _L + _L + b], table[at + _L + _L + _L + b]
+            out[to + b] += p0 * x0 + p1 * x1 + p2 * x2 + p3 * x3
+            out[to + _L + b] += q0 * x0 + q1 * x1 + q2 * x2 + q3 * x3
+            out[to + _L + _L + b] += r0 * x0 + r1 * x1 + r2 * x2 + r3 * x3
+            out[to + _L + _L + _L + b] += s0 * x0 + s1 * x1 + s2 * x2 + s3 * x3
+        at += _ROW
+
+
+@compiled()
+def project(z, members, vectors, points):
+    """``points`` (n, r): the rows ``members`` of ``z`` along the vectors."""
+    n, r = points.shape
+    order = (r + 3) // 4 * 4
+    table, weights, out = np.empty(order * _LANES), np.empty((4, order)), np.empty(4 * _LANES)
+    table[:] = 0.0
+    weights[:] = 0.0
+    for first in range(0, r, _LANES):
+        lanes = min(_LANES, r - first)
+        for b in range(lanes):
+            for k in range(r):
+                table[k * _LANES + b] = vectors[first + b, k]
+        for i in range(0, n, 4):
+            rows = min(4, n - i)
+            for c in range(rows):
+                for k in range(r):
+                    weights[c, k] = z[members[i + c], k]
+            multiply(weights, table, _ZERO, order, np.uint64(lanes), out, _ZERO)
+            for c in range(rows):
+                for b in range(lanes):
+                    points[i + c, first + b] = out[c * _LANES + b]
+
+
+@compiled()
+def tabulate(values, lams, powers, order, table):
+    """Row (j, k) of the table: (lam / (D_k + lam))^j for 64 lam, j = 1, 2, ..; zero where there is no eigenvalue."""
+    table[:] = 0.0
+    for k in range(values.size):
         for b in range(_LANES):
-            lam = lams[min(first + b, lams.size - 1)]
-            r = lam / (values[k] + lam) if k < values.size else 0.0
-            power = r
+            power = r = lams[b] / (values[k] + lams[b])
             for j in range(powers):
                 table[(j * order + k) * _LANES + b] = power
                 power *= r
 
 
 @compiled()
-def multiply(table, at, weights, order, moments, to):
-    """Four sums over k, weights[c, k] times row k of the table at ``at``, to the row of moments at ``to``."""
-    for b in range(_ZERO, _ROW):
-        moments[to + b] = 0.0
-    for k in range(0, order, 4):
-        a0, a1, a2, a3 = weights[0, k], weights[0, k + 1], weights[0, k + 2], weights[0, k + 3]
-        b0, b1, b2, b3 = weights[1, k], weights[1, k + 1], weights[1, k + 2], weights[1, k + 3]
-        c0, c1, c2, c3 = weights[2, k], weights[2, k + 1], weights[2, k + 2], weights[2, k + 3]
-        d0, d1, d2, d3 = weights[3, k], weights[3, k + 1], weights[3, k + 2], weights[3, k + 3]
-        for b in range(_ZERO, _L):
-            x0, x1, x2, x3 = table[at + b], table[at + _L + b], table[at + _L + _L + b], table[at + _L + _L + _L + b]
-            moments[to + b] += a0 * x0 + a1 * x1 + (a2 * x2 + a3 * x3)
-            moments[to + _MEAN + b] += b0 * x0 + b1 * x1 + (b2 * x2 + b3 * x3)
-            moments[to + _OTHER + b] += c0 * x0 + c1 * x1 + (c2 * x2 + c3 * x3)
-            moments[to + _OTHER_MEAN + b] += d0 * x0 + d1 * x1 + (d2 * x2 + d3 * x3)
-        at += _ROW
+def sums_of_mean(along, table, powers, order, whole):
+    """``whole[j]`` (lanes,): the squares of the mean along the eigenvectors times row (j, k), added up."""
+    whole[:] = 0.0
+    for k in range(along.size):
+        square = along[k] * along[k]
+        for b in range(_LANES):
+            whole[0, b] += square
+        for j in range(powers):
+            for b in range(_LANES):
+                whole[j + 1, b] += square * table[(j * order + k) * _LANES + b]
 
 
 @compiled()
-def points_on_points(powers, lams, moments):
+def points_on_points(powers, inverse, moments):
     """Overwrite moments of S in coordinates by those of R on the points, as in ``resolvent.on_points``."""
     o = _ZERO
     for _ in range(powers):
-        for b in range(_ZERO, _L):
-            lam = lams[b]
-            moments[o + _ROW + b] = moments[o + b] - moments[o + _ROW + b] / lam
-            moments[o + _ROW + _MEAN + b] = moments[o + _MEAN + b] - moments[o + _ROW + _MEAN + b] / lam
-            moments[o + _ROW + _OTHER + b] = moments[o + _OTHER + b] - moments[o + _ROW + _OTHER + b] / lam
-            moments[o + _ROW + _OTHER_MEAN + b] = (
-                moments[o + _OTHER_MEAN + b] - moments[o + _ROW + _OTHER_MEAN + b] / lam
-            )
-        o += _ROW
+        for c in range(4):
+            for b in range(_ZERO, _L):
+                moments[o + _ROW + b] = moments[o + b] - moments[o + _ROW + b] * inverse[b]
+            o += _L
 
 
 @compiled()
-def residuals(t, moments, where, beta):
-    """``beta`` (t + 1, lanes): x = R^t e + sum_k beta_k R^k e_i at every lam, starting from e - e_i."""
-    for b in range(_ZERO, _L):
+def residuals(t, moments, beta):
+    """``beta`` (t + 1, 2 lanes): x = R^t e + sum_k beta_k R^k e_i for two points, starting from e - e_i."""
+    for b in range(_ZERO, _PAIR):
         beta[b] = -1.0
     for j in range(1, t + 1):
-        o = np.uint64(j) * _L
+        o = np.uint64(j) * _PAIR
         for _ in range(j):
-            for b in range(_ZERO, _L):
-                beta[o + b] = beta[o - _L + b]
-            o -= _L
-        p = where + np.uint64(j) * _ROW
-        for b in range(_ZERO, _L):
-            beta[b] = moments[p + _MEAN + b]  # what R x has at i, where the residual must vanish
-        p = where
+            for b in range(_ZERO, _PAIR):
+                beta[o + b] = beta[o - _PAIR + b]
+            o -= _PAIR
+        own = np.uint64(j) * _ROW
+        for b in range(_ZERO, _PAIR):
+            beta[b] = moments[own + _MEAN + b]  # what R x has at i, where the residual must vanish
+        own = _ZERO
         for _ in range(j):
-            o += _L
-            p += _ROW
-            for b in range(_ZERO, _L):
-                beta[b] += beta[o + b] * moments[p + b]
-        p = where + _ROW
-        for b in range(_ZERO, _L):
-            beta[_L + b] -= beta[b] / moments[p + b]
+            o += _PAIR
+            own += _ROW
+            for b in range(_ZERO, _PAIR):
+                beta[b] += beta[o + b] * moments[own + b]
+        for b in range(_ZERO, _PAIR):
+            beta[_PAIR + b] -= beta[b] / moments[_ROW + b]
 
 
 @compiled()
-def point_scores(t, moments, where, beta, lams, whole, diagonal, row, total, n, out):
-    """Add |phi_i - mu^(-i)|^2 / n to ``out`` from K x = lam (R^-1 - 1) x =: lam (y - x), where x vanishes at i.
+def add_scores(t, moments, beta, scale, out):
+    """Add to ``out`` (2 lanes) what depends on the point and on lam in |phi_i - mu^(-i)|^2 / lam.
 
-    ``whole`` is lam times what e'R^k e contribute.
+    From K x = lam (R^-1 - 1) x =: lam (y - x), where x vanishes at i; ``scale`` is 1 / (n - 1).
     """
-    scale = 1.0 / (n - 1.0)
-    p = where + np.uint64(t - 1) * _ROW + _MEAN
-    for b in range(_ZERO, _L):
-        kept = total - 2.0 * row + diagonal + whole[b]
-        at_i = 2.0 * lams[b] * moments[p + b]
-        out[b] += (diagonal - (2.0 * (row - diagonal) - at_i) * scale + (kept + at_i) * scale * scale) / n
-    o = _ZERO
-    before = where
-    for k in range(1, t + 1):
-        o += _L
-        for b in range(_ZERO, _L):
-            moved = moments[before + np.uint64(t) * _ROW + _MEAN + b] - moments[before + np.uint64(t+1) * _ROW + _MEAN + b] - moments[before + _MEAN + b] + moments[before + _ROW + _MEAN + b]
-            change = 2.0 * lams[b] * beta[o + b]
-            out[b] += change * (scale * moments[before + b] + scale * scale * (moments[before + b] + moved)) / n
-        other = _ZERO
-        q = before
+    once, twice = 2.0 * (scale + scale * scale), scale * scale
+    mean = np.uint64(t - 1) * _ROW + _MEAN
+    for b in range(_ZERO, _PAIR):
+        out[b] += once * moments[mean + b]
+    own, later, k = _ZERO, np.uint64(t) * _ROW + _MEAN, _PAIR
+    for _ in range(t):
+        for b in range(_ZERO, _PAIR):
+            moved = moments[later + b] - moments[later + _ROW + b]
+            moved -= moments[own + _MEAN + b] - moments[own + _ROW + _MEAN + b]
+            out[b] += beta[k + b] * (once * moments[own + b] + 2.0 * twice * moved)
+        both, p = own, _PAIR
         for _ in range(t):
-            other += _L
-            q += _ROW
-            for b in range(_ZERO, _L):
-                bent = lams[b] * beta[o + b] * beta[other + b] * (moments[q + b] - moments[q + _ROW + b])
-                out[b] += bent * scale * scale / n
-        before += _ROW
+            both += _ROW
+            for b in range(_ZERO, _PAIR):
+                bent = beta[k + b] * beta[p + b] * (moments[both + b] - moments[both + _ROW + b])
+                out[b] += twice * bent
+            p += _PAIR
+        own += _ROW
+        later += _ROW
+        k += _PAIR
 
 
-@compiled()
+@compiled(inline=True)
 def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scores):
     """Mean over i of |phi_i - mu^(-i)|^2 at every lam.
 
@@ -155,55 +185,50 @@ def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scor
     diagonal, rows : ndarray, shape (n,)
         K_ii and (Ke)_i.
     values, along : ndarray, shape (r,)
-        Eigenvalues, and the vector e of ones, or, ``inside``, Z'e along the eigenvectors.
+        Eigenvalues, and the vector e of ones, or, ``inside``, Z'e, along the eigenvectors.
+    t : int
+        Iterations.
     """
     n, r = points.shape
-    order = (r + 3) // 4 * 4
-    powers = 2 * t
-    table, weights = np.empty(powers * order * _LANES), np.zeros((4, order))
-    moments, beta, out = np.empty((powers + 1) * 4 * _LANES), np.empty((t + 1) * _LANES), np.empty(_LANES)
-    whole, some, parts = np.empty((powers + 1, _LANES)), np.empty(_LANES), np.empty(_LANES)
-    total = 0.0
+    order, powers, scale = (r + 3) // 4 * 4, 2 * t, 1.0 / (n - 1.0)
+    table, weights = np.empty(powers * order * _LANES), np.empty((4, order))
+    moments, whole = np.empty((powers + 1) * 4 * _LANES), np.empty((powers + 1, _LANES))
+    beta, out = np.empty((t + 1) * 2 * _LANES), np.empty(2 * _LANES)
+    some, inverse = np.empty(_LANES), np.empty(_LANES)
+    weights[:] = 0.0
+    moments[:] = 1.0
+    trace = norm = 0.0
     for i in range(n):
-        total += rows[i]
+        trace += diagonal[i]
+        norm += rows[i]
+    fixed = trace - 2.0 * scale * (norm - trace) + scale * scale * (n * norm - 2.0 * norm + trace)
     for first in range(0, lams.size, _LANES):
-        tabulate(values, lams, first, powers, order, table)
         for b in range(_LANES):
-            some[b] = lams[min(first + b, lams.size - 1)]
-            out[b] = 0.0
-        whole[:] = 0.0
-        for k in range(r):
-            square = along[k] * along[k]
-            for b in range(_LANES):
-                whole[0, b] += square
-            for j in range(powers):
-                for b in range(_LANES):
-                    whole[j + 1, b] += square * table[(j * order + k) * _LANES + b]
+            some[b] = lams[first + b if first + b < lams.size else first]
+            inverse[b] = 1.0 / some[b]
+        tabulate(values, some, powers, order, table)
+        sums_of_mean(along, table, powers, order, whole)
         if inside:
             on_points(whole, n, some)
-        for b in range(_LANES):
-            along_x, along_e = whole[2 * t - 1, b] - whole[2 * t, b], whole[t - 1, b] - whole[t, b]
-            parts[b] = some[b] * (along_x - 2.0 * along_e)
-        for i in range(0, n, 2):
+        out[:] = 0.0
+        for i in range(-(n % 2), n, 2):
+            here, other = points[i if i > 0 else 0], points[i + 1]
             for k in range(r):
-                x = points[i, k]
-                weights[0, k], weights[1, k] = x * x, x * along[k]
-                if i + 1 < n:
-                    x = points[i + 1, k]
-                    weights[2, k], weights[3, k] = x * x, x * along[k]
-            for b in range(_ZERO, _ROW):
-                moments[b] = 1.0
+                weights[0, k], weights[1, k] = here[k] * here[k], other[k] * other[k]
+                weights[2, k], weights[3, k] = here[k] * along[k], other[k] * along[k]
             at, to = _ZERO, _ROW
             for _ in range(powers):
-                multiply(table, at, weights, order, moments, to)
+                multiply(weights, table, at, order, _L, moments, to)
                 at += np.uint64(order) * _L
                 to += _ROW
             if inside:
-                points_on_points(powers, some, moments)
-            residuals(t, moments, _ZERO, beta)
-            point_scores(t, moments, _ZERO, beta, some, parts, diagonal[i], rows[i], total, n, out)
-            if i + 1 < n:
-                residuals(t, moments, _OTHER, beta)
-                point_scores(t, moments, _OTHER, beta, some, parts, diagonal[i + 1], rows[i + 1], total, n, out)
+                points_on_points(powers, inverse, moments)
+            residuals(t, moments, beta)
+            add_scores(t, moments, beta, scale, out)
+            if i < 0:  # an odd number: the first point has met itself
+                for b in range(_ZERO, _L):
+                    out[_L + b] = 0.0
         for b in range(min(_LANES, lams.size - first)):
-            scores[first + b] = out[b]
+            along_x, along_e = whole[2 * t - 1, b] - whole[2 * t, b], whole[t - 1, b] - whole[t, b]
+            moved = n * scale * scale * (along_x - 2.0 * along_e) + out[b] + out[_LANES + b]
+            scores[first + b] = (fixed + some[b] * moved) / n

@@ -21,7 +21,8 @@ def choose(scores, tolerance):
     for g in range(scores.size):
         if np.isnan(scores[g]):
             return -1
-        least = min(least, scores[g])
+        if scores[g] < least:
+            least = scores[g]
     for g in range(scores.size):
         if scores[g] <= least + tolerance:
             return g

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.deletion import deletion_scores, eigenvectors
+from shrinktest._compiled.deletion import deletion_scores, eigenvectors, project
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
 from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, trace, tridiagonalize
@@ -134,7 +134,7 @@ def row_sums(gram):
     return rows
 
 
-@compiled()
+@compiled(inline=True)
 def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     """Factorise, and score the plain mean and the zero estimate; the position of the first lam, and all lams.
 
@@ -162,9 +162,10 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
 @compiled()
 def score_by_deletion(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    rows = row_sums(gram)
-    norm = np.sum(rows)
-    start = np.ones(n)
+    rows, start, norm = row_sums(gram), np.empty(n), 0.0
+    for i in range(n):
+        start[i] = 1.0
+        norm += rows[i]
     first, lams = prepared(gram, start, n, norm, theta, amounts, work, scores)
     if not factorize(work, n, lams[0], np.empty(n), np.empty(n)):
         scores[:] = np.nan
@@ -211,19 +212,14 @@ def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
         scores[:] = np.nan
         return
     values, vectors, along = eigenvectors(work, mean)
-    points, diagonal, rows = np.zeros((n, r)), np.zeros(n), np.zeros(n)
-    axes = np.empty((r, r))
-    for j in range(r):
-        for k in range(r):
-            axes[j, k] = vectors[k, j]
+    points, diagonal, rows = np.empty((n, r)), np.empty(n), np.empty(n)
+    project(z, members, vectors, points)
     for i in range(n):
-        x, y = z[members[i]], points[i]
-        for j in range(r):
-            for k in range(r):
-                y[k] += x[j] * axes[j, k]
+        square = product = 0.0
         for k in range(r):
-            diagonal[i] += y[k] * y[k]
-            rows[i] += y[k] * along[k]
+            square += points[i, k] * points[i, k]
+            product += points[i, k] * along[k]
+        diagonal[i], rows[i] = square, product
     deletion_scores(points, diagonal, rows, values, along, int(theta[0]), True, lams, scores[first:])
 
 

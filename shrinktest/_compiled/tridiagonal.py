@@ -130,7 +130,10 @@ def tridiagonalize(matrix, start, work):
 @compiled()
 def basis(work, n):
     """Q' (n, n), one basis vector a row."""
-    out = np.eye(n)
+    out = np.empty((n, n))
+    out[:] = 0.0
+    for k in range(n):
+        out[k, k] = 1.0
     for k in range(n - 1, -1, -1):  # Q' = H_{n-1} .. H_0, row by row
         tau = work[2, k]
         if tau == 0.0:
