@@ -116,7 +116,7 @@ def points_on_points(powers, inverse, moments):
     """Overwrite moments of S in coordinates by those of R on the points, as in ``resolvent.on_points``."""
     o = _ZERO
     for _ in range(powers):
-        for c in range(4):
+        for _four in range(4):
             for b in range(_ZERO, _L):
                 moments[o + _ROW + b] = moments[o + b] - moments[o + _ROW + b] * inverse[b]
             o += _L

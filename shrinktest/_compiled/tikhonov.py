@@ -122,7 +122,7 @@ def filter_score(values, along, factors, n):
     return total / n
 
 
-@compiled()
+@compiled(inline=True)
 def row_sums(gram):
     n = gram.shape[0]
     rows = np.empty(n)

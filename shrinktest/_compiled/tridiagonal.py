@@ -13,7 +13,7 @@ import numpy as np
 from shrinktest._compiled.jit import compiled
 
 
-@compiled()
+@compiled(inline=True)
 def reflector(x, v):
     """Write to ``v`` the Householder vector (v[0] = 1) that maps x to its first axis; return (tau, beta).
 
@@ -42,7 +42,7 @@ def trace(matrix):
     return total
 
 
-@compiled()
+@compiled(inline=True)
 def longest(n):
     """Rotations and sweeps that the QR iteration may take, two or three times what it does take."""
     return n * (2 * n + 10)
@@ -268,7 +268,7 @@ def rotate(work, x):
             tail[j] -= total * v[j]
 
 
-@compiled()
+@compiled(inline=True)
 def expand(work, coordinates, out):
     """Points' weights ``out`` = Q ``coordinates`` / sqrt(n)."""
     n = out.size
