@@ -62,7 +62,7 @@ def multiply(weights, table, at, order, lanes, out, to):
         at += _ROW
 
 
-@compiled()
+@compiled(inline=True)
 def project(z, members, vectors, points):
     """``points`` (n, r): the rows ``members`` of ``z`` along the vectors."""
     n, r = points.shape

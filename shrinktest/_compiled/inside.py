@@ -11,7 +11,7 @@ from numba import types
 
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.jit import INDICES, MATRIX, SCORE_INSIDE, VECTOR, WEIGH_INSIDE, compiled
-from shrinktest._compiled.tridiagonal import trace, workspace
+from shrinktest._compiled.tridiagonal import squared_norm, trace, workspace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 
@@ -81,7 +81,7 @@ def unpack(packed, r, moments, mean):
         k += 1
 
 
-@compiled()
+@compiled(inline=True)
 def position(moments, mean, n, fitted, mu):
     """The estimate (r,) = Z'w = Z'Z v + (c/n) Z'e."""
     r = mean.size
@@ -96,7 +96,7 @@ def position(moments, mean, n, fitted, mu):
 def excess_inside(moments, mean, z, members, fitted):
     """`splitting.excess` from coordinates."""
     r, n = mean.size, members.size
-    between = (np.sum(mean * mean) - trace(moments)) / (n * (n - 1.0))
+    between = (squared_norm(mean) - trace(moments)) / (n * (n - 1.0))
     out = 0.0
     for i in members:
         w, square = fitted[r] / n, 0.0

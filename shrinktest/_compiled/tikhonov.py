@@ -15,10 +15,10 @@ import numpy as np
 from shrinktest._compiled.deletion import deletion_scores, eigenvectors, project
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, trace, tridiagonalize
+from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, squared_norm, trace, tridiagonalize
 
 
-@compiled()
+@compiled(inline=True)
 def penalty(gram, amount, absolute):
     if absolute != 0.0:
         return amount
@@ -206,7 +206,7 @@ def factorize_only(gram, theta, amounts, work, scores):
 
 @compiled()
 def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    r, n, norm = mean.size, members.size, np.sum(mean * mean)
+    r, n, norm = mean.size, members.size, squared_norm(mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     if not factorize(work, r, lams[0], np.empty(r), np.empty(r)):
         scores[:] = np.nan
@@ -225,7 +225,7 @@ def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
 
 @compiled()
 def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
-    n, t, norm = members.size, int(theta[0]), np.sum(mean * mean)
+    n, t, norm = members.size, int(theta[0]), squared_norm(mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     lams *= n / (n - 1.0)
     of_r, of_mean = power_sums_inside(work, mean.size, n, t, norm, lams)
@@ -234,7 +234,7 @@ def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
 
 @compiled()
 def inside_by_average(moments, mean, z, members, theta, amounts, work, scores):
-    n, norm = members.size, np.sum(mean * mean)
+    n, norm = members.size, squared_norm(mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     of_r, of_mean = power_sums_inside(work, mean.size, n, 1, norm, lams)
     averaged_scores(of_r, of_mean, n, norm, trace(moments), lams, scores[first : first + lams.size])
@@ -287,7 +287,7 @@ def tikhonov_weigh_inside(moments, mean, z, members, theta, amount, work, out):
     if not factorize(work, r, lam, multipliers, pivots):
         out[:] = np.nan
         return
-    length = np.sqrt(np.sum(mean * mean)) / members.size
+    length = np.sqrt(squared_norm(mean)) / members.size
     v = out[:r]
     for _ in range(int(theta[0])):  # (T + lam) v_j = m + lam v_{j-1}
         for k in range(r):

@@ -43,6 +43,15 @@ def trace(matrix):
 
 
 @compiled(inline=True)
+def squared_norm(x):
+    """In a loop, as ``trace``."""
+    total = 0.0
+    for j in range(x.size):
+        total += x[j] * x[j]
+    return total
+
+
+@compiled(inline=True)
 def longest(n):
     """Rotations and sweeps that the QR iteration may take, two or three times what it does take."""
     return n * (2 * n + 10)
