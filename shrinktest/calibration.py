@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import as_points, as_rng, choice, count, level, n_workers, paired_samples, two_samples
+from shrinktest._validate import as_points, as_rng, choice, count, level, n_workers, two_samples
+from shrinktest.nulls.restriction import ARGUMENTS, Restriction, read_pairs, read_samples
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
@@ -37,6 +38,8 @@ class CalibrationResult:
         Of the intervals.
     kind : str
         "two-sample" or "independence": how the data were relabelled.
+    restriction : str
+        In words, where the design of the data allowed some relabellings only.
     name : str
         What the pipeline is called.
     n_observations : tuple of int
@@ -62,6 +65,7 @@ class CalibrationResult:
     name: str
     n_observations: tuple[int, ...]
     seed: int
+    restriction: str = ""
 
     def __repr__(self) -> str:
         worst = ", ".join(
@@ -98,6 +102,7 @@ class CalibrationResult:
         return {
             "name": self.name,
             "kind": self.kind,
+            "restriction": self.restriction,
             "n_observations": list(self.n_observations),
             "n_trials": len(self.pvalues),
             "seed": self.seed,
@@ -117,6 +122,7 @@ class CalibrationResult:
         from statsmodels.iolib.table import SimpleTable
 
         how = {"two-sample": "rows of both samples exchanged", "independence": "rows of Y permuted"}[self.kind]
+        how += f" ({self.restriction})" if self.restriction else ""
         rows = [
             [f"{row.alpha:g}", f"{row.level:.4f}", f"[{row.low:.4f}, {row.high:.4f}]", row.verdict]
             for row in self.table.itertuples()
@@ -143,6 +149,10 @@ def calibrate(
     Y: Any,
     *,
     kind: str = "two-sample",
+    blocks: Any = None,
+    paired: bool = False,
+    groups: Any = None,
+    shift: str | None = None,
     n_trials: int = 1000,
     alphas: Any = (0.01, 0.05, 0.1),
     confidence: float = 0.99,
@@ -163,6 +173,10 @@ def calibrate(
         frames with their columns, one dimension as one dimension, else arrays; numbers as float64.
     kind : {"two-sample", "independence"}
         What is made true: "two-sample" gives the rows of both samples new places, "independence" permutes those of Y.
+    blocks, paired, groups, shift
+        What may take whose place, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
+        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep their labels: those that ``test``
+        knows of fit all relabelled data.
     n_trials : int, default 1000
         Relabelled data sets.
     alphas : float or sequence of float
@@ -170,7 +184,8 @@ def calibrate(
     confidence : float, default 0.99
         Of the interval for every level.
     nan_policy : {"raise", "omit", "propagate"}
-        What to do with missing values: an error, drop their rows, or leave them to ``test``.
+        What to do with missing values: an error, drop their rows, or leave them to ``test``.  Where relabellings are
+        restricted rows are not dropped, because ``test`` would not know which.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Seed of the relabellings.  A ``test`` that draws random numbers has to be given its own.
     workers : int, optional
@@ -193,9 +208,9 @@ def calibrate(
     -----
     Relabelled data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
     samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
-    what a permutation test keeps.  Where the relabelling itself is not appropriate, because observations depend on each
-    other, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are flagged as anti-conservative at any
-    one level, by Clopper and Pearson's interval [CP34].
+    what a permutation test keeps.  Where observations depend on each other in a way that ``blocks``, ``paired``,
+    ``groups`` and ``shift`` do not say, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are
+    flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
 
     Examples
     --------
@@ -221,8 +236,9 @@ def calibrate(
     jobs = None if workers is None else n_workers(workers)
     generator = as_rng(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
-    data, sizes = _read(X, Y, kind, nan_policy)
-    relabel = _Relabelled(test, kind, *data)
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
+    data, sizes, restriction = _read(X, Y, kind, nan_policy, design)
+    relabel = _Relabelled(test, kind, *data, restriction)
     relabel(0, seed)  # what cannot work is found out before it is sent elsewhere
     kept = _PValues(np.full(trials, np.nan))
     finish(kept, relabel, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
@@ -234,6 +250,7 @@ def calibrate(
         name=getattr(getattr(test, "func", test), "__qualname__", None) or repr(test),  # of a partial, what it calls
         n_observations=sizes,
         seed=seed,
+        restriction=restriction.words(sum(sizes)),
     )
 
 
@@ -272,17 +289,18 @@ class _Relabelled:
     kind: str
     x: _Table
     y: _Table
+    restriction: Restriction
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
         """The p-value of one relabelled data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         x, y = self.x.values, self.y.values
-        if self.kind == "two-sample":
-            places = generator.permutation(len(x) + len(y))
-            pooled = np.vstack([x, y])[places]
-            x, y = pooled[: len(x)], pooled[len(x) :]
+        moved = np.vstack([x, y]) if self.kind == "two-sample" else y
+        if self.restriction:
+            moved = moved[self.restriction.relabelled(generator, len(moved))]
         else:
-            y = y[generator.permutation(len(y))]
+            moved = moved[generator.permutation(len(moved))]
+        x, y = (moved[: len(x)], moved[len(x) :]) if self.kind == "two-sample" else (x, moved)
         try:
             return [(trial, _pvalue(self.test(self.x.rows(x), self.y.rows(y))))]
         except Exception as error:
@@ -305,14 +323,29 @@ def _pvalue(found: Any) -> float:
     return number
 
 
-def _read(X: Any, Y: Any, kind: str, nan_policy: str) -> tuple[tuple[_Table, _Table], tuple[int, ...]]:
+def _read(
+    X: Any, Y: Any, kind: str, nan_policy: str, design: dict[str, Any]
+) -> tuple[tuple[_Table, _Table], tuple[int, ...], Restriction]:
+    told = {name: value for name, value in design.items() if value is not None and value is not False}
+    for name in told:
+        if name not in ARGUMENTS[kind]:
+            other = next(one for one in KINDS if one != kind)
+            raise ValueError(f"{name}= is for kind={other!r}; kind={kind!r} takes {', '.join(ARGUMENTS[kind])}")
+    if told and nan_policy == "omit":
+        raise ValueError(
+            "nan_policy='omit' would drop rows that the labels of the pipeline still count; drop them before, from "
+            f"the data and from what the pipeline knows of {' and '.join(told)}"
+        )
     columns = [as_points(data, name).columns for data, name in ((X, "X"), (Y, "Y"))]
     flat = [np.ndim(data) == 1 for data in (X, Y)]
     if kind == "two-sample":
-        x, y, found, _ = two_samples(X, Y, nan_policy)
-        columns = [found if one is not None else None for one in columns]
+        shared = two_samples(X, Y, nan_policy)[2]
+        columns = [shared if one is not None else None for one in columns]
+        x, y, _, restriction = read_samples(X, Y, nan_policy, **told)
         sizes: tuple[int, ...] = (len(x), len(y))
     else:
-        x, y, _ = paired_samples(X, Y, nan_policy)
+        x, y, _, restriction = read_pairs(X, Y, nan_policy, **told)
         sizes = (len(x),)
-    return (_Table(x, columns[0], flat[0]), _Table(y, columns[1], flat[1])), sizes
+    if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:
+        raise ValueError(f"{', '.join(told)} let nothing take another place, so that there is nothing to relabel")
+    return (_Table(x, columns[0], flat[0]), _Table(y, columns[1], flat[1])), sizes, restriction

@@ -104,9 +104,9 @@ def independence_test(
     block are exchangeable, or the groups of one size, each as a whole.  With ``shift`` it is exact for a y whose law a
     circular shift does not change, independent of x, whatever the law of x: a stationary periodic series observed
     over whole periods, or independent observations.  For any other stationary series it is approximate, because the
-    end does not join the start; the error is small when the series is long compared with its memory.  A trend or
-    another lack of stationarity is not covered.  Where so few relabellings are allowed that the test could never
-    reject at ``alpha`` it is an error.
+    end does not join the start; the error is small when the series is long compared with its memory, and a note in the
+    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few relabellings
+    are allowed that the test could never reject at ``alpha`` it is an error.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, S-COSE ("skmse") with the nine pairs of Gaussian kernels whose bandwidths are a
@@ -137,6 +137,7 @@ def independence_test(
         "rng": rng_provenance(generator),
     }
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
+    options |= {"series": restriction.series(n), "workers": threads}
 
     def about(est: MeanEstimator) -> dict[str, Any]:
         form = form_of(est, statistic, (n,))

@@ -182,6 +182,7 @@ def independence_matrix(
         else _pairings(lambda draws: restriction.pairings(n_resamples, draws, n, alpha), generator)
     )
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "rng": setup}
+    options |= {"series": restriction.series(n), "workers": threads}
 
     def tests() -> Iterator[tuple[Configuration, Relabellings]]:
         for i, j in pairs:

@@ -24,7 +24,9 @@ def test_machine_code_is_as_new_as_every_compiled_file(monkeypatch, tmp_path):
 
 def test_nothing_need_be_written(tmp_path):
     (tmp_path / "file").touch()
-    code = "from shrinktest import two_sample_test; print(two_sample_test([0.0, 1.0, 2.5], [4.0, 5.0, 7.0]).pvalue)"
+    code = (
+        "import shrinktest._compiled.jit, shrinktest; print(shrinktest.two_sample_test([0, 1, 2.5], [4, 5, 7]).pvalue)"
+    )
     nowhere = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "file" / "folder")}
     done = subprocess.run([sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "0.1", done.stderr

@@ -154,3 +154,65 @@ def test_missing_values_are_left_out_or_left_to_the_pipeline():
     assert SEEN[-1][0].shape == (8, 3)
     one_thread(record, holes, Y, nan_policy="propagate", n_trials=1)
     assert np.isnan(np.vstack(SEEN[-1])).sum() == 1
+
+
+BLOCKS = np.arange(9) % 3, np.arange(12) // 4
+
+
+def test_places_keep_their_labels():
+    SEEN.clear()
+    one_thread(record, X, Y, blocks=BLOCKS)
+    labels = np.concatenate(BLOCKS)
+    of_row = {tuple(row): label for row, label in zip(np.vstack([X, Y]), labels, strict=True)}
+    for x, y in SEEN:
+        assert [of_row[tuple(row)] for row in np.vstack([x, y])] == labels.tolist()
+    assert len({x.tobytes() for x, _ in SEEN[1:]}) > 20
+    SEEN.clear()
+    one_thread(record, X, Y[:9], paired=True)
+    for x, y in SEEN:
+        kept, swapped = (x == X).all(axis=1) & (y == Y[:9]).all(axis=1), (x == Y[:9]).all(axis=1) & (y == X).all(axis=1)
+        assert (kept ^ swapped).all()
+    SEEN.clear()
+    one_thread(record, X, Y[:9], kind="independence", groups=np.repeat([5, 6, 7], 3))
+    threes = {Y[i : i + 3].tobytes() for i in (0, 3, 6)}
+    for x, y in SEEN:
+        assert np.array_equal(x, X) and {y[i : i + 3].tobytes() for i in (0, 3, 6)} == threes
+    assert len({y.tobytes() for _, y in SEEN}) == 6
+    SEEN.clear()
+    one_thread(record, X, Y[:9], kind="independence", shift="circular")
+    assert {y.tobytes() for _, y in SEEN} <= {np.roll(Y[:9], s, axis=0).tobytes() for s in range(9)}
+
+
+def test_what_blocks_hide_is_found_where_they_are_named():
+    effect = np.array([0.0, 3.0])
+    blocks = np.repeat([0, 1], [9, 3]), np.repeat([0, 1], [3, 9])
+    rng = np.random.default_rng(1)
+    x, y = (effect[block] + 0.3 * rng.normal(size=12) for block in blocks)
+
+    def blind(a, b):
+        return stats.ttest_ind(a, b).pvalue
+
+    def aware(a, b):
+        return two_sample_test(a, b, blocks=blocks, n_resamples=99, rng=0, workers=1)
+
+    assert not one_thread(blind, x, y, n_trials=300).anti_conservative
+    found = one_thread(blind, x, y, n_trials=300, blocks=blocks)
+    assert found.anti_conservative
+    assert found.restriction == "within 2 blocks" and "(within 2 blocks)" in found.summary()
+    assert found.to_dict()["restriction"] == "within 2 blocks"
+    assert not one_thread(aware, x, y, n_trials=300, blocks=blocks).anti_conservative
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"shift": "circular"}, "shift= is for kind='independence'; kind='two-sample' takes blocks, paired, groups"),
+        ({"kind": "independence", "paired": True}, "paired= is for kind='two-sample'"),
+        ({"blocks": np.arange(18)}, "blocks let nothing take another place"),
+        ({"blocks": np.zeros(18), "nan_policy": "omit"}, "drop them before"),
+        ({"blocks": np.zeros(5)}, "blocks has 5 labels"),
+    ],
+)
+def test_restrictions_that_cannot_be(options, message):
+    with pytest.raises(ValueError, match=message):
+        one_thread(record, X, Y[:9], **options)

@@ -113,6 +113,14 @@ def test_calibrate_is_the_library(run, tmp_path):
     assert found["kind"] == "independence" and [row["trials"] for row in found["levels"]] == [40] * 3
     out = run("calibrate", "a.csv", "--x", "u", "--y", "v", "--test", "scipy.stats:spearmanr", *options)[1]
     assert out.startswith("Calibration of spearmanr")
+    for name in "ab":
+        sites = np.arange(len(table(name))) % 2
+        table(name).assign(site=sites).to_csv(f"s{name}.csv", index=False)
+    out = run("calibrate", "sa.csv", "sb.csv", "--blocks", "site", "--resamples", "19", *options)[1]
+    assert "rows of both samples exchanged (within" in out
+    out = run("calibrate", "a.csv", "--x", "u", "--y", "v", "--shift", "circular", "--alpha", "0.2", *options)[1]
+    assert "rows of Y permuted (circular shifts)" in out
+    assert "paired= is for kind='two-sample'" in run("calibrate", "a.csv", "--x", "u", "--y", "v", "--paired")[2]
     out = run("calibrate", "a.csv", "b.csv", "--resamples", "19", "--plot", "c.png", *options)[1]
     assert out.startswith("Calibration of two_sample_test") and (tmp_path / "c.png").stat().st_size > 1000
 

@@ -7,7 +7,7 @@ import numpy as np
 from shrinktest._compiled.jit import compiled
 
 
-@compiled()
+@compiled(ordered=True)
 def row(x, columns, city, start, out):
     """Distances of one point to those from ``start`` on, whose coordinates are the rows of ``columns`` (d, m)."""
     out[:] = 0.0
@@ -25,14 +25,14 @@ def row(x, columns, city, start, out):
             out[j] = np.sqrt(out[j])
 
 
-@compiled()
+@compiled(ordered=True)
 def between(x, columns, city, out):
     """All distances (n, m), in the 1-norm (``city``) or the 2-norm."""
     for i in range(x.shape[0]):
         row(x[i], columns, city, 0, out[i])
 
 
-@compiled()
+@compiled(ordered=True)
 def among(x, columns, city, out):
     """Distances of all pairs i < j, one after the other."""
     n, where = x.shape[0], 0

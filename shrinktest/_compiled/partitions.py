@@ -8,8 +8,9 @@ from numba import types
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.engine import degenerate, fit
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.sums import _COLUMNS, _OCTETS, add_subsets, tabulate
+from shrinktest._compiled.sums import add_subsets, tabulate
 from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._plain.sums import COLUMNS, OCTETS
 
 _LABELS = types.Array(types.uint16, 2, "C", readonly=True)
 _SIZES = types.Array(types.int64, 1, "C", readonly=True)
@@ -26,13 +27,13 @@ def block_sums(gram, octets, labels, out, traces):
     parts, count = octets.shape[0], octets.shape[2]
     if count == 0:
         return
-    table, scratch = np.empty(4 * 16 * _COLUMNS), np.empty(4 * _COLUMNS)
-    sums = np.empty((parts, count * _COLUMNS))
-    whole, diagonal = np.zeros(_COLUMNS), np.zeros(_COLUMNS)
+    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
+    sums = np.empty((parts, count * COLUMNS))
+    whole, diagonal = np.zeros(COLUMNS), np.zeros(COLUMNS)
     out[:] = 0.0
     traces[:] = 0.0
-    for start in range(0, total, _COLUMNS):
-        width = min(_COLUMNS, total - start)
+    for start in range(0, total, COLUMNS):
+        width = min(COLUMNS, total - start)
         here = start // 8
         for c in range(width):
             value = 0.0
@@ -44,12 +45,12 @@ def block_sums(gram, octets, labels, out, traces):
             whole[c] = value
             diagonal[c] = gram[start + c, start + c]
         sums[:] = 0.0
-        for g in range(here + _OCTETS, octets.shape[1], 2):
+        for g in range(here + OCTETS, octets.shape[1], 2):
             tabulate(gram, 8 * g, start, scratch, table)
             for p in range(parts):
                 add_subsets(octets[p, g], octets[p, g + 1], table, sums[p])
         sums *= 2.0
-        for g in range(here, here + _OCTETS, 2):
+        for g in range(here, here + OCTETS, 2):
             tabulate(gram, 8 * g, start, scratch, table)
             for p in range(parts):
                 add_subsets(octets[p, g], octets[p, g + 1], table, sums[p])
@@ -58,7 +59,7 @@ def block_sums(gram, octets, labels, out, traces):
                 label = labels[r, start + c]
                 rest = whole[c]
                 for p in range(parts):
-                    value = sums[p, r * _COLUMNS + c]
+                    value = sums[p, r * COLUMNS + c]
                     out[r, p, label] += value
                     rest -= value
                 out[r, parts, label] += rest

@@ -3,6 +3,7 @@
 A subset meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are tabled once, and each
 relabelling then adds the one its bits name.  That is a quarter of the additions of a matrix product and no
 multiplications, and a table of 64 columns stays in the first-level cache; it takes about half the time of dgemm.
+What has a twin in numpy keeps to an order of sums, so that both give the same bits.
 Indices are unsigned and strides constant, without which the compiler would not make vector instructions of the loops.
 """
 
@@ -11,23 +12,15 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
+from shrinktest._plain.sums import COLUMNS, OCTETS
 
-_COLUMNS = 64  # of a tile; also the rows that one column of a tile meets on the diagonal
-_OCTETS = _COLUMNS // 8
-_0, _1, _4, _15 = np.uint64(0), np.uint64(1), np.uint64(4), np.uint64(15)
-_W = np.uint64(_COLUMNS)
-_TABLE = np.uint64(16 * _COLUMNS)  # one of the four in use
-
-
-def octets_of(masks: np.ndarray) -> np.ndarray:
-    """Membership bits (B, N) by eights, first bit lowest, as (8 ceil(N / 64), B) bytes."""
-    packed = np.packbits(masks, axis=1, bitorder="little")
-    out = np.zeros((-(-masks.shape[1] // _COLUMNS) * _OCTETS, len(masks)), dtype=np.uint8)
-    out[: packed.shape[1]] = packed.T
-    return out
+_BLOCK = 2**16  # values of some rows of a large matrix: with as many of another one, a megabyte
+_0, _1, _4, _8, _15, _16 = (np.uint64(number) for number in (0, 1, 4, 8, 15, 16))
+_W = np.uint64(COLUMNS)
+_TABLE = np.uint64(16 * COLUMNS)  # one of the four in use
 
 
-@compiled()
+@compiled(ordered=True)
 def subsets(scratch, where, table):
     """The table, at ``where``, of the sums over all subsets of the four rows in ``scratch``."""
     for c in range(_0, _W):
@@ -44,16 +37,16 @@ def subsets(scratch, where, table):
         source += _W
 
 
-@compiled()
+@compiled(ordered=True)
 def tabulate(matrix, row, column, scratch, table):
     """Sums over all subsets of rows ``row`` to ``row`` + 3, then of the next four, and so on: four tables of 16."""
     rows, columns = matrix.shape
     where = _0
     for _ in range(4):
         for b in range(4):
-            for c in range(_COLUMNS):
+            for c in range(COLUMNS):
                 inside = row + b < rows and column + c < columns
-                scratch[b * _COLUMNS + c] = matrix[row + b, column + c] if inside else 0.0
+                scratch[b * COLUMNS + c] = matrix[row + b, column + c] if inside else 0.0
         subsets(scratch, where, table)
         where += _TABLE
         row += 4
@@ -65,9 +58,9 @@ def tabulate_products(z, left, right, row, column, scratch, table):
     where = _0
     for _ in range(4):
         for b in range(4):
-            for c in range(_COLUMNS):
+            for c in range(COLUMNS):
                 inside = row + b < z.shape[0] and column + c < left.size
-                scratch[b * _COLUMNS + c] = (
+                scratch[b * COLUMNS + c] = (
                     z[row + b, left[column + c]] * z[row + b, right[column + c]] if inside else 0.0
                 )
         subsets(scratch, where, table)
@@ -75,7 +68,7 @@ def tabulate_products(z, left, right, row, column, scratch, table):
         row += 4
 
 
-@compiled()
+@compiled(ordered=True)
 def add_subsets(first, second, table, sums):
     """Add to every relabelling's tile in ``sums`` what its bits in two octets name."""
     o = _0
@@ -90,67 +83,70 @@ def add_subsets(first, second, table, sums):
         o += _W
 
 
-@compiled()
-def split_sums(gram, octets, out):
+@compiled(ordered=True)
+def split_sums(gram, rows, octets, out):
     """For every split S: ``out`` (B, 3) = sum of K over S x S, sum of K over S x everything, trace over S.
 
-    Only the tiles on and below the diagonal are touched.
+    ``rows`` (N,) are the sums of the rows of K.  Only the tiles on and below the diagonal are touched.
     """
     total = gram.shape[0]
     count = octets.shape[1]
     if count == 0:
         return
-    table, scratch = np.empty(4 * 16 * _COLUMNS), np.empty(4 * _COLUMNS)
-    sums = np.empty(count * _COLUMNS)
-    rows, diagonal = np.zeros(_COLUMNS), np.zeros(_COLUMNS)
+    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
+    sums, lanes = np.empty(count * COLUMNS), np.empty(24)
+    along, trace = np.empty(COLUMNS), np.empty(COLUMNS)
     out[:] = 0.0
-    for start in range(0, total, _COLUMNS):
-        width = min(_COLUMNS, total - start)
+    for start in range(0, total, COLUMNS):
+        width = min(COLUMNS, total - start)
         here = start // 8
-        for c in range(width):
-            value = 0.0
-            for j in range(total):
-                value += gram[start + c, j]
-            rows[c] = value
-            diagonal[c] = gram[start + c, start + c]
         sums[:] = 0.0
-        for g in range(here + _OCTETS, octets.shape[0], 2):
+        for g in range(here + OCTETS, octets.shape[0], 2):
             tabulate(gram, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
         for k in range(sums.size):
             sums[k] *= 2.0
-        for g in range(here, here + _OCTETS, 2):
+        for g in range(here, here + OCTETS, 2):
             tabulate(gram, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
+        along[:] = 0.0
+        trace[:] = 0.0
+        for c in range(width):
+            along[c] = rows[start + c]
+            trace[c] = gram[start + c, start + c]
         for r in range(count):
-            within = along = trace = 0.0
-            for c in range(width):
-                member = (octets[here + c // 8, r] >> (c % 8)) & 1
-                within += member * sums[r * _COLUMNS + c]
-                along += member * rows[c]
-                trace += member * diagonal[c]
-            out[r, 0] += within
-            out[r, 1] += along
-            out[r, 2] += trace
+            lanes[:] = 0.0
+            o = np.uint64(r) * _W
+            for g in range(here, here + OCTETS):
+                bits = octets[g, r]
+                for b in range(_8):  # one lane for each place in an octet
+                    member = np.float64((bits >> b) & 1)
+                    lanes[b] += member * sums[o + b]
+                    lanes[_8 + b] += member * along[np.uint64(8 * (g - here)) + b]
+                    lanes[_16 + b] += member * trace[np.uint64(8 * (g - here)) + b]
+                o += _8
+            for k in range(3):
+                a = lanes[8 * k : 8 * k + 8]
+                out[r, k] += ((a[0] + a[1]) + (a[2] + a[3])) + ((a[4] + a[5]) + (a[6] + a[7]))
 
 
-@compiled()
+@compiled(ordered=True)
 def feature_sums(features, octets, out):
     """For every subset: the sum (B, r) of the rows of ``features`` (N, r) in it."""
     columns = features.shape[1]
     count = octets.shape[1]
     if count == 0:
         return
-    table, scratch = np.empty(4 * 16 * _COLUMNS), np.empty(4 * _COLUMNS)
-    sums = np.empty(count * _COLUMNS)
-    for start in range(0, columns, _COLUMNS):
+    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
+    sums = np.empty(count * COLUMNS)
+    for start in range(0, columns, COLUMNS):
         sums[:] = 0.0
         for g in range(0, octets.shape[0], 2):
             tabulate(features, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
         for r in range(count):
-            for c in range(min(_COLUMNS, columns - start)):
-                out[r, start + c] = sums[r * _COLUMNS + c]
+            for c in range(min(COLUMNS, columns - start)):
+                out[r, start + c] = sums[r * COLUMNS + c]
 
 
 @compiled()
@@ -159,34 +155,75 @@ def product_sums(z, left, right, octets, out):
     columns, count = left.size, octets.shape[1]
     if count == 0:
         return
-    table, scratch = np.empty(4 * 16 * _COLUMNS), np.empty(4 * _COLUMNS)
-    sums = np.empty(count * _COLUMNS)
-    for start in range(0, columns, _COLUMNS):
+    table, scratch = np.empty(4 * 16 * COLUMNS), np.empty(4 * COLUMNS)
+    sums = np.empty(count * COLUMNS)
+    for start in range(0, columns, COLUMNS):
         sums[:] = 0.0
         for g in range(0, octets.shape[0], 2):
             tabulate_products(z, left, right, 8 * g, start, scratch, table)
             add_subsets(octets[g], octets[g + 1], table, sums)
         for r in range(count):
-            for c in range(min(_COLUMNS, columns - start)):
-                out[r, start + c] = sums[r * _COLUMNS + c]
+            for c in range(min(COLUMNS, columns - start)):
+                out[r, start + c] = sums[r * COLUMNS + c]
+
+
+@compiled()
+def gathered(line, row, pi, i):
+    """Sum over j < i of ``line``_j times ``row``_pi(j)."""
+    value = 0.0
+    for j in range(_0, i):
+        value += line[j] * row[pi[j]]
+    return value
 
 
 @compiled()
 def pairing_sums(x, y, permutations, out):
-    """For every permutation pi: ``out`` (B, 2) = sum of x_ij y_pi(i)pi(j), and its diagonal part."""
-    n = x.shape[0]
-    for r in range(permutations.shape[0]):
-        pi = permutations[r]
-        total = diagonal = 0.0
-        for i in range(n):
-            row = y[pi[i]]
-            value = 0.0
-            for j in range(i):
-                value += x[i, j] * row[pi[j]]
-            total += value
-            diagonal += x[i, i] * row[pi[i]]
-        out[r, 0] = 2.0 * total + diagonal
-        out[r, 1] = diagonal
+    """For every permutation pi, of unsigned numbers: ``out`` (B, 2) = sum of x_ij y_pi(i)pi(j), and its diagonal part.
+
+    Row i of x meets row pi(i) of y.  All permutations take turns at the pairs of some rows of x and some of y, which
+    stay in the second-level cache meanwhile.  The order of the pairs of a permutation does not depend on the others.
+    """
+    count, n = permutations.shape
+    blocks = -(-n * n // _BLOCK)
+    if blocks <= 1:
+        for r in range(count):
+            pi = permutations[r]
+            total = diagonal = 0.0
+            for k in range(_0, np.uint64(n)):
+                row = y[pi[k]]
+                total += gathered(x[k], row, pi, k)
+                diagonal += x[k, k] * row[pi[k]]
+            out[r, 0], out[r, 1] = 2.0 * total + diagonal, diagonal
+        return
+    size = -(-n // blocks)
+    block = np.empty(n, np.int64)
+    for a in range(n):
+        block[a] = a // size
+    order = np.empty_like(permutations)  # i by the block of pi(i), increasing within each
+    ends, places = np.empty((blocks, count), np.int64), np.empty(count, np.int64)
+    for r in range(count):
+        for b in range(blocks):
+            ends[b, r] = b * size
+        for a in range(n):
+            b = block[permutations[r, a]]
+            order[r, ends[b, r]] = a
+            ends[b, r] += 1
+    out[:] = 0.0
+    for b in range(blocks):
+        places[:] = b * size
+        for stop in range(size, n + size, size):
+            for r in range(count):
+                pi, place, end = permutations[r], places[r], ends[b, r]
+                total = diagonal = 0.0
+                while place < end and order[r, place] < stop:
+                    i = np.uint64(order[r, place])
+                    row = y[pi[i]]
+                    total += gathered(x[i], row, pi, i)
+                    diagonal += x[i, i] * row[pi[i]]
+                    place += 1
+                places[r] = place
+                out[r, 0] += 2.0 * total + diagonal
+                out[r, 1] += diagonal
 
 
 @compiled()

@@ -103,9 +103,9 @@ def _restriction(command: argparse.ArgumentParser, test: str) -> None:
     add = command.add_argument
     add("--blocks", metavar="NAME", help="column of labels: relabel within blocks only")
     add("--groups", metavar="NAME", help="column of labels: relabel whole groups (clusters)")
-    if test == "two-sample":
+    if test in ("two-sample", "either"):
         add("--paired", action="store_true", help="row i of both files is a pair: relabel within pairs")
-    elif test == "independence":
+    if test in ("independence", "either"):
         what = "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)"
         add("--shift", metavar="HOW", help=what)
 

@@ -159,23 +159,31 @@ def _matrix(args: argparse.Namespace) -> int:
 
 def _calibrate(args: argparse.Namespace) -> int:
     check_path(args.plot)
-    first = read_table(args.first, args.header)
+    first, labels = read_table(args.first, args.header), labels_of(args)
+    told: dict[str, Any] = {}
     if args.second is None:
         if args.x is None or args.y is None:
             raise ValueError("with one file, say which columns are the two variables with --x and --y")
-        kind, data = "independence", [first.numbers(first.select(names), args.nan_policy) for names in (args.x, args.y)]
+        x, y = map(first.select, (args.x, args.y))
+        apart(labels, [*x, *y], "--x or --y")
+        kind, data = "independence", [first.numbers(names, args.nan_policy) for names in (x, y)]
+        told |= {name: first.labels(column) for name, column in labels.items()}
     else:
         if args.x is not None or args.y is not None:
             raise ValueError("--x and --y are for two variables in one file; two files are two samples")
-        second = read_table(args.second, args.header)
-        names = _shared_columns([first, second], None)
-        kind, data = "two-sample", [table.numbers(names, args.nan_policy) for table in (first, second)]
+        tables = [first, read_table(args.second, args.header)]
+        names = [name for name in _shared_columns(tables, None) if name not in labels.values()]
+        kind, data = "two-sample", [table.numbers(names, args.nan_policy) for table in tables]
+        told |= {name: tuple(table.labels(column) for table in tables) for name, column in labels.items()}
+    told |= {"paired": True} if args.paired else {}
+    told |= {"shift": args.shift} if args.shift is not None else {}
     flat = [values[:, 0] if values.shape[1] == 1 and args.test is not None else values for values in data]
     try:
         found = calibrate(
-            _pipeline(args, kind),
+            _pipeline(args, kind, told),
             *flat,
             kind=kind,
+            **told,
             n_trials=args.trials,
             alphas=sorted({0.01, 0.05, 0.1, level(args.alpha)}),
             nan_policy=args.nan_policy,
@@ -191,7 +199,7 @@ def _calibrate(args: argparse.Namespace) -> int:
     return int(args.exit_code and found.anti_conservative)
 
 
-def _pipeline(args: argparse.Namespace, kind: str) -> Callable[[Any, Any], Any]:
+def _pipeline(args: argparse.Namespace, kind: str, told: dict[str, Any]) -> Callable[[Any, Any], Any]:
     if args.test is not None:
         module, colon, name = args.test.partition(":")
         if not colon or not name:
@@ -208,7 +216,7 @@ def _pipeline(args: argparse.Namespace, kind: str) -> Callable[[Any, Any], Any]:
         if not callable(found):
             raise ValueError(f"--test {args.test} is no function (X, Y) -> p-value: {found!r}")
         return _Users(found, args.test)
-    given = {**_common(args, "rng", "workers", "progress", "nan_policy"), "workers": 1, "rng": 0}
+    given = {**_common(args, "rng", "workers", "progress", "nan_policy"), "workers": 1, "rng": 0, **told}
     if kind == "two-sample":
         return partial(two_sample_test, kernel=args.kernel, bandwidth=bandwidth(args.bandwidth), **given)
     kernels = {f"kernel_{v}": args.kernel for v in "xy"} | {f"bandwidth_{v}": bandwidth(args.bandwidth) for v in "xy"}

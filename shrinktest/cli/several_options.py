@@ -89,4 +89,5 @@ def add_several(
     what = "a function (X, Y) -> p-value, such as mine:pipeline (default: the test of this package with --estimator)"
     add("--test", metavar="MODULE:FUNCTION", help=what)
     add("--trials", metavar="N", type=int, default=1000, help="relabelled data sets (default: 1000)")
+    design(command, "either")
     kernels(command, "")

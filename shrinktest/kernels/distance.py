@@ -6,11 +6,13 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from shrinktest._loops import loops
 from shrinktest._validate import Array, as_points, as_rng, choice, complete_points, count, positive
 from shrinktest.kernels.base import Checked, Kernel, Scaled
 
@@ -19,6 +21,8 @@ Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 # With more rows the median is taken over a random part of them: all pairs would cost more than the test.
 _ALL_PAIRS_UP_TO = 2000
 _ROWS_DRAWN = 1000
+
+_MANY, _SOME = 2**14, 2**11  # values from which looking at some of them first pays, and how many
 
 
 @dataclass(frozen=True)
@@ -57,14 +61,13 @@ class OfDistance(Checked):
 
     def _distances(self, X: Array, Y: Array) -> Array:
         """Distances in units of the bandwidth, shape (n, m); inf beyond the floating-point range."""
-        from shrinktest._compiled.distances import between
-
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
         X, Y = X / (widths / narrowest), Y / (widths / narrowest)
         unit = max(_magnitude(X), _magnitude(Y))
         distances = np.empty((len(X), len(Y)))
-        between(X / unit, np.ascontiguousarray((Y / unit).T), self.metric == "cityblock", distances)
+        loop = _loops(distances.size, X.shape[1]).between
+        loop(X / unit, np.ascontiguousarray((Y / unit).T), self.metric == "cityblock", distances)
         distances *= unit
         distances /= narrowest
         return distances
@@ -230,13 +233,11 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
             stacklevel=2,
         )
         squared = squared[apart]
-    return float(np.sqrt(np.median(squared)) * unit)
+    return float(np.sqrt(_median(squared)) * unit)
 
 
 def _squared_distances(Z: ArrayLike, rng: Any, distance: Literal["euclidean", "cityblock"]) -> tuple[Array, float]:
     """Squared distances over pairs of (some of) the rows, in squares of a unit that keeps them from overflowing."""
-    from shrinktest._compiled.distances import among
-
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows = complete_points(Z, "Z").values
     if len(rows) < 2:
@@ -245,11 +246,31 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Literal["euclidean", "c
         rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
     unit = _magnitude(rows)
     squared = np.empty(len(rows) * (len(rows) - 1) // 2)
-    among(rows / unit, np.ascontiguousarray((rows / unit).T), distance == "cityblock", squared)
+    loop = _loops(squared.size, rows.shape[1]).among
+    loop(rows / unit, np.ascontiguousarray((rows / unit).T), distance == "cityblock", squared)
     np.square(squared, out=squared)
     if not (squared > 0).any():
         raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
     return squared, unit
+
+
+def _median(values: Array) -> float:
+    """The median, of many values from the few around it: those between two that are near it among every k-th."""
+    size = values.size
+    if size > _MANY:
+        some = np.sort(values[:: size // _SOME])
+        middle, reach = some.size // 2, int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
+        low, high = some[middle - reach], some[middle + reach]
+        near = values[(values >= low) & (values <= high)]
+        rank = (size - 1) // 2 - np.count_nonzero(values < low)
+        if 0 <= rank < near.size - 1:
+            both = np.partition(near, (rank, rank + 1))[rank : rank + 2]
+            return float(both[0] if size % 2 else both.mean())
+    return float(np.median(values))
+
+
+def _loops(pairs: int, columns: int) -> ModuleType:
+    return loops("distances", seconds=3e-9 * pairs * (columns + 1))
 
 
 def _magnitude(rows: Array) -> float:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest._loops import loops
+
 _ROUNDS = 16  # bits to which unequal splits come close to the right size at once
 
 
@@ -111,13 +113,12 @@ class Splits(Relabellings):
         return whole - math.log(2.0) if self.m == self.n else whole
 
     def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import splits
-
         chance, rounds = min(max(round(2**_ROUNDS * self.m / self.size), 1), 2**_ROUNDS - 1), _ROUNDS
         while chance % 2 == 0:
             chance, rounds = chance // 2, rounds - 1
         words = np.empty((rows, -(-self.size // 64)), dtype=np.uint64)
-        splits(self._seeds(rows), self.size, self.m, chance, rounds, words)
+        loop = loops("draws", seconds=1e-7 * rows * math.sqrt(self.size)).splits
+        loop(self._seeds(rows), self.size, self.m, chance, rounds, words)
         octets = words.astype("<u8", copy=False).view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").view(bool)
 

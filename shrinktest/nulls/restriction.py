@@ -104,6 +104,17 @@ class Restriction:
         kind = CircularShifts if self.shift else RestrictedPairings
         return self._enough(kind(n_resamples, rng, strata, self._words(strata)), strata, alpha)
 
+    def series(self, n: int) -> tuple[np.ndarray, ...]:
+        """The rows of every series that is shifted, in order of time; none where nothing is."""
+        if not self.shift:
+            return ()
+        strata = self.strata(n)
+        return tuple(np.split(strata.rows[:, 0], strata.starts[1:-1]))
+
+    def words(self, size: int) -> str:
+        """What it allows so many observations, for a reader; nothing where all is allowed."""
+        return self._words(self.strata(size)) if self else ""
+
     def relabelled(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """A random permutation (N,) of observations that puts each where another one with its labels was."""
         return self.pairings(1, rng, size, alpha=1.0).rows()(2)[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._plain.sums import octets_of
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.base import Tuned
@@ -136,8 +137,6 @@ def partition_statistic(
 
 def _members(labels: np.ndarray, parts: int) -> np.ndarray:
     """Membership bits of all parts but the last by eights, as the compiled sums take them."""
-    from shrinktest._compiled.sums import octets_of
-
     return np.stack([octets_of(labels == p) for p in range(parts - 1)])
 
 

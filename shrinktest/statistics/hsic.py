@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,20 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.distance import OfDistance
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.memory import shift_notes
 from shrinktest.statistics.route import Route, Routes
+
+_WORTH_THREADS = 300  # pairs from which starting a thread takes less time than it saves
+
+#: Weights (n,) and amount of an estimate.
+Fitted = Callable[[], tuple[np.ndarray, Any]]
 
 
 def configure(
@@ -28,21 +35,27 @@ def configure(
     y: np.ndarray,
     *,
     form: str,
+    series: Sequence[np.ndarray] = (),
+    workers: int = 1,
     routes: Routes | None = None,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
+    ``series`` are the rows of those that are shifted in time, ``workers`` threads may make the Gram matrices,
     ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
     ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
     """
     chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
+    statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form, workers)
     return Configuration(
-        statistic=pairing_statistic(estimator, chosen, x, y, form),
-        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y),),
+        statistic=statistic,
+        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
         kernel=kernels,
         route=chosen[0].name,
-        notes=_notes(estimator) + tuple(dict.fromkeys(route.note for route in chosen if route.note)),
+        notes=_notes(estimator)
+        + tuple(dict.fromkeys(route.note for route in chosen if route.note))
+        + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator),
     )
 
@@ -108,24 +121,44 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
     return tuning
 
 
-def pairing_statistic(
-    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str
-) -> Statistic:
-    """The statistic as a function of pairings, (B, n) permutations to (B, 2)."""
+def _pairing_statistic(
+    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
+) -> tuple[Statistic, Fitted]:
+    """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
     if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, routes, x, y, form)
-    centred_x, centred_y = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+        return _scaled(estimator, routes, x, y, form, workers)
+    centred_x, centred_y = _centred(routes, x, y, workers)
     if isinstance(estimator, SpectralEstimator):
-        return _spectral(estimator, centred_x, centred_y)
-    return _by_function(estimator, centred_x, centred_y)
+        statistic = _spectral(estimator, centred_x, centred_y)
+    else:
+        statistic = _by_function(estimator, centred_x, centred_y)
+    return statistic, lambda: estimator._solve(centred_x * centred_y)
 
 
-def _centred(gram: np.ndarray) -> np.ndarray:
-    rows = gram.mean(axis=0)
-    return np.ascontiguousarray(gram - rows[:, None] - rows[None, :] + rows.mean())
+def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """The centred Gram matrices of both margins, at the same time where that pays."""
+
+    def one(route: Route, z: np.ndarray) -> np.ndarray:
+        gram = route.matrix(z)
+        rows = gram.mean(axis=0)
+        out = gram - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        return out
+
+    # users' kernels need not be fit for threads
+    if workers == 1 or len(x) < _WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
+        return one(routes[0], x), one(routes[1], y)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as other:
+        second = other.submit(one, routes[1], y)
+        return one(routes[0], x), second.result()
 
 
-def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple[Statistic, tuple[float, float], float]:
+def _sums_of(
+    routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int
+) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
     from shrinktest._compiled.sums import cross_sums, pairing_sums
 
@@ -135,22 +168,26 @@ def _sums_of(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray) -> tuple
         traces = float(np.square(u).sum()), float(np.square(v).sum())
         norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
         loop: Any = cross_sums
+        integers: type = np.int64
     else:
-        u, v = (_centred(route.matrix(z)) for route, z in zip(routes, (x, y), strict=True))
+        u, v = _centred(routes, x, y, workers)
         traces = float(np.trace(u)), float(np.trace(v))
         norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         loop = pairing_sums
+        integers = np.uint16 if len(x) <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
 
     def sums_of(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
-        loop(u, v, permutations, out)
+        loop(u, v, permutations.astype(integers, copy=False), out)
         return out
 
     return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
 
 
-def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str) -> Statistic:
-    sums_of, traces, size = _sums_of(routes, x, y)
+def _scaled(
+    estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
+) -> tuple[Statistic, Fitted]:
+    sums_of, traces, size = _sums_of(routes, x, y, workers)
     n = len(x)
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
@@ -163,7 +200,11 @@ def _scaled(estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y
             value = estimator.scale((total, trace, n)) ** 2 * total / n**2
         return np.stack([value, np.full(len(value), size)], axis=1)
 
-    return statistic
+    def fitted() -> tuple[np.ndarray, Any]:
+        total, trace = sums_of(np.arange(n)[None])[0]
+        return estimator._scaled((total, trace, n))
+
+    return statistic, fitted
 
 
 def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
@@ -196,6 +237,7 @@ def _estimate(
     margins: tuple[Kernel, Kernel],
     x: np.ndarray,
     y: np.ndarray,
+    fitted: Fitted,
 ) -> MeanEmbedding:
     left, right = margins
     pair: Kernel
@@ -203,14 +245,10 @@ def _estimate(
         pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
     else:
         pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
-    points = np.hstack([x, y])
+    weights, amount = fitted()
     if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
-        amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
-        return replace(KME().embed(points, pair), shrinkage=amounts)
-    if isinstance(estimator, ScaledMean):
-        return estimator.embed(points, pair)
-    weights, amount = estimator._solve(pair(points))
-    return MeanEmbedding(points, weights, pair, amount)
+        amount = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
+    return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
 
 
 def _notes(estimator: MeanEstimator) -> tuple[str, ...]:

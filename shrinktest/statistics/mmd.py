@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from shrinktest._loops import loops
+from shrinktest._plain.sums import octets_of
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.base import Tuned
@@ -110,8 +113,6 @@ def split_statistic(
 
 def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]:
     """A function from masks S to (B, 3), K summed over S x S, over S x everything, and its trace; K's sum and trace."""
-    from shrinktest._compiled.sums import feature_sums, octets_of, split_sums
-
     z = route.coordinates(pooled)
     if z is not None:
         features, rank, whole = z, z.shape[1], z.sum(axis=0)
@@ -122,20 +123,25 @@ def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]
 
         def by_coordinates(masks: np.ndarray) -> np.ndarray:
             sums = np.empty((len(masks), features.shape[1]))
-            feature_sums(features, octets_of(masks), sums)
+            _loops(masks, features.shape[1]).feature_sums(features, octets_of(masks), sums)
             inside = sums[:, :rank]
             trace = sums[:, -1] if constant is None else constant * np.count_nonzero(masks, axis=1)
             return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
 
         return by_coordinates, float(whole @ whole), float(diagonal.sum())
     gram = route.matrix(pooled)
+    rows = gram.sum(axis=1)
 
     def by_blocks(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 3))
-        split_sums(gram, octets_of(masks), out)
+        _loops(masks, len(gram)).split_sums(gram, rows, octets_of(masks), out)
         return out
 
-    return by_blocks, float(gram.sum()), float(np.trace(gram))
+    return by_blocks, float(rows.sum()), float(np.trace(gram))
+
+
+def _loops(masks: np.ndarray, columns: int) -> ModuleType:
+    return loops("sums", seconds=1e-10 * masks.size * columns)
 
 
 def _scaled(
@@ -177,7 +183,7 @@ def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tu
 
 def _inside(estimator: SpectralEstimator, z: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
     from shrinktest._compiled.inside import splits_inside
-    from shrinktest._compiled.sums import octets_of, product_sums
+    from shrinktest._compiled.sums import product_sums
 
     for size in (m, n):
         estimator.check_size(size)
