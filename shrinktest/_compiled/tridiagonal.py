@@ -2,8 +2,9 @@
 
 Every spectral estimator acts on the sample only through the Krylov space of the mean, so all of them work in the basis
 Q with Q e_1 in its direction and K = Q T Q', T tridiagonal: a resolvent of T costs O(n), and the deletion of one point
-is a change of rank one there.  No eigenvectors are formed, not even for truncation.  K is either the Gram matrix of n
-points, where the mean is the uniform vector e, or the second moments Z'Z of their coordinates, where it is Z'e.
+is a change of rank one there.  Eigenvectors are formed for one thing alone, the deletion scores of Tikhonov at many
+lam.  K is either the Gram matrix of n points, where the mean is the uniform vector e, or the second moments Z'Z of
+their coordinates, where it is Z'e.
 """
 
 from __future__ import annotations
