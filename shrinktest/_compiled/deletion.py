@@ -1,12 +1,12 @@
-"""Deletion scores of (iterated) Tikhonov on a grid of lam, from the tridiagonal form.
+"""Deletion scores of (iterated) Tikhonov on a grid of lam, from the eigenvectors of the tridiagonal form.
 
-Point i is really left out; every (point, lam) costs O(t n), with no eigenvectors.  The residual of the deleted
-problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with R = lam (K + lam I)^-1, because the deleted smoother is
-R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i and e_i'R^k e up to k = 2t.
+Point i is really left out.  The residual of the deleted problem is x = R^t e + sum_k beta_k R^k e_i (k = 1..t) with
+R = lam (K + lam I)^-1, because the deleted smoother is R - R e_i e_i'R / R_ii; all it needs are the moments e_i'R^k e_i
+and e_i'R^k e up to k = 2t.  They are sums over the eigenvectors of powers of lam / (D + lam), weighted by the square of
+the point along each, or by its product with the mean: for all points and lam, products of matrices.
 
-The loops run over 28 points in step, so that every inner loop is a few vector instructions and the vectors of a hundred
-points stay in the first-level cache.  They share one flat buffer with constant offsets and unsigned indices, from which
-the compiler sees that nothing overlaps, and take two rows at a time: shorter loops would be unrolled into scalars.
+The loops run over 64 lam in step, so that every inner loop is a few vector instructions, and over two points and four
+eigenvectors at a time, so that a power that was read serves four multiplications.
 """
 
 from __future__ import annotations
@@ -14,231 +14,221 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, on_points, smoothed_mean
+from shrinktest._compiled.resolvent import on_points
+from shrinktest._compiled.tridiagonal import basis, iterate
 
-_LANES = 28
-_ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(3 * _LANES)
-# A row of the buffer holds one coordinate of the points, and of two vectors that take turns.
-_BASIS, _FIRST, _SECOND = np.uint64(0), np.uint64(_LANES), np.uint64(2 * _LANES)
-
-
-def solver(source, target):
-    """R x for 28 vectors x at ``source`` of the buffer, to ``target``; compiled with its places as constants."""
-
-    @compiled()
-    def solve(buffer, n, multipliers, pivots):
-        o = _ZERO
-        for b in range(_ZERO, _L):
-            buffer[target + b] = buffer[source + b]
-        for k in range(1, n - 1, 2):
-            m0, m1 = multipliers[k], multipliers[k + 1]
-            o += _S
-            for b in range(_ZERO, _L):
-                x = buffer[o + source + b] - m0 * buffer[o - _S + target + b]
-                buffer[o + target + b] = x
-                buffer[o + _S + target + b] = buffer[o + _S + source + b] - m1 * x
-            o += _S
-        if n % 2 == 0:
-            m0 = multipliers[n - 1]
-            o += _S
-            for b in range(_ZERO, _L):
-                buffer[o + target + b] = buffer[o + source + b] - m0 * buffer[o - _S + target + b]
-        p0 = pivots[n - 1]
-        for b in range(_ZERO, _L):
-            buffer[o + target + b] *= p0
-        for k in range(n - 2, 0, -2):
-            m0, p0, m1, p1 = multipliers[k + 1], pivots[k], multipliers[k], pivots[k - 1]
-            o -= _S
-            for b in range(_ZERO, _L):
-                x = p0 * buffer[o + target + b] - m0 * buffer[o + _S + target + b]
-                buffer[o + target + b] = x
-                buffer[o - _S + target + b] = p1 * buffer[o - _S + target + b] - m1 * x
-            o -= _S
-        if n % 2 == 0:
-            m0, p0 = multipliers[1], pivots[0]
-            o -= _S
-            for b in range(_ZERO, _L):
-                buffer[o + target + b] = p0 * buffer[o + target + b] - m0 * buffer[o + _S + target + b]
-
-    return solve
+_LANES = 64
+_ZERO, _L = np.uint64(0), np.uint64(_LANES)
+# A row of moments: e_i'R^k e_i of two points, and then e_i'R^k e of both.
+_PAIR, _MEAN, _ROW = np.uint64(2 * _LANES), np.uint64(2 * _LANES), np.uint64(4 * _LANES)
 
 
-def reducer(source, target):
-    """Inner products of R x at ``target``: with x at ``source``, with itself, and with two vectors c and d."""
-
-    @compiled()
-    def reduce(buffer, n, c, d, out):
-        o = _ZERO
-        first, second, third = _L, _L + _L, _L + _L + _L
-        for b in range(_ZERO, third + _L):
-            out[b] = 0.0
-        for k in range(0, n - 1, 2):
-            c0, c1, d0, d1 = c[k], c[k + 1], d[k], d[k + 1]
-            for b in range(_ZERO, _L):
-                x0, x1 = buffer[o + target + b], buffer[o + _S + target + b]
-                out[b] += x0 * buffer[o + source + b] + x1 * buffer[o + _S + source + b]
-                out[first + b] += x0 * x0 + x1 * x1
-                out[second + b] += c0 * x0 + c1 * x1
-                out[third + b] += d0 * x0 + d1 * x1
-            o += _S + _S
-        if n % 2 == 1:
-            c0, d0 = c[n - 1], d[n - 1]
-            for b in range(_ZERO, _L):
-                x0 = buffer[o + target + b]
-                out[b] += x0 * buffer[o + source + b]
-                out[first + b] += x0 * x0
-                out[second + b] += c0 * x0
-                out[third + b] += d0 * x0
-
-    return reduce
-
-
-start, go_on, go_back = solver(_BASIS, _FIRST), solver(_FIRST, _SECOND), solver(_SECOND, _FIRST)
-reduce_start, reduce_on, reduce_back = reducer(_BASIS, _FIRST), reducer(_FIRST, _SECOND), reducer(_SECOND, _FIRST)
+@compiled(inline=True)
+def eigenvectors(work, start):
+    """Eigenvalues (n,) of the reduced matrix, its eigenvectors (n, n) as rows, and ``start`` (n,) along them."""
+    n = start.size
+    values, off, along = np.empty(n), np.empty(n), np.empty(n)
+    for k in range(n):
+        values[k], off[k] = work[0, k], work[1, k]
+    vectors = basis(work, n)
+    iterate(values, off, vectors, None)
+    for k in range(n):
+        total = 0.0
+        for j in range(n):
+            total += vectors[k, j] * start[j]
+        along[k] = total
+    return values, vectors, along
 
 
 @compiled()
-def keep_moments(j, root, sums, own, mean):
-    for b in range(own.shape[1]):
-        own[2 * j - 1, b] = sums[b]
-        own[2 * j, b] = sums[_LANES + b]
-        mean[2 * j - 1, b] = root * sums[2 * _LANES + b]
-        mean[2 * j, b] = root * sums[3 * _LANES + b]
+def multiply(weights, table, at, order, lanes, out, to):
+    """The product of ``weights`` (4, order) with the rows of 64 at ``at`` of the table, to four rows at ``to``.
 
-
-@compiled()
-def moments_of_points(buffer, n, iterations, root, multipliers, pivots, powers, own, mean, sums):
-    """``own[k]`` = e_i'R^k e_i and ``mean[k]`` = e_i'R^k e (lanes,), k = 1..2t, for the points in the buffer.
-
-    ``root`` is the length of the start of the basis.
+    ``order`` is a multiple of four.
     """
-    start(buffer, n, multipliers, pivots)
-    reduce_start(buffer, n, powers[0], powers[1], sums)
-    keep_moments(1, root, sums, own, mean)
-    if iterations is not None:  # known when this is compiled: without iterations the loops below are not
-        for j in range(2, iterations + 1):
-            if j % 2 == 0:
-                go_on(buffer, n, multipliers, pivots)
-                reduce_on(buffer, n, powers[j - 1], powers[j], sums)
-            else:
-                go_back(buffer, n, multipliers, pivots)
-                reduce_back(buffer, n, powers[j - 1], powers[j], sums)
-            keep_moments(j, root, sums, own, mean)
+    for b in range(_ZERO, _ROW):
+        out[to + b] = 0.0
+    for k in range(0, order, 4):
+        p0, p1, p2, p3 = weights[0, k], weights[0, k + 1], weights[0, k + 2], weights[0, k + 3]
+        q0, q1, q2, q3 = weights[1, k], weights[1, k + 1], weights[1, k + 2], weights[1, k + 3]
+        r0, r1, r2, r3 = weights[2, k], weights[2, k + 1], weights[2, k + 2], weights[2, k + 3]
+        s0, s1, s2, s3 = weights[3, k], weights[3, k + 1], weights[3, k + 2], weights[3, k + 3]
+        for b in range(_ZERO, lanes):
+            x0, x1, x2, x3 = table[at + b], table[at + _L + b], table[at + _L + _L + b], table[at + _L + _L + _L + b]
+            out[to + b] += p0 * x0 + p1 * x1 + p2 * x2 + p3 * x3
+            out[to + _L + b] += q0 * x0 + q1 * x1 + q2 * x2 + q3 * x3
+            out[to + _L + _L + b] += r0 * x0 + r1 * x1 + r2 * x2 + r3 * x3
+            out[to + _L + _L + _L + b] += s0 * x0 + s1 * x1 + s2 * x2 + s3 * x3
+        at += _ROW
+
+
+@compiled(inline=True)
+def project(z, members, vectors, points):
+    """``points`` (n, r): the rows ``members`` of ``z`` along the vectors."""
+    n, r = points.shape
+    order = (r + 3) // 4 * 4
+    table, weights, out = np.empty(order * _LANES), np.empty((4, order)), np.empty(4 * _LANES)
+    table[:] = 0.0
+    weights[:] = 0.0
+    for first in range(0, r, _LANES):
+        lanes = min(_LANES, r - first)
+        for b in range(lanes):
+            for k in range(r):
+                table[k * _LANES + b] = vectors[first + b, k]
+        for i in range(0, n, 4):
+            rows = min(4, n - i)
+            for c in range(rows):
+                for k in range(r):
+                    weights[c, k] = z[members[i + c], k]
+            multiply(weights, table, _ZERO, order, np.uint64(lanes), out, _ZERO)
+            for c in range(rows):
+                for b in range(lanes):
+                    points[i + c, first + b] = out[c * _LANES + b]
 
 
 @compiled()
-def residuals(t, own, mean, beta):
-    """``beta`` (t + 1, lanes): x = R^t e + sum_k beta_k R^k e_i for every point, starting from e - e_i."""
-    for b in range(own.shape[1]):
-        beta[0, b] = -1.0
-    for j in range(1, t + 1):
-        for k in range(j, 0, -1):
-            for b in range(own.shape[1]):
-                beta[k, b] = beta[k - 1, b]
-        for b in range(own.shape[1]):
-            beta[0, b] = mean[j, b]  # what R x has at i, where the residual must vanish
-        for k in range(1, j + 1):
-            for b in range(own.shape[1]):
-                beta[0, b] += beta[k, b] * own[k, b]
-        for b in range(own.shape[1]):
-            beta[1, b] -= beta[0, b] / own[1, b]
+def tabulate(values, lams, powers, order, table):
+    """Row (j, k) of the table: (lam / (D_k + lam))^j for 64 lam, j = 1, 2, ..; zero where there is no eigenvalue."""
+    table[:] = 0.0
+    for k in range(values.size):
+        for b in range(_LANES):
+            power = r = lams[b] / (values[k] + lams[b])
+            for j in range(powers):
+                table[(j * order + k) * _LANES + b] = power
+                power *= r
 
 
 @compiled()
-def point_scores(t, own, mean, whole, g, lam, beta, diagonal, row, total, n, out):
-    """|phi_i - mu^(-i)|^2 (lanes,) from K x = lam (R^-1 - 1) x =: lam (y - x), where x vanishes at i."""
-    scale = 1.0 / (n - 1.0)
-    along_e = whole[t - 1, g] - whole[t, g]
-    along_x = whole[2 * t - 1, g] - whole[2 * t, g]
-    for b in range(own.shape[1]):
-        kept = total - 2.0 * row[b] + diagonal[b] + lam * (along_x - 2.0 * along_e)
-        at_i = 2.0 * lam * mean[t - 1, b]
-        out[b] = diagonal[b] - (2.0 * (row[b] - diagonal[b]) - at_i) * scale + (kept + at_i) * scale * scale
-    for k in range(1, t + 1):
-        for b in range(own.shape[1]):
-            moved = mean[t + k - 1, b] - mean[t + k, b] - mean[k - 1, b] + mean[k, b]
-            change = 2.0 * lam * beta[k, b]
-            out[b] += change * (scale * own[k - 1, b] + scale * scale * (own[k - 1, b] + moved))
-        for p in range(1, t + 1):
-            for b in range(own.shape[1]):
-                bent = lam * beta[k, b] * beta[p, b] * (own[k + p - 1, b] - own[k + p, b])
-                out[b] += bent * scale * scale
+def sums_of_mean(along, table, powers, order, whole):
+    """``whole[j]`` (lanes,): the squares of the mean along the eigenvectors times row (j, k), added up."""
+    whole[:] = 0.0
+    for k in range(along.size):
+        square = along[k] * along[k]
+        for b in range(_LANES):
+            whole[0, b] += square
+        for j in range(powers):
+            for b in range(_LANES):
+                whole[j + 1, b] += square * table[(j * order + k) * _LANES + b]
 
 
 @compiled()
-def turned(a):
-    """The transpose, by rows; in loops, which compile in less time than ``a.T.copy()``."""
-    out = np.empty((a.shape[1], a.shape[0]))
-    for i in range(a.shape[0]):
-        for j in range(a.shape[1]):
-            out[j, i] = a[i, j]
-    return out
-
-
-@compiled()
-def points_on_points(t, lam, own, mean):
+def points_on_points(powers, inverse, moments):
     """Overwrite moments of S in coordinates by those of R on the points, as in ``resolvent.on_points``."""
-    for b in range(own.shape[1]):
-        own[0, b] = mean[0, b] = 1.0
-    for j in range(1, 2 * t + 1):
-        for b in range(own.shape[1]):
-            own[j, b] = own[j - 1, b] - own[j, b] / lam
-            mean[j, b] = mean[j - 1, b] - mean[j, b] / lam
+    o = _ZERO
+    for _ in range(powers):
+        for _four in range(4):
+            for b in range(_ZERO, _L):
+                moments[o + _ROW + b] = moments[o + b] - moments[o + _ROW + b] * inverse[b]
+            o += _L
 
 
 @compiled()
-def deletion_scores(points, diagonal, rows, norm, work, iterations, inside, lams, scores):
-    """Mean over i of |phi_i - mu^(-i)|^2 at every lam; NaN if K + lam I is not positive definite.
+def residuals(t, moments, beta):
+    """``beta`` (t + 1, 2 lanes): x = R^t e + sum_k beta_k R^k e_i for two points, starting from e - e_i."""
+    for b in range(_ZERO, _PAIR):
+        beta[b] = -1.0
+    for j in range(1, t + 1):
+        o = np.uint64(j) * _PAIR
+        for _ in range(j):
+            for b in range(_ZERO, _PAIR):
+                beta[o + b] = beta[o - _PAIR + b]
+            o -= _PAIR
+        own = np.uint64(j) * _ROW
+        for b in range(_ZERO, _PAIR):
+            beta[b] = moments[own + _MEAN + b]  # what R x has at i, where the residual must vanish
+        own = _ZERO
+        for _ in range(j):
+            o += _PAIR
+            own += _ROW
+            for b in range(_ZERO, _PAIR):
+                beta[b] += beta[o + b] * moments[own + b]
+        for b in range(_ZERO, _PAIR):
+            beta[_PAIR + b] -= beta[b] / moments[_ROW + b]
+
+
+@compiled()
+def add_scores(t, moments, beta, scale, out):
+    """Add to ``out`` (2 lanes) what depends on the point and on lam in |phi_i - mu^(-i)|^2 / lam.
+
+    From K x = lam (R^-1 - 1) x =: lam (y - x), where x vanishes at i; ``scale`` is 1 / (n - 1).
+    """
+    once, twice = 2.0 * (scale + scale * scale), scale * scale
+    mean = np.uint64(t - 1) * _ROW + _MEAN
+    for b in range(_ZERO, _PAIR):
+        out[b] += once * moments[mean + b]
+    own, later, k = _ZERO, np.uint64(t) * _ROW + _MEAN, _PAIR
+    for _ in range(t):
+        for b in range(_ZERO, _PAIR):
+            moved = moments[later + b] - moments[later + _ROW + b]
+            moved -= moments[own + _MEAN + b] - moments[own + _ROW + _MEAN + b]
+            out[b] += beta[k + b] * (once * moments[own + b] + 2.0 * twice * moved)
+        both, p = own, _PAIR
+        for _ in range(t):
+            both += _ROW
+            for b in range(_ZERO, _PAIR):
+                bent = beta[k + b] * beta[p + b] * (moments[both + b] - moments[both + _ROW + b])
+                out[b] += twice * bent
+            p += _PAIR
+        own += _ROW
+        later += _ROW
+        k += _PAIR
+
+
+@compiled(inline=True)
+def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scores):
+    """Mean over i of |phi_i - mu^(-i)|^2 at every lam.
 
     Parameters
     ----------
-    points : ndarray, shape (order, n)
-        In the basis of T: the axes e_i, or, ``inside``, the coordinates of the points.
+    points : ndarray, shape (n, r)
+        Along the eigenvectors: the axes e_i, or, ``inside``, the coordinates of the points.
     diagonal, rows : ndarray, shape (n,)
         K_ii and (Ke)_i.
-    norm : float
-        Squared length of the start of the basis: n, or, ``inside``, e'Ke.
-    iterations : int or None
-        t; None for 1, which takes half the time to compile.
+    values, along : ndarray, shape (r,)
+        Eigenvalues, and the vector e of ones, or, ``inside``, Z'e, along the eigenvectors.
+    t : int
+        Iterations.
     """
-    t = 1
-    if iterations is not None:
-        t = iterations
-    order, n = points.shape
-    size = lams.size
-    multipliers, pivots = np.empty((order, size)), np.empty((order, size))
-    if not factorize_all(work, order, lams, multipliers, pivots):
-        scores[:] = np.nan
-        return
-    powers, whole = np.empty((t + 1, order, size)), np.empty((2 * t + 1, size))
-    smoothed_mean(order, t, multipliers, pivots, powers)
-    moments_of_mean(powers, order, t, norm, whole)
-    if inside:
-        on_points(whole, n, lams)
-    by_lam, pivots_by_lam, powers_by_lam = turned(multipliers), turned(pivots), np.empty((size, t + 1, order))
-    for j in range(t + 1):
-        for k in range(order):
-            for g in range(size):
-                powers_by_lam[g, j, k] = powers[j, k, g]
-    buffer = np.zeros(3 * order * _LANES)
-    own, mean, sums = np.ones((2 * t + 1, _LANES)), np.ones((2 * t + 1, _LANES)), np.empty(4 * _LANES)
-    beta, out = np.empty((t + 1, _LANES)), np.empty(_LANES)
-    diagonals, row = np.zeros(_LANES), np.zeros(_LANES)
-    total, root = np.sum(rows), np.sqrt(norm)
-    scores[:] = 0.0
-    for first in range(0, n, _LANES):
-        lanes = min(_LANES, n - first)
-        for b in range(lanes):
-            diagonals[b], row[b] = diagonal[first + b], rows[first + b]
-            for k in range(order):
-                buffer[3 * _LANES * k + b] = points[k, first + b]
-        for g in range(size):
-            moments_of_points(
-                buffer, order, iterations, root, by_lam[g], pivots_by_lam[g], powers_by_lam[g], own, mean, sums
-            )
+    n, r = points.shape
+    order, powers, scale = (r + 3) // 4 * 4, 2 * t, 1.0 / (n - 1.0)
+    table, weights = np.empty(powers * order * _LANES), np.empty((4, order))
+    moments, whole = np.empty((powers + 1) * 4 * _LANES), np.empty((powers + 1, _LANES))
+    beta, out = np.empty((t + 1) * 2 * _LANES), np.empty(2 * _LANES)
+    some, inverse = np.empty(_LANES), np.empty(_LANES)
+    weights[:] = 0.0
+    moments[:] = 1.0
+    trace = norm = 0.0
+    for i in range(n):
+        trace += diagonal[i]
+        norm += rows[i]
+    fixed = trace - 2.0 * scale * (norm - trace) + scale * scale * (n * norm - 2.0 * norm + trace)
+    for first in range(0, lams.size, _LANES):
+        for b in range(_LANES):
+            some[b] = lams[first + b if first + b < lams.size else first]
+            inverse[b] = 1.0 / some[b]
+        tabulate(values, some, powers, order, table)
+        sums_of_mean(along, table, powers, order, whole)
+        if inside:
+            on_points(whole, n, some)
+        out[:] = 0.0
+        for i in range(-(n % 2), n, 2):
+            here, other = points[i if i > 0 else 0], points[i + 1]
+            for k in range(r):
+                weights[0, k], weights[1, k] = here[k] * here[k], other[k] * other[k]
+                weights[2, k], weights[3, k] = here[k] * along[k], other[k] * along[k]
+            at, to = _ZERO, _ROW
+            for _ in range(powers):
+                multiply(weights, table, at, order, _L, moments, to)
+                at += np.uint64(order) * _L
+                to += _ROW
             if inside:
-                points_on_points(t, lams[g], own, mean)
-            residuals(t, own, mean, beta)
-            point_scores(t, own, mean, whole, g, lams[g], beta, diagonals, row, total, n, out)
-            for b in range(lanes):
-                scores[g] += out[b] / n
+                points_on_points(powers, inverse, moments)
+            residuals(t, moments, beta)
+            add_scores(t, moments, beta, scale, out)
+            if i < 0:  # an odd number: the first point has met itself
+                for b in range(_ZERO, _L):
+                    out[_L + b] = 0.0
+        for b in range(min(_LANES, lams.size - first)):
+            along_x, along_e = whole[2 * t - 1, b] - whole[2 * t, b], whole[t - 1, b] - whole[t, b]
+            moved = n * scale * scale * (along_x - 2.0 * along_e) + out[b] + out[_LANES + b]
+            scores[first + b] = (fixed + some[b] * moved) / n

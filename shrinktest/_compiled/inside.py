@@ -9,14 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from shrinktest._compiled.engine import choose
+from shrinktest._compiled.choice import choose
 from shrinktest._compiled.jit import INDICES, MATRIX, SCORE_INSIDE, VECTOR, WEIGH_INSIDE, compiled
-from shrinktest._compiled.tridiagonal import trace, workspace
+from shrinktest._compiled.tridiagonal import squared_norm, trace, workspace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 
 
-@compiled()
+@compiled(inline=True)
 def plain(members, moments):
     """No amount can be tuned on one point or on coordinates that are zero: the plain mean then."""
     return members.size == 1 or trace(moments) == 0.0
@@ -43,7 +43,7 @@ def fit_inside(moments, mean, z, members, theta, amounts, work, scores, out, sco
     return amounts[best]
 
 
-@compiled()
+@compiled(inline=True)
 def fit_both(
     moments_x, mean_x, moments_y, mean_y, z, rows, columns, theta, amounts, work_x, work_y, scores_x, scores_y,
     x, y, score, weigh,
@@ -68,7 +68,7 @@ def fit_both(
     weigh(moments_y, mean_y, z, columns, theta, amounts[best], work_y, y)
 
 
-@compiled()
+@compiled(inline=True)
 def unpack(packed, r, moments, mean):
     """Z'Z and Z'e from the products of the columns of [Z, 1], below and on the diagonal, row after row."""
     k = 0
@@ -81,7 +81,7 @@ def unpack(packed, r, moments, mean):
         k += 1
 
 
-@compiled()
+@compiled(inline=True)
 def position(moments, mean, n, fitted, mu):
     """The estimate (r,) = Z'w = Z'Z v + (c/n) Z'e."""
     r = mean.size
@@ -94,9 +94,9 @@ def position(moments, mean, n, fitted, mu):
 
 @compiled()
 def excess_inside(moments, mean, z, members, fitted):
-    """`engine.excess` from coordinates."""
+    """`splitting.excess` from coordinates."""
     r, n = mean.size, members.size
-    between = (np.sum(mean * mean) - trace(moments)) / (n * (n - 1.0))
+    between = (squared_norm(mean) - trace(moments)) / (n * (n - 1.0))
     out = 0.0
     for i in members:
         w, square = fitted[r] / n, 0.0
@@ -114,7 +114,7 @@ def excess_inside(moments, mean, z, members, fitted):
     ),
 )  # fmt: skip
 def splits_inside(z, masks, packed, whole, theta, amounts_x, amounts_y, joint, unbiased, score, weigh, out):
-    """`engine.splits` from coordinates z (N, r) and the sums ``packed`` (B, p) and ``whole`` (p,) for `unpack`."""
+    """`splitting.splits` from coordinates z (N, r) and the sums ``packed`` (B, p) and ``whole`` (p,) for `unpack`."""
     total, r = z.shape
     if masks.shape[0] == 0:
         return

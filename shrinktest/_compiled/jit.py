@@ -21,17 +21,20 @@ def _stamp() -> tuple[float, int]:
 _STAMP = _stamp()
 
 
-def compiled(*signature, ordered=False):
+def compiled(*signature, ordered=False, inline=False):
     """Compile lazily (or for ``signature``), without the interpreter lock, cached on disk.
 
-    ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.
+    ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.  ``inline``: the
+    text of the function is put into its callers, by whose rules it is then compiled, for a compiled function is
+    optimised once by itself and again within every one that calls it: for those that call others, and have few callers.
 
     No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where neither
     the folder of the package nor that of the user can be written, every process compiles for itself.
     """
 
     def decorate(function):
-        loop = njit(nogil=True, error_model="numpy", fastmath=False if ordered else _RELAXED)(function)
+        relaxed, into = False if ordered else _RELAXED, "always" if inline else "never"
+        loop = njit(nogil=True, error_model="numpy", fastmath=relaxed, inline=into)(function)
         if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
             return loop
         try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from shrinktest._compiled.engine import choose, degenerate, fit
+from shrinktest._compiled.choice import choose
+from shrinktest._compiled.engine import degenerate, fit
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
 from shrinktest._compiled.sums import add_subsets, tabulate
 from shrinktest._compiled.tridiagonal import workspace

@@ -12,6 +12,18 @@ from shrinktest._compiled.jit import compiled
 
 
 @compiled()
+def factorize(work, n, lam, multipliers, pivots):
+    """LDL' of T + lam I; False if it is not positive definite."""
+    pivots[0] = work[0, 0] + lam
+    for k in range(1, n):
+        if not pivots[k - 1] > 0.0:
+            return False
+        multipliers[k] = work[1, k - 1] / pivots[k - 1]
+        pivots[k] = work[0, k] + lam - multipliers[k] * work[1, k - 1]
+    return pivots[n - 1] > 0.0
+
+
+@compiled()
 def factorize_all(work, n, lams, multipliers, pivots):
     """LDL' of T + lam I, all lam in step: (n, g) multipliers and lam / pivot.  False unless all positive definite."""
     positive = True

@@ -52,7 +52,7 @@ def tabulate(matrix, row, column, scratch, table):
         row += 4
 
 
-@compiled()
+@compiled(inline=True)
 def tabulate_products(z, left, right, row, column, scratch, table):
     """`tabulate` for the matrix of the products of columns ``left`` and ``right`` of z."""
     where = _0

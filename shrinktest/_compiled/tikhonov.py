@@ -12,29 +12,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.deletion import deletion_scores
+from shrinktest._compiled.deletion import deletion_scores, eigenvectors, project
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.resolvent import factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, trace, tridiagonalize
+from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
+from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, squared_norm, trace, tridiagonalize
 
 
-@compiled()
+@compiled(inline=True)
 def penalty(gram, amount, absolute):
     if absolute != 0.0:
         return amount
     return amount * trace(gram)
-
-
-@compiled()
-def factorize(work, n, lam, multipliers, pivots):
-    """LDL' of T + lam I; False if it is not positive definite."""
-    pivots[0] = work[0, 0] + lam
-    for k in range(1, n):
-        if not pivots[k - 1] > 0.0:
-            return False
-        multipliers[k] = work[1, k - 1] / pivots[k - 1]
-        pivots[k] = work[0, k] + lam - multipliers[k] * work[1, k - 1]
-    return pivots[n - 1] > 0.0
 
 
 @compiled()
@@ -134,7 +122,7 @@ def filter_score(values, along, factors, n):
     return total / n
 
 
-@compiled()
+@compiled(inline=True)
 def row_sums(gram):
     n = gram.shape[0]
     rows = np.empty(n)
@@ -146,7 +134,7 @@ def row_sums(gram):
     return rows
 
 
-@compiled()
+@compiled(inline=True)
 def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     """Factorise, and score the plain mean and the zero estimate; the position of the first lam, and all lams.
 
@@ -172,27 +160,23 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
 
 
 @compiled()
-def axes(gram, theta, amounts, work, scores):
-    """What the deletion scores need: the axes e_i in the basis, K_ii, (Ke)_i, all lams, and where their scores go."""
+def score_by_deletion(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    rows = row_sums(gram)
-    first, lams = prepared(gram, np.ones(n), n, np.sum(rows), theta, amounts, work, scores)
-    diagonal = np.empty(n)
+    rows, start, norm = row_sums(gram), np.empty(n), 0.0
+    for i in range(n):
+        start[i] = 1.0
+        norm += rows[i]
+    first, lams = prepared(gram, start, n, norm, theta, amounts, work, scores)
+    if not factorize(work, n, lams[0], np.empty(n), np.empty(n)):
+        scores[:] = np.nan
+        return
+    values, vectors, along = eigenvectors(work, start)
+    points, diagonal = np.empty((n, n)), np.empty(n)
     for i in range(n):
         diagonal[i] = gram[i, i]
-    return basis(work, n), diagonal, rows, lams, scores[first : first + lams.size]
-
-
-@compiled()
-def score_by_deletion(gram, theta, amounts, work, scores):
-    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, rows.size, work, None, False, lams, some)
-
-
-@compiled()
-def score_by_deletion_iterated(gram, theta, amounts, work, scores):
-    points, diagonal, rows, lams, some = axes(gram, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, rows.size, work, int(theta[0]), False, lams, some)
+        for k in range(n):
+            points[i, k] = vectors[k, i]
+    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), False, lams, scores[first:])
 
 
 @compiled()
@@ -221,29 +205,27 @@ def factorize_only(gram, theta, amounts, work, scores):
 
 
 @compiled()
-def axes_inside(moments, mean, z, members, theta, amounts, work, scores):
-    """`axes` from coordinates."""
-    norm = np.sum(mean * mean)
-    first, lams = prepared(moments, mean, members.size, norm, theta, amounts, work, scores)
-    points, diagonal, rows = points_inside(mean, z, members, work)
-    return points, diagonal, rows, norm, lams, scores[first : first + lams.size]
-
-
-@compiled()
 def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, norm, work, None, True, lams, some)
-
-
-@compiled()
-def inside_by_deletion_iterated(moments, mean, z, members, theta, amounts, work, scores):
-    points, diagonal, rows, norm, lams, some = axes_inside(moments, mean, z, members, theta, amounts, work, scores)
-    deletion_scores(points, diagonal, rows, norm, work, int(theta[0]), True, lams, some)
+    r, n, norm = mean.size, members.size, squared_norm(mean)
+    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
+    if not factorize(work, r, lams[0], np.empty(r), np.empty(r)):
+        scores[:] = np.nan
+        return
+    values, vectors, along = eigenvectors(work, mean)
+    points, diagonal, rows = np.empty((n, r)), np.empty(n), np.empty(n)
+    project(z, members, vectors, points)
+    for i in range(n):
+        square = product = 0.0
+        for k in range(r):
+            square += points[i, k] * points[i, k]
+            product += points[i, k] * along[k]
+        diagonal[i], rows[i] = square, product
+    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), True, lams, scores[first:])
 
 
 @compiled()
 def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
-    n, t, norm = members.size, int(theta[0]), np.sum(mean * mean)
+    n, t, norm = members.size, int(theta[0]), squared_norm(mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     lams *= n / (n - 1.0)
     of_r, of_mean = power_sums_inside(work, mean.size, n, t, norm, lams)
@@ -252,7 +234,7 @@ def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
 
 @compiled()
 def inside_by_average(moments, mean, z, members, theta, amounts, work, scores):
-    n, norm = members.size, np.sum(mean * mean)
+    n, norm = members.size, squared_norm(mean)
     first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
     of_r, of_mean = power_sums_inside(work, mean.size, n, 1, norm, lams)
     averaged_scores(of_r, of_mean, n, norm, trace(moments), lams, scores[first : first + lams.size])
@@ -305,7 +287,7 @@ def tikhonov_weigh_inside(moments, mean, z, members, theta, amount, work, out):
     if not factorize(work, r, lam, multipliers, pivots):
         out[:] = np.nan
         return
-    length = np.sqrt(np.sum(mean * mean)) / members.size
+    length = np.sqrt(squared_norm(mean)) / members.size
     v = out[:r]
     for _ in range(int(theta[0])):  # (T + lam) v_j = m + lam v_{j-1}
         for k in range(r):

@@ -162,7 +162,7 @@ class SpectralEstimator(MeanEstimator, Tuned):
         return scores
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        from shrinktest._compiled.engine import choose
+        from shrinktest._compiled.choice import choose
 
         given = [self._sample(x, kernel) for x in samples]
         if self.fixed or any(sample.n == 1 or np.trace(sample.matrix) == 0.0 for sample in given):

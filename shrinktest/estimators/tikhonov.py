@@ -55,9 +55,7 @@ class _Tikhonov(SpectralEstimator):
         return getattr(compiled, score), compiled.tikhonov_weigh_inside
 
     def _score_name(self) -> str:
-        if self.loo == "deletion":
-            return "by_deletion" if self._iterations == 1 else "by_deletion_iterated"
-        return {"paper": "by_paper", "averaged": "by_average"}[self.loo]
+        return {"deletion": "by_deletion", "paper": "by_paper", "averaged": "by_average"}[self.loo]
 
     @property
     def any_rank(self) -> bool:

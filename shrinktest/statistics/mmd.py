@@ -165,7 +165,7 @@ def _scaled(
 
 
 def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
-    from shrinktest._compiled.engine import splits
+    from shrinktest._compiled.splitting import splits
 
     for size in (m, n):
         estimator.check_size(size)

@@ -1,0 +1,22 @@
+"""Which of the amounts compared is taken."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def choose(scores, tolerance):
+    """Position of the smallest amount whose score is within ``tolerance`` of the least; -1 if a score is NaN."""
+    least = np.inf
+    for g in range(scores.size):
+        if np.isnan(scores[g]):
+            return -1
+        if scores[g] < least:
+            least = scores[g]
+    for g in range(scores.size):
+        if scores[g] <= least + tolerance:
+            return g
+    return -1
