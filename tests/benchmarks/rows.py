@@ -27,9 +27,11 @@ BOUNDS = {
     "of the distances and starts the threads, in one: at N = 1000 that is half of a call of `kme` or `skmse` by "
     "`dense` and nearly all of one by `factor`, whose 999 relabellings take three milliseconds, less than threads are "
     "worth. With ten times as many relabellings the calls by `dense` are 1.6 times faster with two workers. The tests "
-    "of independence by `dense` spend what a second worker does not halve before the relabellings begin.",
+    "of independence by `dense` spend what a second worker does not halve before the relabellings begin, and `mkme` "
+    "tunes its variance once, in one thread, which takes most of the call.",
     "first call ever": "Compiling: numba types and optimises a function again in every function that it is put into. "
-    "Fewer functions between two others, and no array expressions, took off nearly half.",
+    "Fewer functions between two others, and no array expressions, took off nearly half of what `fkmse` takes. These "
+    "are the seconds of a busy host, where a process that imports numpy takes half as long again as on a quiet one.",
     "loo='deletion', against kme": "Deletion takes a product over as many coordinates as the Gram matrix has rank, "
     "about a hundred, for each of 66 amounts and 1000 points in every relabelling, at the speed of the vector "
     "instructions; `loo='averaged'` needs a sum for each amount.",
