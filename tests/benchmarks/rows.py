@@ -27,8 +27,8 @@ BOUNDS = {
     "of the distances and starts the threads, in one: at N = 1000 that is half of a call of `kme` or `skmse` by "
     "`dense` and nearly all of one by `factor`, whose 999 relabellings take three milliseconds, less than threads are "
     "worth. With ten times as many relabellings the calls by `dense` are 1.6 times faster with two workers. The tests "
-    "of independence by `dense` spend what a second worker does not halve before the relabellings begin, and the marginalised "
-    "means tune their variances once, in one thread, which takes most of the call.",
+    "of independence by `dense` spend what a second worker does not halve before the relabellings begin, and the "
+    "marginalised means tune their variances once, in one thread, which takes most of the call.",
     "first call ever": "Compiling: numba types and optimises a function again in every function that it is put into. "
     "Fewer functions between two others, and no array expressions, took off nearly half of what `fkmse` takes. These "
     "are the seconds of a busy host, where a process that imports numpy takes half as long again as on a quiet one.",
