@@ -101,6 +101,20 @@ def test_a_variance_per_coordinate(kind):
     assert (stationary | ((logs < -12 + 1e-9) & (gradient > 0)) | ((logs > 6 - 1e-9) & (gradient < 0))).all()
 
 
+def test_exponentials_are_those_of_numpy():
+    """To the last bit but one at every remainder and for every length; what is too small to matter stays positive."""
+    from shrinktest._compiled.smoothing import exponentials
+
+    x = np.concatenate([[0.0, -0.0, -1e-300], -np.logspace(-20, np.log10(699.0), 4000), np.linspace(-40.0, 0.0, 4000)])
+    for size in (1, 2, 3, 7, 8, 9, x.size):
+        found = x[-size:].copy()
+        exponentials(found)
+        np.testing.assert_allclose(found, np.exp(x[-size:]), rtol=2.3e-16, atol=0.0)
+    extreme = np.array([-700.0, -700.1, -1e9, -np.inf, np.nan])
+    exponentials(extreme)
+    np.testing.assert_allclose(extreme, np.exp([-700.0] * 4 + [np.nan]), rtol=2.3e-16, atol=0.0)
+
+
 @pytest.mark.parametrize("seed", [6, 20, 25])
 def test_several_starts(seed):
     """The score has several minima; a descent from the common variance alone ends in the worse one here."""
@@ -109,7 +123,7 @@ def test_several_starts(seed):
     X, th2 = np.random.default_rng(seed).normal(size=(6, 2)) * np.array([0.1, 5.0]), np.full(2, 0.25)
     common = np.full(2, np.log(MKME().fit(X, Gaussian(0.5)).shrinkage))
     found = marginalized_loocv(X, th2, MMKME().fit(X, Gaussian(0.5)).smoothing)
-    assert found < descend(X, np.empty((0, 2)), th2, common) - 1e-3
+    assert found < descend(np.ascontiguousarray(X.T), np.empty((2, 0)), th2, common) - 1e-3
     assert found <= mmkme_tuned(X, th2, starts=3)[1] + 1e-9
 
 

@@ -21,20 +21,22 @@ def _stamp() -> tuple[float, int]:
 _STAMP = _stamp()
 
 
-def compiled(*signature, ordered=False, inline=False):
+def compiled(*signature, ordered=False, fused=False, inline=False):
     """Compile lazily (or for ``signature``), without the interpreter lock, cached on disk.
 
-    ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.  ``inline``: the
-    text of the function is put into its callers, by whose rules it is then compiled, for a compiled function is
-    optimised once by itself and again within every one that calls it: for those that call others, and have few callers.
+    ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.  ``fused``: the
+    same, but a product need not be rounded before it is added.  ``inline``: the text of the function is put into its
+    callers, by whose rules it is then compiled, for a compiled function is optimised once by itself and again within
+    every one that calls it: for those that call others, and have few callers.
 
     No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where neither
     the folder of the package nor that of the user can be written, every process compiles for itself.
     """
 
     def decorate(function):
-        relaxed, into = False if ordered else _RELAXED, "always" if inline else "never"
-        loop = njit(nogil=True, error_model="numpy", fastmath=relaxed, inline=into)(function)
+        liberties = {"contract"} if fused else False if ordered else _RELAXED
+        into = "always" if inline else "never"
+        loop = njit(nogil=True, error_model="numpy", fastmath=liberties, inline=into)(function)
         if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
             return loop
         try:

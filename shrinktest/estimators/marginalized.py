@@ -54,7 +54,7 @@ class Marginalized(Tuned, ScaledMean):
             return self._with_noise(np.zeros(columns))
         if len(samples) > 2:
             raise ValueError("one or two samples can be tuned together")
-        x, y = (*(np.ascontiguousarray(s) for s in samples), np.empty((0, columns)))[:2]
+        x, y = (*(np.ascontiguousarray(s.T) for s in samples), np.empty((columns, 0)))[:2]
         noise = np.empty(columns)
         tune(x, y, self.th2(kernel, columns), self.tied, noise)
         return self._with_noise(noise)
@@ -85,7 +85,8 @@ class Marginalized(Tuned, ScaledMean):
         columns = points.shape[1]
         noise = np.broadcast_to(np.asarray(variances, dtype=np.float64), (columns,)).copy()
         gradient = np.zeros(columns)
-        score = loocv(points, self.th2(as_kernel(kernel).resolve(points), columns), noise, gradient)
+        th2 = self.th2(as_kernel(kernel).resolve(points), columns)
+        score = loocv(np.ascontiguousarray(points.T), th2, noise, gradient)
         return float(score), gradient
 
     def linear(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:

@@ -209,13 +209,13 @@ def _smoothed(estimator: Marginalized, kernel: Kernel, pooled: np.ndarray, tunin
     from shrinktest._compiled.smoothing import smoothed_splits
 
     columns = pooled.shape[1]
-    th2 = estimator.th2(kernel, columns)
+    coordinates, th2 = np.ascontiguousarray(pooled.T), estimator.th2(kernel, columns)
     # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
     slack = 1.0 if estimator.tied or columns == 1 else 1e3
 
     def statistic(masks: np.ndarray) -> np.ndarray:
         out = np.empty((len(masks), 2))
-        smoothed_splits(pooled, masks, th2, estimator.tied, tuning == "joint", form == "unbiased", out)
+        smoothed_splits(coordinates, masks, th2, estimator.tied, tuning == "joint", form == "unbiased", out)
         out[:, 1] *= slack
         return out
 
