@@ -10,7 +10,7 @@ from numba import types
 
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.tridiagonal import trace
+from shrinktest._compiled.vectors import trace
 
 
 @compiled(inline=True)

@@ -1,7 +1,7 @@
 """Landweber iteration and the nu-method on K/n: early-stopping scores and weights from the tridiagonal form.
 
-An amount is the number of iterations; ``amounts`` is 1..T when tuning.  ``theta = (accelerated, nu, eta, score)``,
-eta 0 meaning 1 / max K_ii, score 0 = deletion, 1 = paper.
+An amount is the number of iterations; ``amounts`` is 1..T when tuning.  ``theta = (accelerated, nu, eta)``, eta 0
+meaning 1 / max K_ii.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
-from shrinktest._compiled.tikhonov import filter_score, row_sums
+from shrinktest._compiled.tikhonov import filter_score
 from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, tridiagonalize
+from shrinktest._compiled.vectors import added, constant, row_sums, squared_norm
 
 _LANES = 64
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)
@@ -73,15 +74,16 @@ def multiply(buffer, work, n, at_i, along_x):
 
 
 @compiled()
-def deletion_path(gram, work, theta, scores):
+def score_by_deletion(gram, theta, amounts, work, scores):
     """Scores of t = 1..T, every point really left out: in the basis a deletion is a change of rank one, O(n) a step.
 
     x = (n - 1) (u - b) is the residual of the deleted problem, started at e - e_i; its step size is eta / (n - 1).
     64 points go in step through one flat buffer, as in ``deletion``.
     """
     n = gram.shape[0]
+    tridiagonalize(gram, constant(n), work)
     rows = row_sums(gram)
-    total = np.sum(rows)
+    total = added(rows)
     h = step_size(gram, theta) / (n - 1.0)
     root = np.sqrt(n)
     scale = 1.0 / (n - 1.0)
@@ -133,19 +135,23 @@ def direct(amount, n):
 
 
 @compiled()
-def gradient_score(gram, theta, amounts, work, scores):
+def score_by_paper(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    if amounts.size == 1 and direct(amounts[0], n):
-        work[0, 0] = np.nan  # which no diagonal is: tells gradient_weigh that there is no tridiagonal form
-        return
-    tridiagonalize(gram, np.ones(n), work)
-    if amounts.size == 1:
-        return
-    if theta[3] == 0.0:
-        deletion_path(gram, work, theta, scores)
-        return
+    tridiagonalize(gram, constant(n), work)
     values, shares = spectrum(work, n)
-    paper_path(values, values * shares, step_size(gram, theta), n, theta, scores)
+    for k in range(n):
+        shares[k] *= values[k]
+    paper_path(values, shares, step_size(gram, theta), n, theta, scores)
+
+
+@compiled()
+def reduce_only(gram, theta, amounts, work, scores):
+    """For a fixed number of iterations there is nothing to score."""
+    n = gram.shape[0]
+    if direct(amounts[0], n):
+        work[0, 0] = np.nan  # which no diagonal is: tells gradient_weigh that there is no tridiagonal form
+    else:
+        tridiagonalize(gram, constant(n), work)
 
 
 @compiled()
@@ -194,12 +200,15 @@ def step_size_inside(z, members, theta):
 
 
 @compiled()
-def deletion_path_inside(points, diagonal, rows, norm, work, h, theta, scores):
-    """`deletion_path` from coordinates: the residual is x = (n - 1) (m - mu), its image (T - z_i z_i') x.
+def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
+    """`score_by_deletion` from coordinates: the residual is x = (n - 1) (m - mu), its image (T - z_i z_i') x.
 
-    The buffer holds z_i, x, the x before, and T x; ``norm`` is e'Ke.
+    The buffer holds z_i, x, the x before, and T x.
     """
+    tridiagonalize(moments, mean, work)
+    points, diagonal, rows = points_inside(mean, z, members, work)
     r, n = points.shape
+    h, norm = step_size_inside(z, members, theta) / (n - 1.0), squared_norm(mean)
     scale, length = 1.0 / (n - 1.0), np.sqrt(norm)
     buffer = np.zeros((r + 2) * 4 * _LANES)
     inner = buffer[4 * _LANES : (r + 1) * 4 * _LANES]
@@ -238,25 +247,25 @@ def deletion_path_inside(points, diagonal, rows, norm, work, h, theta, scores):
 
 
 @compiled()
-def gradient_score_inside(moments, mean, z, members, theta, amounts, work, scores):
-    n = members.size
+def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
+    n, scale = members.size, squared_norm(mean) / members.size
     tridiagonalize(moments, mean, work)
-    if amounts.size == 1:
-        return
-    eta, norm = step_size_inside(z, members, theta), np.sum(mean * mean)
-    if theta[3] == 0.0:
-        points, diagonal, rows = points_inside(mean, z, members, work)
-        deletion_path_inside(points, diagonal, rows, norm, work, eta / (n - 1.0), theta, scores)
-        return
     values, shares = spectrum(work, mean.size)
-    paper_path(values, norm / n * shares, eta, n, theta, scores)
+    for k in range(mean.size):
+        shares[k] *= scale
+    paper_path(values, shares, step_size_inside(z, members, theta), n, theta, scores)
+
+
+@compiled()
+def reduce_inside(moments, mean, z, members, theta, amounts, work, scores):
+    tridiagonalize(moments, mean, work)
 
 
 @compiled()
 def gradient_weigh_inside(moments, mean, z, members, theta, amount, work, out):
     r, n = mean.size, members.size
     eta = step_size_inside(z, members, theta)
-    length = np.sqrt(np.sum(mean * mean)) / n
+    length = np.sqrt(squared_norm(mean)) / n
     diagonal, off = work[0], work[1]
     out[:] = 0.0
     v, before, image = out[:r], np.zeros(r), np.empty(r)

@@ -11,7 +11,8 @@ from numba import types
 
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.jit import INDICES, MATRIX, SCORE_INSIDE, VECTOR, WEIGH_INSIDE, compiled
-from shrinktest._compiled.tridiagonal import squared_norm, trace, workspace
+from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.vectors import squared_norm, trace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 

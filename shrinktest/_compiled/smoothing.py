@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
+from shrinktest._compiled.vectors import added
 
 # Admissible noise, relative to th2: from indistinguishable from none to a blur that leaves only a constant.
 LOWEST, HIGHEST = -12.0, 6.0
@@ -127,15 +128,6 @@ def loocv(x, th2, noise, gradient):
         slope += factor_q * wider[j] * (slope_q[j] * wider[j] - alike * sum_q) - factor_own * alike * own * wider[j]
         gradient[j] += noise[j] * slope
     return 1.0 + factor_l * sum_l + factor_q * sum_q + factor_own * own
-
-
-@compiled(inline=True)
-def added(x):
-    """In a loop, which compiles in a tenth of the time of ``np.sum``."""
-    total = 0.0
-    for j in range(x.size):
-        total += x[j]
-    return total
 
 
 @compiled()

@@ -8,7 +8,8 @@ from numba import types
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.engine import degenerate, fit, quadratic
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.tridiagonal import trace, workspace
+from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.vectors import trace
 
 _MASKS = types.Array(types.boolean, 2, "C", readonly=True)
 

@@ -15,7 +15,8 @@ import numpy as np
 from shrinktest._compiled.deletion import deletion_scores, eigenvectors, project
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, squared_norm, trace, tridiagonalize
+from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, tridiagonalize
+from shrinktest._compiled.vectors import added, constant, row_sums, squared_norm, trace
 
 
 @compiled(inline=True)
@@ -123,18 +124,6 @@ def filter_score(values, along, factors, n):
 
 
 @compiled(inline=True)
-def row_sums(gram):
-    n = gram.shape[0]
-    rows = np.empty(n)
-    for i in range(n):
-        total = 0.0
-        for j in range(n):
-            total += gram[i, j]
-        rows[i] = total
-    return rows
-
-
-@compiled(inline=True)
 def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     """Factorise, and score the plain mean and the zero estimate; the position of the first lam, and all lams.
 
@@ -162,10 +151,8 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
 @compiled()
 def score_by_deletion(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    rows, start, norm = row_sums(gram), np.empty(n), 0.0
-    for i in range(n):
-        start[i] = 1.0
-        norm += rows[i]
+    rows, start = row_sums(gram), constant(n)
+    norm = added(rows)
     first, lams = prepared(gram, start, n, norm, theta, amounts, work, scores)
     if not factorize(work, n, lams[0], np.empty(n), np.empty(n)):
         scores[:] = np.nan
@@ -182,8 +169,8 @@ def score_by_deletion(gram, theta, amounts, work, scores):
 @compiled()
 def score_by_paper(gram, theta, amounts, work, scores):
     n, t = gram.shape[0], int(theta[0])
-    norm = np.sum(row_sums(gram))
-    first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
+    norm = added(row_sums(gram))
+    first, lams = prepared(gram, constant(n), n, norm, theta, amounts, work, scores)
     lams *= n / (n - 1.0)
     of_r, of_mean = power_sums(work, n, n, t, n, lams)
     paper_scores(of_r, of_mean, n, t, norm, trace(gram), lams, scores[first : first + lams.size])
@@ -192,8 +179,8 @@ def score_by_paper(gram, theta, amounts, work, scores):
 @compiled()
 def score_by_average(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    norm = np.sum(row_sums(gram))
-    first, lams = prepared(gram, np.ones(n), n, norm, theta, amounts, work, scores)
+    norm = added(row_sums(gram))
+    first, lams = prepared(gram, constant(n), n, norm, theta, amounts, work, scores)
     of_r, of_mean = power_sums(work, n, n, 1, n, lams)
     averaged_scores(of_r, of_mean, n, norm, trace(gram), lams, scores[first : first + lams.size])
 
@@ -201,7 +188,7 @@ def score_by_average(gram, theta, amounts, work, scores):
 @compiled()
 def factorize_only(gram, theta, amounts, work, scores):
     """For a fixed amount there is nothing to score."""
-    tridiagonalize(gram, np.ones(gram.shape[0]), work)
+    tridiagonalize(gram, constant(gram.shape[0]), work)
 
 
 @compiled()

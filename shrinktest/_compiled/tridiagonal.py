@@ -34,24 +34,6 @@ def reflector(x, v):
     return -head / beta, beta
 
 
-@compiled()
-def trace(matrix):
-    """In a loop, which compiles in a tenth of the time of ``np.trace``."""
-    total = 0.0
-    for i in range(matrix.shape[0]):
-        total += matrix[i, i]
-    return total
-
-
-@compiled(inline=True)
-def squared_norm(x):
-    """In a loop, as ``trace``."""
-    total = 0.0
-    for j in range(x.size):
-        total += x[j] * x[j]
-    return total
-
-
 @compiled(inline=True)
 def longest(n):
     """Rotations and sweeps that the QR iteration may take, two or three times what it does take."""

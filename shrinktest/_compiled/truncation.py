@@ -11,7 +11,8 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import expand, iterate, rotate, tape_of, trace, tridiagonalize, undo
+from shrinktest._compiled.tridiagonal import expand, iterate, rotate, tape_of, tridiagonalize, undo
+from shrinktest._compiled.vectors import constant, squared_norm, trace
 
 
 @compiled()
@@ -55,7 +56,7 @@ def threshold_scores(matrix, values, along, n, theta, amounts, scores):
 @compiled()
 def truncation_score(gram, theta, amounts, work, scores):
     n = gram.shape[0]
-    tridiagonalize(gram, np.ones(n), work)
+    tridiagonalize(gram, constant(n), work)
     values, first = eigenvalues(work, n)
     if amounts.size > 1:
         threshold_scores(gram, values, values * first * first, n, theta, amounts, scores)
@@ -67,7 +68,7 @@ def truncation_score_inside(moments, mean, z, members, theta, amounts, work, sco
     tridiagonalize(moments, mean, work)
     values, first = eigenvalues(work, mean.size)
     if amounts.size > 1:
-        along = np.sum(mean * mean) / n * first * first
+        along = squared_norm(mean) / n * first * first
         threshold_scores(moments, values, along, n, theta, amounts, scores)
 
 
@@ -115,7 +116,7 @@ def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out)
     if theta[0] == 0.0 and amount == 0.0:
         out[r] = 1.0
         return
-    length = np.sqrt(np.sum(mean * mean)) / members.size
+    length = np.sqrt(squared_norm(mean)) / members.size
     kept = kept_components(moments, values, theta, amount)
     v = out[:r]
     for k in range(r):

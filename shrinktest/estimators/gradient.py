@@ -38,18 +38,19 @@ class _Gradient(SpectralEstimator):
         return self.t is not None
 
     def loops(self) -> Loops:
-        from shrinktest._compiled.gradient import gradient_score, gradient_weigh
+        from shrinktest._compiled import gradient as compiled
 
-        return gradient_score, gradient_weigh
+        return getattr(compiled, "reduce_only" if self.fixed else f"score_by_{self.loo}"), compiled.gradient_weigh
 
     def loops_inside(self) -> Loops:
-        from shrinktest._compiled.gradient import gradient_score_inside, gradient_weigh_inside
+        from shrinktest._compiled import gradient as compiled
 
-        return gradient_score_inside, gradient_weigh_inside
+        score = "reduce_inside" if self.fixed else f"inside_by_{self.loo}"
+        return getattr(compiled, score), compiled.gradient_weigh_inside
 
     def theta(self) -> np.ndarray:
         accelerated, nu = self._polynomial()
-        return np.array([accelerated, nu, self.eta or 0.0, self.loo == "paper"], dtype=np.float64)
+        return np.array([accelerated, nu, self.eta or 0.0], dtype=np.float64)
 
     @abstractmethod
     def _polynomial(self) -> tuple[bool, float]:
