@@ -182,6 +182,7 @@ def two_sample_test(
     }
     pooled = np.vstack([x, y])
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
+    options |= {"workers": threads}
 
     def about(est: MeanEstimator) -> dict[str, Any]:
         sizes = (len(x), len(y))

@@ -24,7 +24,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 #: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
 LAYERS = [
-    ("_version", "_validate", "_plain", "_compiled", "_loops", "plots"),
+    ("_version", "_validate", "_plain", "_compiled", "_loops", "_threads", "plots"),
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),

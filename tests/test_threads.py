@@ -15,8 +15,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from shrinktest import MKME, MMKME, independence_test, two_sample_test
+from shrinktest import MKME, MMKME, Gaussian, Laplacian, independence_test, two_sample_test
+from shrinktest._threads import each
 from shrinktest.estimators import ESTIMATORS
+from shrinktest.kernels import distance
 
 TIMEOUT = 120  # seconds; a pool that hangs must not hang the tests
 ENVIRONMENT = dict(os.environ)  # as it was before any test ran here
@@ -247,3 +249,36 @@ def test_interrupt_ends_a_long_test_at_once(call):
         program.kill()
         program.stdout.close()
         program.wait()
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.7), Laplacian([0.5, 2.0]), 3.0 * Gaussian([0.5, 2.0])], ids=repr)
+@pytest.mark.parametrize(("n", "fewest"), [(1, 1), (2, 1), (7, 3), (64, 64), (130, 64), (131, 9)])
+def test_threads_share_the_rows_of_a_gram_matrix(kernel, n, fewest, monkeypatch):
+    """Every entry below the diagonal is that of the rows against all others, and those above are its mirror image."""
+    X = np.random.default_rng(n).normal(size=(n, 2))
+    full = kernel(X, X.copy())
+    for block, worth in ((1, np.inf), (1, -1.0), (2**20, -1.0)):
+        monkeypatch.setattr(distance, "_BLOCK", block)
+        monkeypatch.setattr(distance, "_FEWEST", fewest)
+        monkeypatch.setattr(distance, "_WORTH_THREADS", worth)
+        for workers in (1, 2, 5):
+            gram = kernel.gram_matrix(X, workers)
+            np.testing.assert_array_equal(gram, gram.T)
+            np.testing.assert_array_equal(np.tril(gram), np.tril(full))
+            np.testing.assert_array_equal(gram, kernel(X))
+
+
+def test_a_failing_part_is_reported_by_every_number_of_threads():
+    def work(part):
+        done.append(part)
+        if part == 3:
+            raise ValueError("part 3")
+
+    for workers in (1, 2, 4):
+        done = []
+        with pytest.raises(ValueError, match="part 3"):
+            each(work, range(5), workers)
+        assert 3 in done
+        done = []
+        each(work, range(3), workers)
+        assert sorted(done) == [0, 1, 2]

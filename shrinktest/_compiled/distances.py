@@ -27,7 +27,7 @@ def row(x, columns, city, start, out):
 
 @compiled(ordered=True)
 def between(x, columns, city, out):
-    """All distances (n, m), in the 1-norm (``city``) or the 2-norm."""
+    """Distances (n, m) to the first m of the columns, in the 1-norm (``city``) or the 2-norm."""
     for i in range(x.shape[0]):
         row(x[i], columns, city, 0, out[i])
 

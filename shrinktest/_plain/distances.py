@@ -6,7 +6,8 @@ import numpy as np
 
 
 def between(x: np.ndarray, columns: np.ndarray, city: bool, out: np.ndarray) -> None:
-    """All distances (n, m) to the points whose coordinates are the rows of ``columns`` (d, m)."""
+    """Distances (n, m) to the first m of the points whose coordinates are the rows of ``columns``."""
+    columns = columns[:, : out.shape[1]]
     for point, row in zip(x, out, strict=True):  # a row at a time stays in the cache
         _row(point, columns, city, row)
 

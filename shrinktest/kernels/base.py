@@ -51,6 +51,24 @@ class Kernel(ABC):
             values that are not finite or not symmetric.
         """
 
+    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
+        """The Gram matrix ``self(X)``, its rows shared among threads by kernels that are fit for it.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d) or (n,)
+        workers : int
+            Threads at most.  The result is the same for any number.
+
+        Examples
+        --------
+        >>> from shrinktest import Laplacian
+        >>> Laplacian(bandwidth=2.0).gram_matrix([0.0, 1.0], workers=2).round(4)
+        array([[1.    , 0.6065],
+               [0.6065, 1.    ]])
+        """
+        return self(X)
+
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         """The kernel with bandwidth="median" replaced by the number found on the rows Z (n, d)."""
         return self
@@ -222,6 +240,9 @@ class Scaled(Checked):
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.factor * self.kernel(X, Y)
+
+    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
+        return self.factor * self.kernel.gram_matrix(X, workers)
 
     def diagonal(self, X: Array) -> Array:
         return self.factor * self.kernel.diagonal(X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._loops import loops
+from shrinktest._threads import each
 from shrinktest._validate import Array, as_points, as_rng, choice, complete_points, count, positive
 from shrinktest.kernels.base import Checked, Kernel, Scaled
 
@@ -21,6 +23,9 @@ Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 # With more rows the median is taken over a random part of them: all pairs would cost more than the test.
 _ALL_PAIRS_UP_TO = 2000
 _ROWS_DRAWN = 1000
+
+_BLOCK, _FEWEST = 2**17, 64  # values of some rows, which stay in the second-level cache, and rows at least
+_WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each other most of the time
 
 _MANY, _SOME = 2**14, 2**11  # values from which looking at some of them first pays, and how many
 
@@ -59,18 +64,47 @@ class OfDistance(Checked):
             )
         return widths
 
-    def _distances(self, X: Array, Y: Array) -> Array:
-        """Distances in units of the bandwidth, shape (n, m); inf beyond the floating-point range."""
+    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
+        rows = complete_points(X, "X").values
+        return self._values(rows, rows, workers)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return self._values(X, Y)
+
+    @abstractmethod
+    def _overwrite(self, distances: Array) -> None:
+        """The values at distances in units of the bandwidth; inf beyond the floating-point range."""
+
+    def _values(self, X: Array, Y: Array, workers: int = 1) -> Array:
+        """The values (n, m), some rows at a time; within a sample those above the diagonal mirror those below."""
+        same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
         X, Y = X / (widths / narrowest), Y / (widths / narrowest)
         unit = max(_magnitude(X), _magnitude(Y))
-        distances = np.empty((len(X), len(Y)))
-        loop = _loops(distances.size, X.shape[1]).between
-        loop(X / unit, np.ascontiguousarray((Y / unit).T), self.metric == "cityblock", distances)
-        distances *= unit
-        distances /= narrowest
-        return distances
+        X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
+        values = np.empty((len(X), len(Y)))
+        evaluated = values.size // 2 if same else values.size
+        loop = _loops(evaluated, X.shape[1]).between
+
+        def evaluate(first: int) -> None:
+            last = min(first + size, len(X))
+            some = np.empty((last - first, last)) if same else values[first:last]
+            with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+                loop(X[first:last], columns, city, some)
+                some *= unit
+                some /= narrowest
+                self._overwrite(some)
+            if same:
+                values[first:last, :first] = some[:, :first]
+                values[:first, first:last] = some[:, :first].T
+                corner = np.tril(some[:, first:])
+                values[first:last, first:last] = corner + np.tril(corner, -1).T
+
+        size = max(_FEWEST, _BLOCK // max(1, len(Y)))
+        threads = workers if 1e-9 * evaluated * (X.shape[1] + 5) > _WORTH_THREADS else 1
+        each(evaluate, range(0, len(X), size), threads)
+        return values
 
 
 @dataclass(frozen=True)
@@ -93,11 +127,10 @@ class Gaussian(OfDistance):
 
     metric = "euclidean"
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        gram = self._distances(X, Y)
-        np.square(gram, out=gram)
-        gram *= -0.5
-        return np.exp(gram, out=gram)
+    def _overwrite(self, distances: Array) -> None:
+        np.square(distances, out=distances)
+        distances *= -0.5
+        np.exp(distances, out=distances)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
@@ -148,10 +181,9 @@ class Laplacian(OfDistance):
 
     metric = "cityblock"
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        gram = self._distances(X, Y)
-        np.negative(gram, out=gram)
-        return np.exp(gram, out=gram)
+    def _overwrite(self, distances: Array) -> None:
+        np.negative(distances, out=distances)
+        np.exp(distances, out=distances)
 
 
 def bandwidth_grid(

@@ -139,7 +139,7 @@ def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers:
     """The centred Gram matrices of both margins, at the same time where that pays."""
 
     def one(route: Route, z: np.ndarray) -> np.ndarray:
-        gram = route.matrix(z)
+        gram = route.matrix(z, max(1, workers // 2))
         rows = gram.mean(axis=0)
         out = gram - rows[:, None]
         out -= rows

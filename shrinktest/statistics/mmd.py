@@ -33,12 +33,14 @@ def configure(
     form: str,
     tuning: str,
     routes: Routes | None = None,
+    workers: int = 1,
     **route: Any,
 ) -> Configuration:
     """The statistic of an estimator and a kernel on pooled observations (N, d), of which the first m are X.
 
-    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
-    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
+    ``workers`` threads may make the Gram matrix.  ``routes`` is given to all statistics of an aggregate, and ``route``
+    holds the arguments ``gram``, ``rank``, ``memory`` and ``rng`` of
+    :func:`shrinktest.statistics.route.choose_route`.
     """
     pooled_tuning, spectral = tuning == "pooled", isinstance(estimator, SpectralEstimator)
     used = estimator
@@ -51,7 +53,7 @@ def configure(
         used = estimator.tuned(low, pooled)
     notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
     return Configuration(
-        statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form),
+        statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form, workers),
         estimates=lambda: estimates_of(used, low, pooled[:m], pooled[m:], tuning),
         kernel=kernel,
         route=chosen.name,
@@ -93,25 +95,32 @@ def _features(estimator: MeanEstimator, kernel: Kernel, pooled: np.ndarray) -> K
 
 
 def split_statistic(
-    estimator: MeanEstimator, kernel: Kernel, route: Route, pooled: np.ndarray, m: int, tuning: str, form: str
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    route: Route,
+    pooled: np.ndarray,
+    m: int,
+    tuning: str,
+    form: str,
+    workers: int = 1,
 ) -> Statistic:
     """The statistic as a function of splits, (B, N) masks to (B, 2); what it closes over does not depend on labels."""
     n = len(pooled) - m
     if isinstance(estimator, Marginalized) and not estimator.fixed:
         return _smoothed(estimator, kernel, pooled, tuning, form)
     if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, route, pooled, m, n, tuning, form)
+        return _scaled(estimator, route, pooled, m, n, tuning, form, workers)
     if isinstance(estimator, SpectralEstimator) and estimator.loops_inside() is not None:
         z = route.coordinates(pooled)
         if z is not None:
             return _inside(estimator, np.ascontiguousarray(z), m, n, tuning, form)
-    gram = route.matrix(pooled)
+    gram = route.matrix(pooled, workers)
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning, form)
     return _by_function(estimator, gram, form)
 
 
-def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]:
+def _sums_of(route: Route, pooled: np.ndarray, workers: int) -> tuple[Statistic, float, float]:
     """A function from masks S to (B, 3), K summed over S x S, over S x everything, and its trace; K's sum and trace."""
     z = route.coordinates(pooled)
     if z is not None:
@@ -129,7 +138,7 @@ def _sums_of(route: Route, pooled: np.ndarray) -> tuple[Statistic, float, float]
             return np.stack([np.square(inside).sum(axis=1), (inside * whole).sum(axis=1), trace], axis=1)
 
         return by_coordinates, float(whole @ whole), float(diagonal.sum())
-    gram = route.matrix(pooled)
+    gram = route.matrix(pooled, workers)
     rows = gram.sum(axis=1)
 
     def by_blocks(masks: np.ndarray) -> np.ndarray:
@@ -145,9 +154,9 @@ def _loops(masks: np.ndarray, columns: int) -> ModuleType:
 
 
 def _scaled(
-    estimator: ScaledMean, route: Route, pooled: np.ndarray, m: int, n: int, tuning: str, form: str
+    estimator: ScaledMean, route: Route, pooled: np.ndarray, m: int, n: int, tuning: str, form: str, workers: int
 ) -> Statistic:
-    sums_of, everything, whole_trace = _sums_of(route, pooled)
+    sums_of, everything, whole_trace = _sums_of(route, pooled, workers)
 
     def statistic(masks: np.ndarray) -> np.ndarray:
         xx, along, trace_x = sums_of(masks).T

@@ -44,11 +44,11 @@ class Route:
     found: np.ndarray | None = None
     _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
 
-    def matrix(self, points: np.ndarray) -> np.ndarray:
+    def matrix(self, points: np.ndarray, workers: int = 1) -> np.ndarray:
         """The Gram matrix of the observations; evaluated once, whoever asks."""
         if id(points) not in self._known:
             # holds on to the points, so that no others get their id
-            self._known[id(points)] = points, np.ascontiguousarray(self.kernel(points))
+            self._known[id(points)] = points, np.ascontiguousarray(self.kernel.gram_matrix(points, workers))
         return self._known[id(points)][1]
 
     def coordinates(self, points: np.ndarray) -> np.ndarray | None:
