@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from shrinktest._threads import each
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import Null, Shared, Statistic, null_distribution
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Stopping
+
+WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
 
 FORMS = ("auto", "biased", "unbiased")
 
@@ -87,6 +91,20 @@ def form_of(estimator: MeanEstimator, statistic: str, sizes: tuple[int, ...]) ->
             f"use statistic='biased' with {estimator!r}"
         )
     return statistic
+
+
+def of_margins(
+    estimator: MeanEstimator, kernels: Sequence[Kernel], variables: Sequence[np.ndarray], workers: int = 1
+) -> tuple[MeanEstimator, ...]:
+    """The estimator for every variable by itself: what a marginalised one tunes there no relabelling changes."""
+    found = [estimator] * len(kernels)
+    if isinstance(estimator, Marginalized):
+
+        def tune(v: int) -> None:
+            found[v] = estimator.tuned(kernels[v], variables[v])
+
+        each(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
+    return tuple(found)
 
 
 def runs_compiled(estimator: MeanEstimator) -> bool:

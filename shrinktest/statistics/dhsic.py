@@ -14,7 +14,7 @@ from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.configuration import Configuration, of_margins, runs_compiled
 from shrinktest.statistics.route import check_memory
 
 
@@ -26,11 +26,12 @@ def configure(
     memory: float,
 ) -> Configuration:
     """The statistic of an estimator and a kernel for each variable (n, p_l)."""
-    margins = tuple(estimator.features(kernel, z) for kernel, z in zip(kernels, variables, strict=True))
+    tuned = of_margins(estimator, kernels, variables)
+    margins = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
     check_memory(len(variables[0]), len(variables), memory)
     return Configuration(
         statistic=shuffle_statistic(estimator, margins, variables),
-        estimates=lambda: (_estimate(estimator, kernels, margins, variables),),
+        estimates=lambda: (_estimate(tuned, kernels, margins, variables),),
         kernel=kernels,
         route="dense",
         notes=_notes(estimator, len(variables)),
@@ -79,12 +80,18 @@ def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], var
 
 
 def _estimate(
-    estimator: MeanEstimator, kernels: tuple[Kernel, ...], margins: tuple[Kernel, ...], variables: list[np.ndarray]
+    estimators: tuple[MeanEstimator, ...],
+    kernels: tuple[Kernel, ...],
+    margins: tuple[Kernel, ...],
+    variables: list[np.ndarray],
 ) -> MeanEmbedding:
+    estimator = estimators[0]
     points = np.hstack(variables)
     joint = WithoutMainEffects(margins, points, tuple(z.shape[1] for z in variables))
     if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
-        amounts = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip(variables, kernels, strict=True))
+        amounts = tuple(
+            one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, variables, kernels, strict=True)
+        )
         return replace(KME().embed(points, joint), shrinkage=amounts)
     if isinstance(estimator, ScaledMean):
         return estimator.embed(points, joint)

@@ -18,11 +18,9 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.distance import OfDistance
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.configuration import Configuration, runs_compiled
+from shrinktest.statistics.configuration import WORTH_THREADS, Configuration, of_margins, runs_compiled
 from shrinktest.statistics.memory import shift_notes
 from shrinktest.statistics.route import Route, Routes
-
-_WORTH_THREADS = 300  # pairs from which starting a thread takes less time than it saves
 
 #: Weights (n,) and amount of an estimate.
 Fitted = Callable[[], tuple[np.ndarray, Any]]
@@ -46,11 +44,12 @@ def configure(
     ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
     ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
     """
-    chosen = _routes(estimator, kernels, (x, y), routes or Routes(), **route)
+    margins = of_margins(estimator, kernels, (x, y), workers)
+    chosen = _routes(margins, kernels, (x, y), routes or Routes(), **route)
     statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form, workers)
     return Configuration(
         statistic=statistic,
-        estimates=lambda: (_estimate(estimator, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
+        estimates=lambda: (_estimate(margins, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
         kernel=kernels,
         route=chosen[0].name,
         notes=_notes(estimator)
@@ -61,7 +60,7 @@ def configure(
 
 
 def _routes(
-    estimator: MeanEstimator,
+    estimators: tuple[MeanEstimator, ...],
     kernels: tuple[Kernel, Kernel],
     points: tuple[np.ndarray, np.ndarray],
     choose: Routes,
@@ -71,11 +70,11 @@ def _routes(
     **options: Any,
 ) -> tuple[Route, Route]:
     """One route for both margins, each with features of its own; a margin knows nothing of the pairing."""
-    margins = [estimator.features(kernel, z) for kernel, z in zip(kernels, points, strict=True)]
+    margins = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
     common = {
         "memory": memory,
         "kernels": 2,
-        "by_coordinates": isinstance(estimator, ScaledMean),
+        "by_coordinates": isinstance(estimators[0], ScaledMean),
         "default_rank": 100,
         **options,
     }
@@ -147,7 +146,7 @@ def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers:
         return out
 
     # users' kernels need not be fit for threads
-    if workers == 1 or len(x) < _WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
+    if workers == 1 or len(x) < WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
         return one(routes[0], x), one(routes[1], y)
     from concurrent.futures import ThreadPoolExecutor
 
@@ -232,7 +231,7 @@ def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.
 
 
 def _estimate(
-    estimator: MeanEstimator,
+    estimators: tuple[MeanEstimator, ...],
     kernels: tuple[Kernel, Kernel],
     margins: tuple[Kernel, Kernel],
     x: np.ndarray,
@@ -246,8 +245,10 @@ def _estimate(
     else:
         pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
     weights, amount = fitted()
-    if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
-        amount = tuple(estimator.embed(z, kernel).shrinkage for z, kernel in zip((x, y), kernels, strict=True))
+    if isinstance(estimators[0], Marginalized):  # the features are smoothed already; their weights are equal
+        amount = tuple(
+            one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
+        )
     return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
 
 
