@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from time import perf_counter
+
 import agreement
 import floors
 import numpy as np
@@ -83,3 +87,25 @@ def test_tridiagonal(race, threads, tiny, n):
 
     threads(1)
     race("floor", f"tridiagonal form, n = {n}, {repeats} times", ("compiled", ours), ("LAPACK dsytrd", theirs), agree)
+
+
+@pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 100])
+def test_two_threads(race, milliseconds):
+    """What a second worker can give at most: hashes, which wait for no lock and hardly for memory."""
+    text = bytes(10**6)
+    start = perf_counter()
+    hashlib.sha256(text)
+    text *= max(1, round(milliseconds * 1e-3 / (perf_counter() - start)))
+
+    def digest(_):
+        return hashlib.sha256(text).digest()
+
+    def two():
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(digest, range(2)))
+
+    def agree(first, second):
+        assert first == second
+
+    name = f"two threads that hash for {milliseconds} ms each"
+    race("floor", name, ("two threads", two), ("one after the other", lambda: [digest(0), digest(1)]), agree)
