@@ -23,18 +23,20 @@ GROUPS = {
 }
 #: What stands in the way where a target is missed, by a word in the name of the row; shown below the table.
 BOUNDS = {
-    "two workers against one": "Two workers share the relabellings. A call also evaluates the kernel, finds the median "
-    "of the distances and starts the threads, in one: at N = 1000 that is half of a call of `kme` or `skmse` by "
-    "`dense` and nearly all of one by `factor`, whose 999 relabellings take three milliseconds, less than threads are "
-    "worth. With ten times as many relabellings the calls by `dense` are 1.6 times faster with two workers. The tests "
-    "of independence by `dense` spend what a second worker does not halve before the relabellings begin, and the "
-    "marginalised means tune their variances once, in one thread, which takes most of the call.",
+    "two workers against one": "Two workers share the relabellings and, from about 1500 points, the kernel. The rest "
+    "of a call runs in one thread: with 1000 points about half of a call of `kme` or `skmse` by `dense`, and nearly "
+    "all of one by `factor`, whose relabellings take three milliseconds. What is shared takes each thread five "
+    "milliseconds then, and on this host threads that run for so short a time hardly overlap, whatever they do: see "
+    "the two threads that hash, under The floor. Independence by `dense` takes a sixth of the call before the "
+    "relabellings begin; its two kernels are made at the same time, in short steps that wait for each other. For two "
+    "samples the marginalised means tune their variances on the pooled sample in one thread, by scores of about a "
+    "millisecond one after the other, which takes about two thirds of the call or more.",
     "first call ever": "Compiling: numba types and optimises a function again in every function that it is put into. "
-    "Fewer functions between two others, and no array expressions, took off nearly half of what `fkmse` takes. These "
-    "are the seconds of a busy host, where a process that imports numpy takes half as long again as on a quiet one.",
-    "loo='deletion', against kme": "Deletion takes a product over as many coordinates as the Gram matrix has rank, "
-    "about a hundred, for each of 66 amounts and 1000 points in every relabelling, at the speed of the vector "
-    "instructions; `loo='averaged'` needs a sum for each amount.",
+    "Fewer functions between two others, one score at a time and no array expressions took off nearly half.",
+    "loo='deletion', against kme": "Deletion takes 3.2e10 multiplications: every point along 92 eigenvectors, and four "
+    "sums over these for each of 64 amounts. The product of large matrices, the fastest thing there is, would take as "
+    "long for so many on these cores as 19 calls of `kme`, without the eigenvectors; numba's vectors are half as wide. "
+    "`loo='averaged'` needs one sum for each amount.",
     "import": "numpy itself is a third of it; the rest is the package's own modules, one file read for each.",
 }
 #: What the value of a row is.
