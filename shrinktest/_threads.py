@@ -7,21 +7,22 @@ from typing import Any
 
 
 def each(work: Callable[[Any], object], parts: Sequence[Any], workers: int) -> None:
-    """Call ``work`` on every part, in so many threads that end with the call; raises what a part raises.
+    """Call ``work`` on every part, in so many threads at most, which end with the call; raises what a part raises.
 
-    Thread k takes the parts k, k + ``workers``, ..: parts that grow or shrink in order are shared out about equally,
-    and no thread waits for the next one to be handed to it.
+    Of w threads, thread k takes the parts k, k + w, ..: parts that grow or shrink in order are shared out about
+    equally, and no thread waits for the next one to be handed to it.
     """
+    threads = max(1, min(workers, len(parts)))
 
     def some(k: int) -> None:
-        for part in parts[k::workers]:
+        for part in parts[k::threads]:
             work(part)
 
-    if workers == 1:
+    if threads == 1:
         some(0)
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(workers) as pool:
-        for _ in pool.map(some, range(workers)):
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(some, range(threads)):
             pass

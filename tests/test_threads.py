@@ -279,6 +279,7 @@ def test_a_failing_part_is_reported_by_every_number_of_threads():
         with pytest.raises(ValueError, match="part 3"):
             each(work, range(5), workers)
         assert 3 in done
-        done = []
-        each(work, range(3), workers)
-        assert sorted(done) == [0, 1, 2]
+        for parts in (range(3), range(1), range(0)):
+            done = []
+            each(work, parts, workers)
+            assert sorted(done) == list(parts)

@@ -87,7 +87,7 @@ class OfDistance(Checked):
         evaluated = values.size // 2 if same else values.size
         loop = _loops(evaluated, X.shape[1]).between
 
-        def evaluate(first: int) -> None:
+        def fill(first: int) -> None:
             last = min(first + size, len(X))
             some = np.empty((last - first, last)) if same else values[first:last]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
@@ -103,7 +103,7 @@ class OfDistance(Checked):
 
         size = max(_FEWEST, _BLOCK // max(1, len(Y)))
         threads = workers if 1e-9 * evaluated * (X.shape[1] + 5) > _WORTH_THREADS else 1
-        each(evaluate, range(0, len(X), size), threads)
+        each(fill, range(0, len(X), size), threads)
         return values
 
 
