@@ -484,7 +484,7 @@ def test_median_of_many_values_is_the_median(size, kind):
         "random": lambda: rng.random(size),
         "sorted": lambda: np.sort(rng.normal(size=size) ** 2),
         "ties": lambda: rng.integers(0, 5, size=size) * 1.5,
-        "periodic": lambda: np.where(np.arange(size) % (size // 2**11 or 1) == 0, 7.0, rng.random(size)),
+        "periodic": lambda: np.where(np.arange(size) % (size // distance_module._SOME or 1) == 0, 7.0, rng.random(size)),
         "two values": lambda: np.repeat([1.0, 4.0], [size // 2, size - size // 2]),
         "heavy tails": lambda: rng.standard_cauchy(size) ** 2,
     }[kind]()

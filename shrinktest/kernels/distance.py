@@ -27,7 +27,7 @@ _ROWS_DRAWN = 1000
 _BLOCK, _FEWEST = 2**17, 64  # values of some rows, which stay in the second-level cache, and rows at least
 _WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each other most of the time
 
-_MANY, _SOME = 2**14, 2**11  # values from which looking at some of them first pays, and how many
+_MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
 
 
 @dataclass(frozen=True)
@@ -293,8 +293,10 @@ def _median(values: Array) -> float:
         some = np.sort(values[:: size // _SOME])
         middle, reach = some.size // 2, int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
         low, high = some[middle - reach], some[middle + reach]
-        near = values[(values >= low) & (values <= high)]
-        rank = (size - 1) // 2 - np.count_nonzero(values < low)
+        within = values >= low
+        rank = (size - 1) // 2 - (size - np.count_nonzero(within))
+        within &= values <= high
+        near = values[within]
         if 0 <= rank < near.size - 1:
             both = np.partition(near, (rank, rank + 1))[rank : rank + 2]
             return float(both[0] if size % 2 else both.mean())
