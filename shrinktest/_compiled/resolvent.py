@@ -10,6 +10,8 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 
+_NOTHING = 1e-150  # the entries fall off so fast for a large lam that they would become subnormal, and slow
+
 
 @compiled()
 def factorize(work, n, lam, multipliers, pivots):
@@ -46,20 +48,24 @@ def factorize_all(work, n, lams, multipliers, pivots):
 @compiled()
 def smoothed_mean(n, t, multipliers, pivots, powers):
     """``powers[j]`` (n, g) = R^j e_1 in the basis, j = 0..t."""
+    size = pivots.shape[1]
     powers[0] = 0.0
     powers[0, 0] = 1.0
     for j in range(1, t + 1):
         before, after = powers[j - 1], powers[j]
-        for g in range(after.shape[1]):  # an assignment of arrays would compile the text of an error message, too
+        for g in range(size):  # an assignment of arrays would compile the text of an error message, too
             after[0, g] = before[0, g]
         for k in range(1, n):
-            for g in range(after.shape[1]):
-                after[k, g] = before[k, g] - multipliers[k, g] * after[k - 1, g]
-        for g in range(after.shape[1]):
+            given, last, here, multiplier = before[k], after[k - 1], after[k], multipliers[k]
+            for g in range(size):
+                value = given[g] - multiplier[g] * last[g]
+                here[g] = value if abs(value) > _NOTHING else 0.0
+        for g in range(size):
             after[n - 1, g] *= pivots[n - 1, g]
         for k in range(n - 2, -1, -1):
-            for g in range(after.shape[1]):
-                after[k, g] = pivots[k, g] * after[k, g] - multipliers[k + 1, g] * after[k + 1, g]
+            last, here, multiplier, pivot = after[k + 1], after[k], multipliers[k + 1], pivots[k]
+            for g in range(size):
+                here[g] = pivot[g] * here[g] - multiplier[g] * last[g]
 
 
 @compiled()
@@ -67,10 +73,11 @@ def moments_of_mean(powers, n, t, norm, whole):
     """``whole[k]`` (g,) = s'R^k s, k = 0..2t, for the start s of the basis, of squared length ``norm``."""
     whole[:] = 0.0
     for k in range(2 * t + 1):
-        first, second = powers[k // 2], powers[k - k // 2]
+        row = whole[k]
         for i in range(n):
-            for g in range(whole.shape[1]):
-                whole[k, g] += norm * first[i, g] * second[i, g]
+            first, second = powers[k // 2, i], powers[k - k // 2, i]
+            for g in range(row.size):
+                row[g] += norm * first[g] * second[g]
 
 
 @compiled()
@@ -86,19 +93,24 @@ def on_points(whole, n, lams):
 
 
 @compiled()
-def traces(work, n, lams):
-    """Traces tr R and tr R^2 (g,) from the pivots of T + lam I and their first two derivatives in lam."""
-    first, second = np.zeros(lams.size), np.zeros(lams.size)
-    for g in range(lams.size):
-        pivot, slope, bend = work[0, 0] + lams[g], 1.0, 0.0
-        for k in range(n):
-            if k > 0:
-                ratio = work[1, k - 1] / pivot
-                square = ratio * ratio
-                bend = square * (bend - 2.0 * slope * slope / pivot)
-                slope = 1.0 + square * slope
-                pivot = work[0, k] + lams[g] - ratio * work[1, k - 1]
-            change = lams[g] * slope / pivot
+def traces(multipliers, pivots, of_r):
+    """Rows 1 and 2 of ``of_r``: tr R and tr R^2 (g,), from what `factorize_all` leaves, all lam in step.
+
+    They are sums over the pivots of T + lam I and their first two derivatives in lam; of the second one lam times it.
+    """
+    n, size = pivots.shape
+    slopes, bends = np.empty(size), np.empty(size)
+    first, second = of_r[1], of_r[2]
+    for g in range(size):
+        slopes[g], bends[g] = 1.0, 0.0
+        first[g], second[g] = pivots[0, g], pivots[0, g] * pivots[0, g]
+    for k in range(1, n):
+        multiplier, before, here = multipliers[k], pivots[k - 1], pivots[k]
+        for g in range(size):
+            square, slope = multiplier[g] * multiplier[g], slopes[g]
+            bend = square * (bends[g] - 2.0 * slope * slope * before[g])
+            slope = 1.0 + square * slope
+            change = here[g] * slope
             first[g] += change
-            second[g] += change * change - lams[g] * lams[g] * bend / pivot
-    return first, second
+            second[g] += change * change - here[g] * bend
+            slopes[g], bends[g] = slope, bend

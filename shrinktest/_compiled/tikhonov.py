@@ -52,7 +52,7 @@ def power_sums(work, order, n, t, norm, lams):
         smoothed_mean(order, 2, multipliers, pivots, powers)
         moments_of_mean(powers, order, 2, norm, of_mean)
         of_r[0] = order if positive else np.nan
-        of_r[1], of_r[2] = traces(work, order, lams)
+        traces(multipliers, pivots, of_r)
     else:
         values, shares = spectrum(work, order)
         for g in range(size):
