@@ -479,12 +479,12 @@ def test_kernel_arguments_that_make_no_sense(kernel, bandwidth, error, message):
 @pytest.mark.parametrize("size", [1, 2, 2**14, 2**14 + 1, 60_000, 100_001])
 @pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic", "two values", "heavy tails"])
 def test_median_of_many_values_is_the_median(size, kind):
-    rng = np.random.default_rng(size)
+    rng, stride = np.random.default_rng(size), size // distance_module._SOME or 1  # of those looked at first
     values = {
         "random": lambda: rng.random(size),
         "sorted": lambda: np.sort(rng.normal(size=size) ** 2),
         "ties": lambda: rng.integers(0, 5, size=size) * 1.5,
-        "periodic": lambda: np.where(np.arange(size) % (size // distance_module._SOME or 1) == 0, 7.0, rng.random(size)),
+        "periodic": lambda: np.where(np.arange(size) % stride == 0, 7.0, rng.random(size)),
         "two values": lambda: np.repeat([1.0, 4.0], [size // 2, size - size // 2]),
         "heavy tails": lambda: rng.standard_cauchy(size) ** 2,
     }[kind]()

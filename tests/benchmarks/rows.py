@@ -14,7 +14,7 @@ GROUPS = {
     "targets": "Targets: what the package promises about its speed, one row a promise.",
     "numpy": "Estimators against numpy: one core each, the loop one would write in numpy, refitted in every split; "
     "the loop runs over a few relabellings and its time is scaled to the same number.",
-    "peers": "Other packages, warm: the second call and later ones, on the same data with as many relabellings.",
+    "peers": "Other packages, warm: all code compiled and loaded, on the same data with as many relabellings.",
     "cold": "Other packages, cold: a whole process that starts, imports and tests once, compiled code cached on disk.",
     "floor": "The floor: the bare matrix product that the answer needs, in the same precision, on the same cores.",
     "scaling": "Scaling: the exponent p of time ~ size^p, fitted to the medians on logarithmic axes.",
