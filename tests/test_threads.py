@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from shrinktest import MKME, MMKME, Gaussian, Laplacian, independence_test, two_sample_test
+from shrinktest import MKME, MMKME, Gaussian, Laplacian, Linear, independence_test, two_sample_test
 from shrinktest._threads import each
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.kernels import distance
@@ -266,6 +266,18 @@ def test_threads_share_the_rows_of_a_gram_matrix(kernel, n, fewest, monkeypatch)
             np.testing.assert_array_equal(gram, gram.T)
             np.testing.assert_array_equal(np.tril(gram), np.tril(full))
             np.testing.assert_array_equal(gram, kernel(X))
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), 2.0 * Gaussian(1.0), Linear(), Linear() + Gaussian(1.0)], ids=repr)
+def test_the_number_of_threads_of_a_gram_matrix(kernel):
+    X = np.arange(6.0)
+    for workers in (None, -1, 1, 3):
+        np.testing.assert_array_equal(kernel.gram_matrix(X, workers), kernel(X))
+    for workers, error in ((0, ValueError), (-2, ValueError), ("two", TypeError), (2.5, TypeError), (True, TypeError)):
+        with pytest.raises(error, match="workers"):
+            kernel.gram_matrix(X, workers)
+    with pytest.raises(ValueError, match="missing"):
+        kernel.gram_matrix([0.0, np.nan])
 
 
 def test_a_failing_part_is_reported_by_every_number_of_threads():

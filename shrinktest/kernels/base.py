@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, as_rng, complete_points, positive
+from shrinktest._validate import Array, as_rng, complete_points, n_workers, positive
 
 
 class Kernel(ABC):
@@ -51,14 +51,19 @@ class Kernel(ABC):
             values that are not finite or not symmetric.
         """
 
-    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
+    def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
         """The Gram matrix ``self(X)``, its rows shared among threads by kernels that are fit for it.
 
         Parameters
         ----------
         X : array_like of shape (n, d) or (n,)
-        workers : int
-            Threads at most.  The result is the same for any number.
+        workers : int, optional
+            Threads at most; None or -1: all usable cores.  The result is the same for any number.
+
+        Raises
+        ------
+        ValueError, TypeError
+            As for a call of the kernel, and for a number of threads that makes no sense.
 
         Examples
         --------
@@ -67,6 +72,10 @@ class Kernel(ABC):
         array([[1.    , 0.6065],
                [0.6065, 1.    ]])
         """
+        return self._in_threads(X, n_workers(workers))
+
+    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
+        """``self(X)`` by so many threads at most; in one where the rows cannot be shared."""
         return self(X)
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
@@ -241,8 +250,8 @@ class Scaled(Checked):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.factor * self.kernel(X, Y)
 
-    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
-        return self.factor * self.kernel.gram_matrix(X, workers)
+    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
+        return self.factor * self.kernel._in_threads(X, threads)
 
     def diagonal(self, X: Array) -> Array:
         return self.factor * self.kernel.diagonal(X)

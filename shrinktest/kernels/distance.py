@@ -64,9 +64,9 @@ class OfDistance(Checked):
             )
         return widths
 
-    def gram_matrix(self, X: ArrayLike, workers: int = 1) -> Array:
+    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
         rows = complete_points(X, "X").values
-        return self._values(rows, rows, workers)
+        return self._values(rows, rows, threads)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self._values(X, Y)
@@ -75,7 +75,7 @@ class OfDistance(Checked):
     def _overwrite(self, distances: Array) -> None:
         """The values at distances in units of the bandwidth; inf beyond the floating-point range."""
 
-    def _values(self, X: Array, Y: Array, workers: int = 1) -> Array:
+    def _values(self, X: Array, Y: Array, threads: int = 1) -> Array:
         """The values (n, m), some rows at a time; within a sample those above the diagonal mirror those below."""
         same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
@@ -102,8 +102,8 @@ class OfDistance(Checked):
                 values[first:last, first:last] = corner + np.tril(corner, -1).T
 
         size = max(_FEWEST, _BLOCK // max(1, len(Y)))
-        threads = workers if 1e-9 * evaluated * (X.shape[1] + 5) > _WORTH_THREADS else 1
-        each(fill, range(0, len(X), size), threads)
+        worth = 1e-9 * evaluated * (X.shape[1] + 5) > _WORTH_THREADS
+        each(fill, range(0, len(X), size), threads if worth else 1)
         return values
 
 
