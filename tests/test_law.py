@@ -1,0 +1,33 @@
+"""Every test gives what it gave: p-values to the last bit, statistics to rounding, errors in the same words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import law
+
+RECORDED = law.read()
+CASES = dict(law.cases())
+PARTS = 40
+
+
+def test_the_table_has_every_case():
+    assert sorted(CASES) == sorted(RECORDED)
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_answers_are_those_recorded(part):
+    wrong = []
+    for name in list(CASES)[part::PARTS]:
+        statistics, pvalues, error = law.answer(CASES[name])
+        wanted = RECORDED[name]
+        same = (
+            pvalues == wanted[1]
+            and error == wanted[2]
+            and len(statistics) == len(wanted[0])
+            and np.allclose(statistics, wanted[0], rtol=1e-12, atol=0.0)
+        )
+        if not same:
+            wrong.append((name, (statistics, pvalues, error), wanted))
+    assert wrong == []
