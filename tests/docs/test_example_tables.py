@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import Namespace
-from pathlib import Path
 
+import _tables
 import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from scipy import stats
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-import _tables
 
 SHAPES = {"glass": (214, 9), "wine": (178, 13), "ionosphere": (351, 33), "wdbc": (569, 30), "sonar": (208, 60)}
 

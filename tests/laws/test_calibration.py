@@ -1,6 +1,6 @@
 """Level: on data without a difference, or without dependence, p <= alpha happens as often as it should.
 
-`pytest -m slow -s tests/test_calibration.py` runs the large version and prints its table of rejection rates.
+`pytest -m slow -s tests/laws/test_calibration.py` runs the large version and prints its table of rejection rates.
 """
 
 from __future__ import annotations

@@ -5,21 +5,17 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-import sys
 import tomllib
 from pathlib import Path
 
+import _pages
+import _study
 import pytest
+import rows as benchmark_rows
 
 import shrinktest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
-sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
-import _pages
-import _study
-import rows as benchmark_rows
-
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
 MODULES = [

@@ -1,6 +1,6 @@
 """Restricted relabellings: within blocks and pairs, of whole groups, by shifts; all of them, uniform, at exact level.
 
-`pytest -m slow -s tests/test_restricted.py` runs the large version of the levels and prints its rates.
+`pytest -m slow -s tests/nulls/test_restricted.py` runs the large version of the levels and prints its rates.
 """
 
 from __future__ import annotations

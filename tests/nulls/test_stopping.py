@@ -1,6 +1,6 @@
 """Sequential stopping: the p-values are valid, decisions are those of all draws, and workers change nothing.
 
-`pytest -m slow -s tests/test_stopping.py` runs the large version and prints what it measured.
+`pytest -m slow -s tests/nulls/test_stopping.py` runs the large version and prints what it measured.
 """
 
 from __future__ import annotations

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
-import pytest
-from scipy.stats import binom
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import _blocks
 import fill_comparison
 import fill_reproduction
+import numpy as np
+import pandas as pd
+import pytest
 import shortcuts
+from scipy.stats import binom
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SHORTCUTS = pd.read_csv(ROOT / "docs" / "data" / "shortcuts.csv")
 FILLED = {
     "validity": shortcuts.blocks(SHORTCUTS),
@@ -53,24 +50,24 @@ def test_filling_replaces_what_stands_between_the_marks(tmp_path):
 
 @pytest.mark.parametrize("page", ["comparison", "validity", "theory"])
 def test_the_tests_that_a_page_names_exist(page):
+    """A file is named by its path from the root, or by its own name, of which there is only one."""
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    files = set(re.findall(r"`(?:tests/)?(test_\w+\.py)`", text))
-    assert files
-    defined = {
-        name for file in files for name in re.findall(r"(?m)^def (test_\w+)", (ROOT / "tests" / file).read_text())
-    }
-    assert set(re.findall(r"`(test_\w+)`", text)) <= defined
+    files = {path.name: path for path in (ROOT / "tests").rglob("test_*.py")}
+    named = set(re.findall(r"`((?:tests/(?:\w+/)*)?test_\w+\.py)`", text))
+    assert named
+    assert {name for name in named if "/" in name} <= {path.relative_to(ROOT).as_posix() for path in files.values()}
+    defined = {name: set(re.findall(r"(?m)^def (test_\w+)", path.read_text())) for name, path in files.items()}
+    used = set().union(*(defined[Path(name).name] for name in named))
+    assert set(re.findall(r"`(test_\w+)`", text)) <= used
     for file, names in re.findall(r"`(test_\w+\.py)`: ((?:`test_\w+`(?:, )?)+)", text):
-        assert set(re.findall(r"`(\w+)`", names)) <= set(
-            re.findall(r"(?m)^def (test_\w+)", (ROOT / "tests" / file).read_text())
-        )
+        assert set(re.findall(r"`(\w+)`", names)) <= defined[file]
 
 
 def test_the_theory_has_all_errata_that_the_code_cites():
     text = (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
     numbered = [int(n) for n in re.findall(r"(?m)^### E(\d+) \([HML]\)\. ", text)]
     assert numbered == list(range(1, 32))
-    for path in [*ROOT.glob("shrinktest/**/*.py"), *ROOT.glob("tests/*.py"), *ROOT.glob("examples/*.py")]:
+    for path in [*ROOT.glob("shrinktest/**/*.py"), *ROOT.glob("tests/**/*.py"), *ROOT.glob("examples/*.py")]:
         cited = re.findall(r"\b(?:erratum|errata) ((?:E\d+(?:, | and )?)+)", path.read_text(encoding="utf-8"))
         assert {int(n) for group in cited for n in re.findall(r"\d+", group)} <= set(numbered)
 
