@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from shrinktest._several import read_several
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.estimators import as_estimator
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.collection import refuse_several
-from shrinktest.nulls.partitions import Partitions
-from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
-from shrinktest.statistics.configuration import FORMS, form_of, resolve
-from shrinktest.statistics.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
-from shrinktest.statistics.route import memory_limit
+from shrinktest._read import read_samples
+from shrinktest._validate import choice
+from shrinktest.hypotheses.equality import EqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked, refuse_several
+from shrinktest.multiple.run import run
+from shrinktest.results.result import TestResult
+from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
 
 
 def k_sample_test(
@@ -106,54 +101,13 @@ def k_sample_test(
     0.02
     """
     refuse_several("k_sample_test", estimator, kernel, bandwidth)
-    est = as_estimator(estimator)
-    alpha = level(alpha)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    rule = as_stopping(stopping, alpha)
-    values, missing, restriction = read_several(samples, nan_policy, blocks=blocks, groups=groups)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    sizes = tuple(map(len, values))
-    if comparison == "pooled" and statistic == "unbiased":
-        raise ValueError(
-            "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares observations "
-            "with every sample, so that what chance adds is in the inner products as well; use statistic='biased'"
-        )
-    form = "biased" if comparison == "pooled" else form_of(est, statistic, sizes)
-    tuning = tuning_of(est, sizes)
-    common: dict[str, Any] = {
-        "test": "k-sample",
-        "form": form,
-        "estimator": est,
-        "tuning": tuning,
-        "n_observations": sizes,
-        "alpha": alpha,
-        "rng": provenance,
-    }
-    chosen = as_kernel(kernel, bandwidth)
-    if missing:
-        return conclude(None, kernel=chosen, **common)
-    pooled = np.vstack(values)
-    partitions = (
-        restriction.partitions(n_resamples, generator, sizes, alpha)
-        if restriction
-        else Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
-    )
-    configuration = configure(
-        est,
-        resolve(chosen, pooled, generator, "the samples"),
-        pooled,
-        Contrast(sizes, comparison, weights),
-        form=form,
-        tuning=tuning,
-        gram=gram,
-        rank=rank,
-        memory=memory_limit(max_memory),
-        rng=generator,
-    )
-    null = configuration.null(partitions, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=partitions.restriction, **configuration.about(), **common)
+    names = tuple(f"samples[{i}]" for i in range(len(samples)))
+    read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
+    hypothesis = EqualDistributions.of(read, "the samples", comparison=comparison, weights=weights)
+    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest.estimators import MeanEstimator
-from shrinktest.multiple.collection import Collection, Member
+from shrinktest.multiple.collection import Collection
 from shrinktest.multiple.multiplicity import overall_pvalue, scores, step_down
 from shrinktest.nulls.permutation import Null
-from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Stopping
-from shrinktest.results.result import TestResult, conclude, versions, warn_too_few
-from shrinktest.statistics.configuration import Configuration
+from shrinktest.results.result import TestResult, versions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,76 +158,19 @@ class AggregateResult(TestResult):
         return plot_members(self, ax)
 
 
-def combine(
-    collection: Collection,
-    build: Callable[[Member, np.random.Generator], Configuration],
-    relabel: Callable[[np.random.Generator], Relabellings],
-    generator: np.random.Generator,
-    *,
-    about: Callable[[MeanEstimator], dict[str, Any]],
-    missing: bool,
-    stopping: Stopping | None,
-    workers: int,
-    progress: bool,
-    alpha: float,
-    **common: Any,
-) -> AggregateResult:
-    """The combined test.
-
-    Parameters
-    ----------
-    collection : Collection
-        The members, with kernels as they were asked for.
-    build : callable
-        A member, and a source of random numbers for its kernel, to its configuration.
-    relabel : callable
-        A source of random numbers to the relabellings.
-    generator : numpy.random.Generator
-        The source.
-    about : callable
-        What the result of an estimator says besides: estimator, form, tuning.
-    missing : bool
-        Whether the data hold missing values, which propagate.
-    stopping : Stopping or None
-        Refused.
-    workers, progress, alpha
-        As in a test.
-    **common
-        What all results have in common.
-
-    Notes
-    -----
-    The members come one after the other, so that there is one Gram matrix at a time; what is kept of each is its
-    statistic over the relabellings.
-    """
+def refuse_stopping(stopping: Stopping | None) -> None:
+    """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
         raise ValueError(
             "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
             "statistic among all relabellings: leave stopping out, or test with one estimator, kernel and bandwidth"
         )
-    common["alpha"] = alpha
-    if missing:
-        nothing = tuple(conclude(None, kernel=m.kernel, **about(m.estimator), **common) for m in collection.members)
-        return _concluded(collection, (), nothing, **common)
-    # kernels draw first, from a source of their own: relabellings must not depend on what a statistic was made of
-    for_kernels = _source_for_kernels(generator)
-    nulls, results = [], []
-    left = len(collection.members)
-    common["restriction"] = relabel(copy.deepcopy(generator)).restriction
-    for member in collection.members:
-        configuration = build(member, for_kernels)
-        left -= 1
-        source = copy.deepcopy(generator) if left else generator  # which goes on as after a test of one member
-        null = configuration.null(relabel(source), workers=workers, progress=progress)
-        nulls.append(null)
-        results.append(conclude(null, warn=False, **configuration.about(), **about(member.estimator), **common))
-    warn_too_few(nulls[0].values.size + (not nulls[0].exact), alpha, exact=nulls[0].exact, stacklevel=4)
-    return _concluded(collection, tuple(nulls), tuple(results), **common)
 
 
-def _concluded(
+def aggregated(
     collection: Collection, nulls: tuple[Null, ...], members: tuple[TestResult, ...], **common: Any
 ) -> AggregateResult:
+    """What the null distributions and the results of all members say together."""
     shared: dict[str, Any] = {
         "estimator": collection,
         "kernel": tuple(member.kernel for member in members),
@@ -263,12 +201,6 @@ def _concluded(
         notes=tuple(dict.fromkeys(note for member in members for note in member.notes)),
         **shared,
     )
-
-
-def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:
-    """Random numbers that are independent of those the generator goes on to draw, which stay what they are."""
-    beside = copy.deepcopy(generator)
-    return np.random.default_rng([*beside.integers(2**63, size=2).tolist(), 1])
 
 
 def _joined(words: Any) -> str:

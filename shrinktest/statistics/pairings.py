@@ -9,109 +9,88 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.base import Tuned
-from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.distance import OfDistance
+from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.configuration import WORTH_THREADS, Configuration, of_margins, runs_compiled
-from shrinktest.statistics.memory import shift_notes
-from shrinktest.statistics.route import Route, Routes
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
+from shrinktest.statistics.shift_check import shift_notes
 
 #: Weights (n,) and amount of an estimate.
 Fitted = Callable[[], tuple[np.ndarray, Any]]
 
+_PLAIN = 64  # pairs up to which gathered products take less time than loading a compiler
 
-def configure(
+
+def prepare(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, Kernel],
     x: np.ndarray,
     y: np.ndarray,
     *,
     form: str,
+    grams: Grams,
     series: Sequence[np.ndarray] = (),
     workers: int = 1,
-    routes: Routes | None = None,
-    **route: Any,
-) -> Configuration:
+) -> Prepared:
     """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
 
-    ``series`` are the rows of those that are shifted in time, ``workers`` threads may make the Gram matrices,
-    ``routes`` is given to all statistics of an aggregate, and ``route`` holds the arguments ``gram``, ``rank``,
-    ``memory`` and ``rng`` of :func:`shrinktest.statistics.route.choose_route`.
+    ``series`` are the rows of those that are shifted in time, ``workers`` threads may make the Gram matrices.
     """
-    margins = of_margins(estimator, kernels, (x, y), workers)
-    chosen = _routes(margins, kernels, (x, y), routes or Routes(), **route)
-    statistic, fitted = _pairing_statistic(estimator, chosen, x, y, form, workers)
-    return Configuration(
+    tuned = margins(estimator, kernels, (x, y), workers)
+    both = _grams(tuned, kernels, (x, y), grams)
+    statistic, fitted = _pairing_statistic(estimator, both, form, workers)
+    return Prepared(
         statistic=statistic,
-        estimates=lambda: (_estimate(margins, kernels, (chosen[0].kernel, chosen[1].kernel), x, y, fitted),),
+        estimates=lambda: (_estimate(tuned, kernels, both, fitted),),
         kernel=kernels,
-        route=chosen[0].name,
-        notes=_notes(estimator)
-        + tuple(dict.fromkeys(route.note for route in chosen if route.note))
+        route=both[0].name,
+        notes=_notes(estimator, len(x))
+        + tuple(dict.fromkeys(gram.note for gram in both if gram.note))
         + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator),
     )
 
 
-def _routes(
+def _grams(
     estimators: tuple[MeanEstimator, ...],
     kernels: tuple[Kernel, Kernel],
     points: tuple[np.ndarray, np.ndarray],
-    choose: Routes,
-    *,
-    gram: str,
-    memory: float,
-    **options: Any,
-) -> tuple[Route, Route]:
-    """One route for both margins, each with features of its own; a margin knows nothing of the pairing."""
-    margins = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
-    common = {
-        "memory": memory,
-        "kernels": 2,
-        "by_coordinates": isinstance(estimators[0], ScaledMean),
-        "default_rank": 100,
-        **options,
-    }
+    grams: Grams,
+) -> tuple[Gram, Gram]:
+    """Both margins in one way, each with features of its own; a margin knows nothing of the pairing."""
+    features = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
+    wishes = {"kernels": 2, "by_coordinates": estimators[0].needs == "sums", "default_rank": 100, "large": 300}
 
-    def both(gram: str) -> tuple[Route, Route]:
-        left, right = (
-            choose(kernel, z, gram=gram, large=300, **common) for kernel, z in zip(margins, points, strict=True)
-        )
+    def both(**more: Any) -> tuple[Gram, Gram]:
+        left, right = (grams(kernel, z, **wishes, **more) for kernel, z in zip(features, points, strict=True))
         return left, right
 
-    routes = both(gram)
-    if gram == "auto" and routes[0].name + routes[1].name != "densedense":
-        low = [route.kernel for route in routes if isinstance(route.kernel, FiniteRank)]
-        ranks = [kernel.coordinates(z[:1]).shape[1] for kernel, z in zip(low, points, strict=False)]
-        if len(low) < 2 or ranks[0] * ranks[1] > 4 * len(points[0]):  # a gathered product costs as much as eight others
-            return both("dense")
-    return routes
+    found = both()
+    ranks = [gram.columns for gram in found]
+    if grams.options["gram"] == "auto" and ranks != [None, None]:
+        # a gathered product costs as much as eight others
+        if ranks[0] is None or ranks[1] is None or ranks[0] * ranks[1] > 4 * len(points[0]):
+            return both(gram="dense")
+    return found
 
 
 def tuning_of(estimator: MeanEstimator, n: int) -> str:
     """What the estimator tunes when, on n pairs; raises ValueError for what makes no sense with pairs."""
-    if isinstance(estimator, SKMSE) and estimator.target is not None:
+    if estimator.changes_features and not estimator.smooths:
         raise ValueError(
             "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
             "natural target is zero, that is, independence: leave it out"
         )
-    if not isinstance(estimator, Tuned):
-        return "fixed"
     tuning = estimator.tuning_for((n,))
     if tuning == "joint":
         raise ValueError(
             "tuning='joint' shares one amount between two samples, and an independence test has one sample of pairs; "
             "use tuning='sample'"
         )
-    if isinstance(estimator, Marginalized):
-        return tuning
-    if tuning == "pooled":
+    if tuning == "pooled" and not estimator.smooths:
         raise ValueError(
             "tuning='pooled' tunes once on what relabelling cannot change; in an independence test these are "
             "all n^2 pairs, whose mean is exactly zero, so that every amount would shrink to nothing; use "
@@ -121,73 +100,85 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
 
 
 def _pairing_statistic(
-    estimator: MeanEstimator, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
+    estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
     """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
-    if isinstance(estimator, ScaledMean):
-        return _scaled(estimator, routes, x, y, form, workers)
-    centred_x, centred_y = _centred(routes, x, y, workers)
-    if isinstance(estimator, SpectralEstimator):
-        statistic = _spectral(estimator, centred_x, centred_y)
-    else:
-        statistic = _by_function(estimator, centred_x, centred_y)
-    return statistic, lambda: estimator._solve(centred_x * centred_y)
+    if estimator.smooths or estimator.needs == "sums":
+        return _of_sums(estimator, grams, form, workers)
+    x, y = _centred(grams, workers)
+    refit = _of_filter if estimator.needs == "filter" else _of_function
+    return refit(estimator, x, y), lambda: estimator._solve(x * y)
 
 
-def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int) -> tuple[np.ndarray, np.ndarray]:
+def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[np.ndarray, np.ndarray]:
     """The centred Gram matrices of both margins, at the same time where that pays."""
 
-    def one(route: Route, z: np.ndarray) -> np.ndarray:
-        gram = route.matrix(z, max(1, workers // 2))
-        rows = gram.mean(axis=0)
-        out = gram - rows[:, None]
+    def one(gram: Gram) -> np.ndarray:
+        matrix = gram.matrix(max(1, workers // 2))
+        rows = matrix.mean(axis=0)
+        out = matrix - rows[:, None]
         out -= rows
         out += rows.mean()
         return out
 
+    first, second = grams
     # users' kernels need not be fit for threads
-    if workers == 1 or len(x) < WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
-        return one(routes[0], x), one(routes[1], y)
+    own = all(isinstance(gram.kernel, DistanceKernel) for gram in grams)
+    if workers == 1 or len(first.points) < WORTH_THREADS or not own:
+        return one(first), one(second)
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as other:
-        second = other.submit(one, routes[1], y)
-        return one(routes[0], x), second.result()
+        waiting = other.submit(one, second)
+        return one(first), waiting.result()
 
 
-def _sums_of(
-    routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers: int
-) -> tuple[Statistic, tuple[float, float], float]:
+def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
-    from shrinktest._compiled.sums import cross_sums, pairing_sums
-
-    u, v = (route.coordinates(z) for route, z in zip(routes, (x, y), strict=True))
+    u, v = (gram.coordinates() for gram in grams)
+    n = len(grams[0].points)
+    loop: Any = _gathered
+    integers: type = np.int64
     if u is not None and v is not None:
         u, v = (np.ascontiguousarray(w - w.mean(axis=0)) for w in (u, v))
         traces = float(np.square(u).sum()), float(np.square(v).sum())
         norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
-        loop: Any = cross_sums
-        integers: type = np.int64
+        from shrinktest._compiled.sums import cross_sums
+
+        loop = cross_sums
     else:
-        u, v = _centred(routes, x, y, workers)
+        u, v = _centred(grams, workers)
         traces = float(np.trace(u)), float(np.trace(v))
         norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
-        loop = pairing_sums
-        integers = np.uint16 if len(x) <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
+        if n > _PLAIN:
+            from shrinktest._compiled.sums import pairing_sums
+
+            loop = pairing_sums
+            integers = np.uint16 if n <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
 
     def sums_of(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
         loop(u, v, permutations.astype(integers, copy=False), out)
         return out
 
-    return sums_of, traces, norms[0] * norms[1] / len(x) ** 2
+    return sums_of, traces, norms[0] * norms[1] / n**2
 
 
-def _scaled(
-    estimator: ScaledMean, routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, form: str, workers: int
+def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.ndarray) -> None:
+    """Sum and trace (B, 2) of Kc o Lc for every pairing, with Lc gathered in its order."""
+    diagonal_x, diagonal_y = np.diagonal(x), np.diagonal(y)
+    flat, values, n = y.ravel(), x.ravel(), len(x)
+    for row, permutation in zip(out, permutations, strict=True):
+        moved = flat.take((permutation * n)[:, None] + permutation)
+        row[0] = values @ moved.ravel()
+        row[1] = diagonal_x @ diagonal_y[permutation]
+
+
+def _of_sums(
+    estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
-    sums_of, traces, size = _sums_of(routes, x, y, workers)
-    n = len(x)
+    sums_of, traces, size = _sums_of(grams, workers)
+    n = len(grams[0].points)
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
         total, trace = sums_of(permutations).T
@@ -206,24 +197,24 @@ def _scaled(
     return statistic, fitted
 
 
-def _spectral(estimator: SpectralEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
+def _of_filter(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
     from shrinktest._compiled.pairing import pairings
 
-    n = len(centred_x)
+    n = len(x)
     estimator.check_size(n)
     theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
-        pairings(centred_x, centred_y, permutations, theta, amounts, *loops, out)
+        pairings(x, y, permutations, theta, amounts, *loops, out)
         return out
 
     return statistic
 
 
-def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.ndarray) -> Statistic:
+def _of_function(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
     def one(permutation: np.ndarray) -> tuple[float, float]:
-        gram = centred_x * centred_y[np.ix_(permutation, permutation)]
+        gram = x * y[np.ix_(permutation, permutation)]
         w = estimator.weights(gram)
         return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
 
@@ -231,34 +222,29 @@ def _by_function(estimator: MeanEstimator, centred_x: np.ndarray, centred_y: np.
 
 
 def _estimate(
-    estimators: tuple[MeanEstimator, ...],
-    kernels: tuple[Kernel, Kernel],
-    margins: tuple[Kernel, Kernel],
-    x: np.ndarray,
-    y: np.ndarray,
-    fitted: Fitted,
+    estimators: tuple[MeanEstimator, ...], kernels: tuple[Kernel, Kernel], grams: tuple[Gram, Gram], fitted: Fitted
 ) -> MeanEmbedding:
-    left, right = margins
+    (left, x), (right, y) = ((gram.kernel, gram.points) for gram in grams)
     pair: Kernel
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
         pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
     else:
         pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
     weights, amount = fitted()
-    if isinstance(estimators[0], Marginalized):  # the features are smoothed already; their weights are equal
+    if estimators[0].smooths:  # the features are smoothed already; their weights are equal
         amount = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
         )
     return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
 
 
-def _notes(estimator: MeanEstimator) -> tuple[str, ...]:
-    if isinstance(estimator, SKMSE) and estimator.fixed:
+def _notes(estimator: MeanEstimator, n: int) -> tuple[str, ...]:
+    if estimator.scales_all_alike((n,)):
         return (
             "One shrinkage amount for every pairing multiplies the statistic by a constant: the p-value is that of "
             "estimator='kme' (HSIC).",
         )
-    if isinstance(estimator, Marginalized):
+    if estimator.smooths:
         return (
             "The noise of a margin does not change with the pairing: this is the test of estimator='kme' with wider "
             "kernels, bandwidth^2 + 2 variance.",
