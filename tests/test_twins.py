@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shrinktest import _loops
-from shrinktest._compiled import distances as compiled_distances
 from shrinktest._compiled import draws as compiled_draws
 from shrinktest._compiled import sums as compiled_sums
-from shrinktest._plain import distances, draws, sums
+from shrinktest._plain import draws, sums
 
 pytestmark = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="uncompiled loops are slow, and no twins are needed")
 
@@ -42,19 +41,6 @@ def test_draws(data):
     members = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
     assert (members.sum(axis=1) == first).all()
     assert not members[:, size:].any()
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(1, 150), st.integers(1, 12), st.booleans(), st.integers(0, 2**32 - 1))
-def test_distances(n, d, city, seed):
-    x = np.random.default_rng(seed).normal(size=(n, d)) * 10.0 ** np.arange(d)
-    columns = np.ascontiguousarray(x.T)
-    whole = both("between", distances, compiled_distances, x, columns, city, shape=(n, n))
-    some = both("between", distances, compiled_distances, x, columns, city, shape=(n, n // 2))
-    np.testing.assert_array_equal(some, whole[:, : n // 2])
-    pairs = both("among", distances, compiled_distances, x, columns, city, shape=n * (n - 1) // 2)
-    np.testing.assert_array_equal(whole[np.triu_indices(n, 1)], pairs)
-    np.testing.assert_allclose(whole, np.linalg.norm(x[:, None] - x, axis=2, ord=1 if city else None), rtol=1e-12)
 
 
 @settings(max_examples=40, deadline=None)

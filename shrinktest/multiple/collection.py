@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._validate import Array, positive
 from shrinktest.estimators import KME, SKMSE, Landweber, MeanEstimator, as_estimator
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
-from shrinktest.kernels.distance import OfDistance, bandwidth_grid
+from shrinktest.kernels.distance import DistanceKernel, bandwidth_grid
 
 AUTO = "auto"
 GRID = "grid"
@@ -167,7 +167,7 @@ def kernels_of(
         )
     found: list[Kernel] = []
     for one in kernels:
-        takes = isinstance(as_kernel(one, name=name), OfDistance) and isinstance(one, str)
+        takes = isinstance(as_kernel(one, name=name), DistanceKernel) and isinstance(one, str)
         if takes:
             for width in widths:
                 metric = as_kernel(one).metric  # type: ignore[attr-defined]  # a kernel of a distance

@@ -15,8 +15,8 @@ from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import SKMSE, ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.distance import OfDistance
-from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.configuration import WORTH_THREADS, Configuration, of_margins, runs_compiled
 from shrinktest.statistics.memory import shift_notes
@@ -146,7 +146,7 @@ def _centred(routes: tuple[Route, Route], x: np.ndarray, y: np.ndarray, workers:
         return out
 
     # users' kernels need not be fit for threads
-    if workers == 1 or len(x) < WORTH_THREADS or not all(isinstance(route.kernel, OfDistance) for route in routes):
+    if workers == 1 or len(x) < WORTH_THREADS or not all(isinstance(route.kernel, DistanceKernel) for route in routes):
         return one(routes[0], x), one(routes[1], y)
     from concurrent.futures import ThreadPoolExecutor
 
@@ -239,11 +239,7 @@ def _estimate(
     fitted: Fitted,
 ) -> MeanEmbedding:
     left, right = margins
-    pair: Kernel
-    if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
-        pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
-    else:
-        pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
+    pair = centred_product(left, right, x, y)
     weights, amount = fitted()
     if isinstance(estimators[0], Marginalized):  # the features are smoothed already; their weights are equal
         amount = tuple(
