@@ -13,7 +13,7 @@ from shrinktest._validate import as_points, choice
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import Checked, FiniteRank
+from shrinktest.kernels.base import FiniteRank
 
 #: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over relabellings), and its size.
 Sums = tuple[Any, Any, int]
@@ -93,7 +93,7 @@ def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Target(Checked):
+class Target(Kernel):
     """The kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
 
     kernel: Kernel

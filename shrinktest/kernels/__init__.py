@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import choice
-from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
+from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
 from shrinktest.kernels.custom import Custom, Precomputed
-from shrinktest.kernels.distance import Gaussian, Laplacian, OfDistance, bandwidth_grid, median_bandwidth
+from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian, bandwidth_grid, median_bandwidth
 from shrinktest.kernels.inner_product import Linear, Polynomial
 
 __all__ = [
     "Custom",
+    "FiniteRank",
     "Gaussian",
     "Kernel",
     "Laplacian",
@@ -68,7 +69,7 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
     if isinstance(kernel, str):
         kind = _NAMED[choice(kernel, _NAMED, name)]
-        if issubclass(kind, OfDistance):
+        if issubclass(kind, DistanceKernel):
             try:
                 return kind(bandwidth)
             except (TypeError, ValueError) as error:  # which of several bandwidths it was

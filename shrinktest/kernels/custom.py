@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._validate import Array, complete_points
-from shrinktest.kernels.base import Checked, symmetric
+from shrinktest.kernels.base import Kernel, symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Precomputed(Checked):
+class Precomputed(Kernel):
     """A Gram matrix that is already there; the observations are then row numbers of it.
 
     Parameters
@@ -70,7 +70,7 @@ class Precomputed(Checked):
 
 
 @dataclass(frozen=True, repr=False)
-class Custom(Checked):
+class Custom(Kernel):
     """Any function (X, Y) -> Gram matrix; it must be positive semi-definite for the tests to mean something.
 
     Parameters

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.kernels.base import Checked, Kernel
+from shrinktest.kernels.base import Kernel
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutMainEffects(Checked):
+class WithoutMainEffects(Kernel):
     """The kernel of the features (x)_l phi_l(x_l) less everything in them that one variable explains alone.
 
     With mu_l the mean feature of ``points``, what is left out are the product of the means and, for every l,

@@ -10,9 +10,8 @@ import numpy as np
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.pairs import Centred, CentredCoordinates, Tensor, TensorCoordinates
+from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
@@ -225,11 +224,7 @@ def _estimate(
     estimators: tuple[MeanEstimator, ...], kernels: tuple[Kernel, Kernel], grams: tuple[Gram, Gram], fitted: Fitted
 ) -> MeanEmbedding:
     (left, x), (right, y) = ((gram.kernel, gram.points) for gram in grams)
-    pair: Kernel
-    if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
-        pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
-    else:
-        pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
+    pair = centred_product(left, right, x, y)
     weights, amount = fitted()
     if estimators[0].smooths:  # the features are smoothed already; their weights are equal
         amount = tuple(
