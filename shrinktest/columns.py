@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import labelled, read_samples, refuse_missing, require_variation
+from shrinktest._read import labelled, refuse_missing, require_variation
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
@@ -33,6 +33,7 @@ def two_sample_test_columns(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -109,10 +110,10 @@ def two_sample_test_columns(
         statistic=statistic, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    samples = read_samples((X, Y), ("X", "Y"), nan_policy, blocks=blocks, paired=paired, groups=groups)
-    refuse_missing(samples.missing)
-    whole = TwoEqualDistributions.of(samples, "X and Y")
-    labels = labelled(samples.columns, whole.pooled.shape[1], "x")
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
+    whole = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
+    refuse_missing(whole.missing)
+    labels = labelled(whole.columns, whole.pooled.shape[1], "x")
     require_variation(whole.pooled, labels, "X and Y")
     widths = one_width_each(bandwidth, len(labels), "bandwidth")
     columns = [Variable(np.ascontiguousarray(whole.pooled[:, [j]]), f"column {labels[j]!r} of X and Y") for j in range(len(labels))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import read_variables
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
@@ -28,6 +27,7 @@ def independence_test(
     blocks: Any = None,
     groups: Any = None,
     shift: str | None = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -116,6 +116,7 @@ def independence_test(
         statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    pairs = read_variables((X, Y), ("X", "Y"), nan_policy, blocks=blocks, groups=groups, shift=shift)
+    design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
+    hypothesis = Independence.read(X, Y, nan_policy=nan_policy, **design)
     asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
-    return run(Independence.of(pairs), estimator, asked, settings, rng)
+    return run(hypothesis, estimator, asked, settings, rng)

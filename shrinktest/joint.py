@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import read_variables
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_several
@@ -20,6 +19,7 @@ def joint_independence_test(
     n_resamples: float = 999,
     stopping: Any = None,
     alpha: float = 0.05,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -94,13 +94,10 @@ def joint_independence_test(
         n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
         max_memory=max_memory,
     )  # fmt: skip
-    names = tuple(f"variables[{v}]" for v in range(len(variables)))
-    read = read_variables(variables, names, nan_policy)
-    given = zip(
-        _one_each(kernels, len(names), "kernels"), _one_each(bandwidths, len(names), "bandwidths"), strict=True
-    )
+    hypothesis, count = JointIndependence.read(*variables, nan_policy=nan_policy, own=permutations), len(variables)
+    given = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
     asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(given)]
-    return run(JointIndependence.of(read), estimator, asked, settings, rng)
+    return run(hypothesis, estimator, asked, settings, rng)
 
 
 def _one_each(values: Any, count: int, name: str) -> list[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import read_samples
 from shrinktest._validate import choice
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -27,6 +26,7 @@ def k_sample_test(
     alpha: float = 0.05,
     blocks: Any = None,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -107,7 +107,7 @@ def k_sample_test(
     )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
-    names = tuple(f"samples[{i}]" for i in range(len(samples)))
-    read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
-    hypothesis = EqualDistributions.of(read, "the samples", comparison=comparison, weights=weights)
+    design = {"blocks": blocks, "groups": groups, "own": permutations}
+    how = {"comparison": comparison, "weights": weights}
+    hypothesis = EqualDistributions.read(*samples, nan_policy=nan_policy, **design, **how)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

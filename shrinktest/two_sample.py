@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import read_samples
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
@@ -26,6 +25,7 @@ def two_sample_test(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -159,6 +159,6 @@ def two_sample_test(
         statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
-    samples = read_samples((X, Y), ("X", "Y"), nan_policy, blocks=blocks, paired=paired, groups=groups)
-    hypothesis = TwoEqualDistributions.of(samples, "X and Y")
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
+    hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

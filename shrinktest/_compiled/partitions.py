@@ -8,9 +8,8 @@ from numba import types
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.engine import degenerate, fit
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.sums import add_subsets, tabulate
+from shrinktest._compiled.sums import COLUMNS, OCTETS, add_subsets, tabulate
 from shrinktest._compiled.tridiagonal import workspace
-from shrinktest._plain.sums import COLUMNS, OCTETS
 
 _LABELS = types.Array(types.uint16, 2, "C", readonly=True)
 _SIZES = types.Array(types.int64, 1, "C", readonly=True)

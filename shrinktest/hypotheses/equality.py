@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import Samples
+from shrinktest._read import XY, Samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.witness import Witness
@@ -33,6 +33,8 @@ class EqualDistributions(Hypothesis):
         Which observations may take each other's places.
     comparison, weights : str
         How the distances of the samples' means add up; see :class:`~shrinktest.statistics.partitions.Contrast`.
+    columns : tuple of str, optional
+        Names of the columns.
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
@@ -40,10 +42,19 @@ class EqualDistributions(Hypothesis):
     restriction: Restriction = Restriction()
     comparison: str = "pairs"
     weights: str = "sizes"
+    columns: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, samples: Samples, name: str, **options: Any) -> EqualDistributions:
-        """The hypothesis about samples that were read; ``name`` is what messages call all of them."""
+    def read(
+        cls, *samples: Any, nan_policy: str = "raise", blocks: Any = None, groups: Any = None, **options: Any
+    ) -> Self:
+        """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
+        names = numbered("samples", len(samples))
+        read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
+        return cls._of(read, "the samples", **options)
+
+    @classmethod
+    def _of(cls, samples: Samples, name: str, **options: Any) -> Self:
         return cls(
             variables=(Variable(np.vstack(samples.values), name),),
             sizes=tuple(map(len, samples.values)),
@@ -103,6 +114,22 @@ class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
     kind: ClassVar[Kind] = TWO_SAMPLE
+
+    @classmethod
+    def read(  # type: ignore[override]  # these are two
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        paired: Any = False,
+        groups: Any = None,
+        **options: Any,
+    ) -> Self:
+        """The hypothesis about two samples as users give them."""
+        read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
+        return cls._of(read, "X and Y", columns=read.columns, **options)
 
     def carried(
         self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings

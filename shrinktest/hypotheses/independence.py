@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import Variables
+from shrinktest._read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.nulls.relabellings import Relabellings
@@ -37,10 +37,21 @@ class Independence(Hypothesis):
     restriction: Restriction = Restriction()
 
     @classmethod
-    def of(cls, read: Variables, names: tuple[str, str] = ("X", "Y"), **options: Any) -> Independence:
-        """The hypothesis about two variables that were read."""
+    def read(
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        groups: Any = None,
+        shift: Any = None,
+        **options: Any,
+    ) -> Self:
+        """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
         return cls(
-            variables=tuple(Variable(z, name) for z, name in zip(read.values, names, strict=True)),
+            variables=tuple(Variable(z, name) for z, name in zip(read.values, XY, strict=True)),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import Variables
+from shrinktest._read import numbered, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.nulls.relabellings import Relabellings
@@ -34,9 +34,11 @@ class JointIndependence(Hypothesis):
     kind: ClassVar[Kind] = JOINT
 
     @classmethod
-    def of(cls, read: Variables, **options: Any) -> JointIndependence:
-        """The hypothesis about variables that were read."""
-        named = tuple(Variable(z, f"variables[{v}]") for v, z in enumerate(read.values))
+    def read(cls, *variables: Any, nan_policy: str = "raise", **options: Any) -> Self:
+        """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        names = numbered("variables", len(variables))
+        read = read_variables(variables, names, nan_policy)
+        named = tuple(Variable(z, name) for z, name in zip(read.values, names, strict=True))
         return cls(variables=named, sizes=(len(read.values[0]),), missing=read.missing, **options)
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

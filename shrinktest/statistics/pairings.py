@@ -78,11 +78,7 @@ def _grams(
 
 def tuning_of(estimator: MeanEstimator, n: int) -> str:
     """What the estimator tunes when, on n pairs; raises ValueError for what makes no sense with pairs."""
-    if estimator.changes_features and not estimator.smooths:
-        raise ValueError(
-            "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
-            "natural target is zero, that is, independence: leave it out"
-        )
+    estimator.check_pairs()
     tuning = estimator.tuning_for((n,))
     if tuning == "joint":
         raise ValueError(

@@ -74,10 +74,10 @@ def margins(
 ) -> tuple[MeanEstimator, ...]:
     """One estimator per variable.
 
-    Those that change the features are tuned here, once, because relabelling leaves the margins as they are.
+    Those that smooth the features are tuned here, once, because relabelling leaves the margins as they are.
     """
     found = [estimator] * len(kernels)
-    if estimator.changes_features:
+    if estimator.smooths:
 
         def tune(v: int) -> None:
             found[v] = estimator.tuned(kernels[v], variables[v])
