@@ -10,7 +10,6 @@ import numpy as np
 from shrinktest._several import labelled, require_variation
 from shrinktest._validate import as_points, as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.estimators import as_estimator
-from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
 from shrinktest.multiple.many import (
@@ -134,7 +133,7 @@ def two_sample_test_columns(
     widths = one_width_each(bandwidth, len(labels), "bandwidth")
     options: dict[str, Any] = {
         "form": form_of(est, statistic, sizes),
-        "tuning": est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed",
+        "tuning": est.tuning_for(sizes),
         "gram": gram,
         "rank": rank,
         "memory": memory_limit(max_memory),

@@ -8,7 +8,6 @@ import numpy as np
 
 from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.aggregation import combine
 from shrinktest.multiple.collection import Member, Variable, collect, is_several
@@ -186,7 +185,7 @@ def two_sample_test(
 
     def about(est: MeanEstimator) -> dict[str, Any]:
         sizes = (len(x), len(y))
-        tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
+        tuning = est.tuning_for(sizes)
         return {"estimator": est, "form": form_of(est, statistic, sizes), "tuning": tuning}
 
     def build(member: Member, draws: np.random.Generator) -> Configuration:

@@ -12,8 +12,6 @@ from shrinktest._threads import each
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import Null, Shared, Statistic, null_distribution
 from shrinktest.nulls.relabellings import Relabellings
@@ -84,8 +82,7 @@ def form_of(estimator: MeanEstimator, statistic: str, sizes: tuple[int, ...]) ->
     """The form, "biased" or "unbiased"; raises ValueError where the unbiased form does not exist."""
     if statistic == "auto":
         return "unbiased" if len(set(sizes)) > 1 else "biased"
-    average = isinstance(estimator, ScaledMean) and estimator.unbiased
-    if statistic == "unbiased" and len(sizes) == 1 and not average:
+    if statistic == "unbiased" and len(sizes) == 1 and not estimator.unbiased_pairs:
         raise ValueError(
             f"statistic='unbiased' of an independence test exists for the standard and the marginalised means only; "
             f"use statistic='biased' with {estimator!r}"
@@ -109,4 +106,4 @@ def of_margins(
 
 def runs_compiled(estimator: MeanEstimator) -> bool:
     """Whether threads pay: users' Python functions hold the interpreter lock and need not be thread-safe."""
-    return isinstance(estimator, ScaledMean | SpectralEstimator)
+    return estimator.needs != "function"

@@ -204,7 +204,7 @@ def scales_of(
     estimator: ScaledMean, kernel: Kernel, pooled: np.ndarray, sizes: tuple[int, ...], tuning: str, labels: np.ndarray
 ) -> np.ndarray:
     """The factors (B, k) by which the estimator scales the means of the parts of every partition."""
-    if estimator.unbiased:  # the standard and the marginalised means, which scale nothing
+    if estimator.unbiased_pairs:  # the standard and the marginalised means, which scale nothing
         return np.ones((len(labels), len(sizes)))
     route = Route("factor" if isinstance(kernel, FiniteRank) else "dense", kernel)
     return _scales(estimator, *_sums_of(route, pooled, len(sizes))(labels), sizes, tuning)
