@@ -19,7 +19,7 @@ from shrinktest.kernels import Gaussian, Kernel, as_kernel
 class Marginalized(Tuned, ScaledMean):
     """(1/n) sum_i E k(x_i + N(0, diag(v)), .): equal weights on smoothed features."""
 
-    unbiased: ClassVar[bool] = True
+    unbiased_pairs: ClassVar[bool] = True
     amount: ClassVar[str] = "noise variance"
     tied: ClassVar[bool] = True  # one variance for all coordinates
 

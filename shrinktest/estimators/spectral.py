@@ -37,11 +37,13 @@ def check_amount(value: float | None, name: str) -> None:
         positive(value, name, allow_zero=True)
 
 
-class SpectralEstimator(MeanEstimator, Tuned):
+class SpectralEstimator(Tuned, MeanEstimator):
     """A filter q(K/n) applied to the plain mean; compiled, refitted in every relabelling.
 
     Subclasses say which compiled pair (``score``, ``weigh``) they use, with which parameters ``theta`` and amounts.
     """
+
+    needs = "filter"
 
     @abstractmethod
     def loops(self) -> Loops:

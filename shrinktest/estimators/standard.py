@@ -22,8 +22,7 @@ Sums = tuple[Any, Any, int]
 class ScaledMean(MeanEstimator):
     """An estimator s * (1/n) sum_i phi_i: a test needs only sums and traces of blocks of the Gram matrix."""
 
-    #: Whether an independence test has an unbiased form: only without shrinkage.
-    unbiased: ClassVar[bool] = False
+    needs = "sums"
 
     @abstractmethod
     def scale(self, *sums: Sums) -> Any:
@@ -70,7 +69,7 @@ class KME(ScaledMean):
     """
 
     summary: ClassVar[str] = "standard kernel mean (plain average)"
-    unbiased: ClassVar[bool] = True
+    unbiased_pairs: ClassVar[bool] = True
 
     def scale(self, *sums: Sums) -> Any:
         return _constant(1.0, sums)
@@ -202,6 +201,10 @@ class SKMSE(Tuned, ScaledMean):
         if self.target is None:
             return kernel
         return Target(kernel, *self._target(points.shape[1]))
+
+    @property
+    def changes_features(self) -> bool:
+        return self.target is not None
 
     def _target(self, columns: int) -> tuple[np.ndarray, np.ndarray]:
         z, w = np.array(self.target[0]), np.array(self.target[1])

@@ -55,7 +55,7 @@ class Kernel(ABC):
                 DeprecationWarning,
                 stacklevel=2,
             )
-            cls.evaluate = _by_call  # type: ignore[method-assign]
+            cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:

@@ -135,7 +135,7 @@ def test_no_route_changes_an_independence_test(n, estimator, unbiased, seed, tie
         x, y = np.round(2 * x), np.round(y)
     if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return
-    form = "unbiased" if unbiased and SUMS[estimator].unbiased else "biased"
+    form = "unbiased" if unbiased and SUMS[estimator].unbiased_pairs else "biased"
     options = {"estimator": SUMS[estimator], "statistic": form, "n_resamples": 60, "rng": seed}
     options |= {"bandwidth_x": 1.0, "bandwidth_y": 0.7}
     agree(*(independence_test(x, y, gram=gram, **options) for gram in ("dense", "factor")))
