@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import labelled, require_variation
-from shrinktest._validate import as_points, as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import XY, read_samples
+from shrinktest._validate import Array, Columns, as_rng, choice, level, listed, resamples, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
@@ -23,10 +24,8 @@ from shrinktest.multiple.many import (
     warn_if_hopeless,
 )
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_samples
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.mmd import configure
-from shrinktest.statistics.route import memory_limit
 
 
 def two_sample_test_columns(
@@ -118,19 +117,17 @@ def two_sample_test_columns(
     choice(statistic, FORMS, "statistic")
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
-    names = next((found for z, name in ((X, "X"), (Y, "Y")) if (found := as_points(z, name).columns)), None)
-    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
-    if missing:
+    samples = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
+    if samples.missing:
         raise ValueError(
             "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
             "or test the columns that are complete"
         )
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    pooled = np.vstack([x, y])
-    labels = labelled(names, pooled.shape[1], "x")
+    pooled, sizes = np.vstack(samples.values), samples.sizes
+    labels = labelled(samples.columns, pooled.shape[1], "x")
     require_variation(pooled, labels, "X and Y")
-    sizes = (len(x), len(y))
     widths = one_width_each(bandwidth, len(labels), "bandwidth")
     options: dict[str, Any] = {
         "form": form_of(est, statistic, sizes),
@@ -142,16 +139,16 @@ def two_sample_test_columns(
     }
     again = same_state(generator)
 
-    def splits(draws: np.random.Generator) -> Relabellings:
-        return restriction.splits(n_resamples, draws, *sizes, alpha)
+    def partitions(draws: np.random.Generator) -> Relabellings:
+        return samples.restriction.partitions(n_resamples, draws, sizes, alpha)
 
     def tests() -> Iterator[tuple[Configuration, Relabellings]]:
         for j, label in enumerate(labels):
             column = np.ascontiguousarray(pooled[:, [j]])
             chosen = resolve(as_kernel(kernel, widths[j]), column, options["rng"], f"column {label!r} of X and Y")
-            yield configure(est, chosen, column, len(x), **options), splits(again())
+            yield configure(est, chosen, column, sizes[0], **options), partitions(again())
 
-    warn_if_hopeless(splits(generator), method, len(labels), alpha)
+    warn_if_hopeless(partitions(generator), method, len(labels), alpha)
     return conclude_many(
         tests(),
         method=method,
@@ -164,7 +161,7 @@ def two_sample_test_columns(
         n_observations=sizes,
         alpha=alpha,
         rng=provenance,
-        restriction=splits(generator).restriction,
+        restriction=partitions(generator).restriction,
         form=options["form"],
         tuning=options["tuning"],
     )
@@ -177,3 +174,19 @@ def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
     if len(bandwidth) != count:
         raise ValueError(f"{name} has {len(bandwidth)} entries for {count} columns; give one for each, or one for all")
     return list(bandwidth)
+
+
+def labelled(columns: Columns, count: int, prefix: str) -> tuple[str, ...]:
+    """Names of columns: those of a table, or ``prefix`` and their number from 0."""
+    return columns if columns is not None else tuple(f"{prefix}{j}" for j in range(count))
+
+
+def require_variation(values: Array, labels: tuple[str, ...], name: str) -> None:
+    """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
+    constant = [label for label, column in zip(labels, values.T, strict=True) if np.ptp(column) == 0.0]
+    if constant:
+        several = len(constant) > 1
+        raise ValueError(
+            f"{name}: column{'s' * several} {listed(constant)} {'have' if several else 'has'} the same value in every "
+            f"row, so that there is nothing to test; leave {'them' if several else 'it'} out"
+        )

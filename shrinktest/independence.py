@@ -6,18 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import XY, read_variables
+from shrinktest._validate import as_rng, choice, level, resamples, rng_provenance
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.aggregation import combine
 from shrinktest.multiple.collection import Member, Variable, collect, is_several
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_pairs
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.results.result import TestResult, conclude
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.hsic import configure, tuning_of
-from shrinktest.statistics.route import Routes, memory_limit
+from shrinktest.statistics.route import Routes
 
 
 def independence_test(
@@ -127,7 +128,8 @@ def independence_test(
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
-    x, y, missing, restriction = read_pairs(X, Y, nan_policy, blocks=blocks, groups=groups, shift=shift)
+    read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
+    x, y = read.values
     n = len(x)
     generator = as_rng(rng)
     common: dict[str, Any] = {
@@ -137,7 +139,7 @@ def independence_test(
         "rng": rng_provenance(generator),
     }
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
-    options |= {"series": restriction.series(n), "workers": threads}
+    options |= {"series": read.restriction.series(n), "workers": threads}
 
     def about(est: MeanEstimator) -> dict[str, Any]:
         form = form_of(est, statistic, (n,))
@@ -151,7 +153,7 @@ def independence_test(
         return configure(member.estimator, kernels, x, y, form=form, rng=draws, **options)
 
     def pairings(draws: np.random.Generator) -> Relabellings:
-        return restriction.pairings(n_resamples, draws, n, alpha)
+        return read.restriction.pairings(n_resamples, draws, n, alpha)
 
     if several:
         variables = (
@@ -159,7 +161,7 @@ def independence_test(
             Variable(kernel_y, bandwidth_y, "kernel_y", y, "Y"),
         )
         how: dict[str, Any] = {
-            "missing": missing,
+            "missing": read.missing,
             "stopping": rule,
             "workers": threads,
             "progress": progress,
@@ -168,7 +170,7 @@ def independence_test(
         return combine(collect(estimator, variables, generator), build, pairings, generator, **how, **common)
     kernels = as_kernel(kernel_x, bandwidth_x, "kernel_x"), as_kernel(kernel_y, bandwidth_y, "kernel_y")
     described = about(one)
-    if missing:
+    if read.missing:
         return conclude(None, kernel=kernels, **described, **common)
     pairing = pairings(generator)
     configuration = build(Member(one, kernels), generator)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._several import joint_variables
-from shrinktest._validate import as_rng, level, n_workers, resamples, rng_provenance
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import numbered, read_variables
+from shrinktest._validate import as_rng, level, resamples, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.collection import refuse_several
@@ -15,7 +16,6 @@ from shrinktest.results.result import TestResult, conclude
 from shrinktest.statistics.configuration import resolve
 from shrinktest.statistics.dhsic import configure
 from shrinktest.statistics.hsic import tuning_of
-from shrinktest.statistics.route import memory_limit
 
 
 def joint_independence_test(
@@ -101,7 +101,8 @@ def joint_independence_test(
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
-    values, missing = joint_variables(variables, nan_policy)
+    read = read_variables(variables, numbered("variables", len(variables)), nan_policy)
+    values = list(read.values)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     n, d = len(values[0]), len(values)
@@ -120,7 +121,7 @@ def joint_independence_test(
             zip(_one_each(kernels, d, "kernels"), _one_each(bandwidths, d, "bandwidths"), strict=True)
         )
     )
-    if missing:
+    if read.missing:
         return conclude(None, kernel=chosen, **common)
     found: tuple[Kernel, ...] = tuple(
         resolve(kernel, z, generator, f"variables[{v}]")

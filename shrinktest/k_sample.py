@@ -6,17 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import read_several
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import numbered, read_samples
+from shrinktest._validate import as_rng, choice, level, resamples, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.nulls.partitions import Partitions
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.results.result import TestResult, conclude
 from shrinktest.statistics.configuration import FORMS, form_of, resolve
 from shrinktest.statistics.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
-from shrinktest.statistics.route import memory_limit
 
 
 def k_sample_test(
@@ -114,10 +113,10 @@ def k_sample_test(
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
-    values, missing, restriction = read_several(samples, nan_policy, blocks=blocks, groups=groups)
+    read = read_samples(samples, numbered("samples", len(samples)), nan_policy, blocks=blocks, groups=groups)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    sizes = tuple(map(len, values))
+    sizes = read.sizes
     if comparison == "pooled" and statistic == "unbiased":
         raise ValueError(
             "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares observations "
@@ -135,14 +134,10 @@ def k_sample_test(
         "rng": provenance,
     }
     chosen = as_kernel(kernel, bandwidth)
-    if missing:
+    if read.missing:
         return conclude(None, kernel=chosen, **common)
-    pooled = np.vstack(values)
-    partitions = (
-        restriction.partitions(n_resamples, generator, sizes, alpha)
-        if restriction
-        else Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
-    )
+    pooled = np.vstack(read.values)
+    partitions = read.restriction.partitions(n_resamples, generator, sizes, alpha)
     configuration = configure(
         est,
         resolve(chosen, pooled, generator, "the samples"),

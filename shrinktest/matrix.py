@@ -8,19 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import labelled, require_variation
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import XY, read_variables
 from shrinktest._validate import (
     Array,
-    Columns,
-    as_points,
     as_rng,
     choice,
     level,
-    n_workers,
     resamples,
     rng_provenance,
 )
-from shrinktest.columns import one_width_each
+from shrinktest.columns import labelled, one_width_each, require_variation
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.collection import refuse_several
@@ -34,11 +32,10 @@ from shrinktest.multiple.many import (
     warn_if_hopeless,
 )
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction, read_pairs
+from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.hsic import configure, tuning_of
-from shrinktest.statistics.route import memory_limit
 
 
 def independence_matrix(
@@ -212,22 +209,20 @@ def _read(
     X: Any, Y: Any, nan_policy: str, design: dict[str, Any]
 ) -> tuple[list[tuple[Array, tuple[str, ...]]], Restriction]:
     """Values and column names of X, or of X and Y, and the restriction of their pairings."""
-    given = [("X", X)] if Y is None else [("X", X), ("Y", Y)]
-    columns: list[Columns] = [as_points(table, name).columns for name, table in given]
-    x, y, missing, restriction = read_pairs(X, X if Y is None else Y, nan_policy, **design)
-    if missing:
+    read = read_variables((X, X if Y is None else Y), XY, nan_policy, **design)
+    if read.missing:
         raise ValueError(
             "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
             "or test the columns that are complete"
         )
-    if Y is None and x.shape[1] < 2:
+    if Y is None and read.values[0].shape[1] < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     tables = []
-    for (name, _), values, names in zip(given, (x, y), columns, strict=False):
+    for name, values, names in zip("X" if Y is None else XY, read.values, read.columns, strict=False):
         labels = labelled(names, values.shape[1], name.lower())
         require_variation(values, labels, name)
         tables.append((values, labels))
-    return tables, restriction
+    return tables, read.restriction
 
 
 def _resolved(

@@ -6,19 +6,20 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._read import XY, read_samples
+from shrinktest._validate import as_rng, choice, level, resamples, rng_provenance
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.aggregation import combine
 from shrinktest.multiple.collection import Member, Variable, collect, is_several
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_samples
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.results.result import TestResult, conclude
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.mmd import configure
-from shrinktest.statistics.route import Routes, memory_limit
+from shrinktest.statistics.route import Routes
 from shrinktest.statistics.witness import Witness
 
 
@@ -172,20 +173,20 @@ def two_sample_test(
     threads = n_workers(workers)
     n_resamples = resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
-    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
+    samples = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
+    sizes = samples.sizes
     generator = as_rng(rng)
     common: dict[str, Any] = {
         "test": "two-sample",
-        "n_observations": (len(x), len(y)),
+        "n_observations": sizes,
         "alpha": alpha,
         "rng": rng_provenance(generator),
     }
-    pooled = np.vstack([x, y])
+    pooled = np.vstack(samples.values)
     options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
     options |= {"workers": threads}
 
     def about(est: MeanEstimator) -> dict[str, Any]:
-        sizes = (len(x), len(y))
         tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
         return {"estimator": est, "form": form_of(est, statistic, sizes), "tuning": tuning}
 
@@ -193,29 +194,29 @@ def two_sample_test(
         resolved = resolve(member.kernel, pooled, draws, "X and Y")
         found = about(member.estimator)
         form, tuning = found["form"], found["tuning"]
-        return configure(member.estimator, resolved, pooled, len(x), form=form, tuning=tuning, rng=draws, **options)
+        return configure(member.estimator, resolved, pooled, sizes[0], form=form, tuning=tuning, rng=draws, **options)
 
-    def splits(draws: np.random.Generator) -> Relabellings:
-        return restriction.splits(n_resamples, draws, len(x), len(y), alpha)
+    def partitions(draws: np.random.Generator) -> Relabellings:
+        return samples.restriction.partitions(n_resamples, draws, sizes, alpha)
 
     if several:
         collection = collect(estimator, [Variable(kernel, bandwidth, "kernel", pooled, "X and Y")], generator)
         how: dict[str, Any] = {
-            "missing": missing,
+            "missing": samples.missing,
             "stopping": rule,
             "workers": threads,
             "progress": progress,
             "about": about,
         }
-        return combine(collection, build, splits, generator, **how, **common)
+        return combine(collection, build, partitions, generator, **how, **common)
     chosen = as_kernel(kernel, bandwidth)
     described = about(one)
-    if missing:
+    if samples.missing:
         return conclude(None, kernel=chosen, **described, **common)
-    split = splits(generator)
+    relabellings = partitions(generator)
     configuration = build(Member(one, chosen), generator)
-    form, tuning, sizes = described["form"], described["tuning"], common["n_observations"]
-    witness = Witness(one, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
-    null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
+    form, tuning, state = described["form"], described["tuning"], generator.bit_generator.state
+    witness = Witness(one, configuration.kernel, pooled, sizes, form, tuning, relabellings, state)
+    null = configuration.null(relabellings, stopping=rule, workers=threads, progress=progress)
     told = {**configuration.about(), **described, **common}
-    return conclude(null, restriction=split.restriction, again=witness, **told)
+    return conclude(null, restriction=relabellings.restriction, again=witness, **told)

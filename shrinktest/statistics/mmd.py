@@ -52,8 +52,9 @@ def configure(
     if isinstance(estimator, SpectralEstimator) and pooled_tuning:
         used = estimator.tuned(low, pooled)
     notes = _notes(estimator, used, tuning, form, (m, len(pooled) - m)) + ((chosen.note,) if chosen.note else ())
+    of_masks = split_statistic(used, kernel, chosen, pooled, m, tuning, form, workers)
     return Configuration(
-        statistic=split_statistic(used, kernel, chosen, pooled, m, tuning, form, workers),
+        statistic=lambda labels: of_masks(labels == 0),
         estimates=lambda: estimates_of(used, low, pooled[:m], pooled[m:], tuning),
         kernel=kernel,
         route=chosen.name,

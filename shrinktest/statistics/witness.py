@@ -77,7 +77,7 @@ class Witness:
         relabellings = self.again()
         if relabellings.count < 2:
             raise ValueError("n_resamples=0 leaves no relabellings for a band; run the test with some")
-        rows = self._functions(estimates, at, relabellings.rows()(relabellings.count))
+        rows = self._functions(estimates, at, relabellings.rows()(relabellings.count) == 0)
         return WitnessBand.of(
             at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
         )
@@ -133,7 +133,7 @@ class Witness:
         found = configure(
             self.estimator, self.kernel, pooled, self.sizes[0], form=self.form, tuning=self.tuning, **options
         )
-        return float(found.statistic(np.arange(len(pooled))[None] < self.sizes[0])[0, 0])
+        return float(found.statistic(np.arange(len(pooled))[None] >= self.sizes[0])[0, 0])
 
 
 def _averaged(kernel: Kernel, points: np.ndarray, at: np.ndarray) -> np.ndarray:
