@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import as_points, as_rng, choice, count, level, n_workers, two_samples
-from shrinktest.nulls.restriction import ARGUMENTS, Restriction, read_pairs, read_samples
+from shrinktest._machine import n_workers
+from shrinktest._read import XY, read_samples, read_variables
+from shrinktest._validate import as_rng, choice, count, is_frame, level
+from shrinktest.nulls.restriction import ARGUMENTS, Restriction
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
@@ -336,16 +338,17 @@ def _read(
             "nan_policy='omit' would drop rows that the labels of the pipeline still count; drop them before, from "
             f"the data and from what the pipeline knows of {' and '.join(told)}"
         )
-    columns = [as_points(data, name).columns for data, name in ((X, "X"), (Y, "Y"))]
-    flat = [np.ndim(data) == 1 for data in (X, Y)]
     if kind == "two-sample":
-        shared = two_samples(X, Y, nan_policy)[2]
-        columns = [shared if one is not None else None for one in columns]
-        x, y, _, restriction = read_samples(X, Y, nan_policy, **told)
-        sizes: tuple[int, ...] = (len(x), len(y))
+        samples = read_samples((X, Y), XY, nan_policy, **told)
+        values, sizes, restriction = samples.values, samples.sizes, samples.restriction
+        columns = tuple(samples.columns if is_frame(data) else None for data in (X, Y))
     else:
-        x, y, _, restriction = read_pairs(X, Y, nan_policy, **told)
-        sizes = (len(x),)
+        variables = read_variables((X, Y), XY, nan_policy, **told)
+        values, columns, restriction = variables.values, variables.columns, variables.restriction
+        sizes = (len(values[0]),)
     if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:
         raise ValueError(f"{', '.join(told)} let nothing take another place, so that there is nothing to relabel")
-    return (_Table(x, columns[0], flat[0]), _Table(y, columns[1], flat[1])), sizes, restriction
+    x, y = (
+        _Table(found, names, np.ndim(data) == 1) for found, names, data in zip(values, columns, (X, Y), strict=True)
+    )
+    return (x, y), sizes, restriction

@@ -12,7 +12,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, as_rng, complete_points, n_workers, positive
+from shrinktest._machine import n_workers
+from shrinktest._validate import Array, as_rng, complete_points, positive
 
 
 class Kernel(ABC):

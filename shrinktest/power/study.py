@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import read_several
-from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
-from shrinktest.nulls.partitions import Partitions
+from shrinktest._machine import n_workers
+from shrinktest._read import XY, numbered, read_samples, read_variables
+from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
+from shrinktest.nulls.restriction import ARGUMENTS
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
 from shrinktest.power.arguments import OPTIONS, Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
@@ -212,17 +212,15 @@ def relabellings_of(
     keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
     labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
     if design.test == "k-sample":
-        sizes = tuple(map(len, data))
-        restriction = read_several(data, "raise", **{name: options.get(name) for name in ("blocks", "groups")})[-1]
-        if restriction:
-            return restriction.partitions(n_resamples, unused, sizes, alpha)
-        return Partitions(n_resamples, unused, sizes)
+        given = {name: options.get(name) for name in ("blocks", "groups")}
+        samples = read_samples(data, numbered("samples", len(data)), "raise", **given)
+        return samples.restriction.partitions(n_resamples, unused, samples.sizes, alpha)
     if design.test == "joint-independence":
         return Shuffles(n_resamples, unused, len(x), len(data))
     if design.test == "two-sample":
-        restriction = read_samples(x, y, "raise", **labels)[-1]
-        return restriction.splits(n_resamples, unused, len(x), len(y), alpha)
-    restriction = read_pairs(x, y, "raise", **labels)[-1]
+        samples = read_samples(data, XY, "raise", **labels)
+        return samples.restriction.partitions(n_resamples, unused, samples.sizes, alpha)
+    restriction = read_variables(data, XY, "raise", **labels).restriction
     return restriction.pairings(n_resamples, unused, len(x), alpha)
 
 

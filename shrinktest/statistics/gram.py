@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -273,38 +271,3 @@ def _bytes(size: float) -> str:
         (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
     )
     return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"
-
-
-def memory_limit(max_memory: Any) -> float:
-    """Bytes that a test may use: as given, or a quarter of what is free."""
-    if max_memory is None:
-        return free_memory() / 4.0
-    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
-        raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
-    return float(max_memory)
-
-
-def free_memory(root: Path = Path("/")) -> float:
-    """Bytes that can be allocated now, limits of a container included."""
-    found = [_available(root), *_container(root)]
-    return min(found)
-
-
-def _available(root: Path) -> float:
-    try:
-        lines = (root / "proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        pass
-    try:
-        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 4e9
-
-
-def _container(root: Path) -> list[float]:
-    folder = root / "sys/fs/cgroup"
-    try:
-        return [float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())]
-    except (OSError, ValueError):
-        return []

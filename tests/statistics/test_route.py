@@ -22,9 +22,9 @@ from shrinktest import (
     independence_test,
     two_sample_test,
 )
+from shrinktest._machine import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.finite_rank import TOLERANCE, factorized, nystrom, random_fourier
-from shrinktest.statistics.route import free_memory, memory_limit
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}

@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
-from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
+from shrinktest._read import XY, read_samples, read_variables
+from shrinktest._validate import Array, as_rng, choice, positive
+from shrinktest.nulls.restriction import ARGUMENTS
 from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
 
 
@@ -67,12 +68,12 @@ class FromData(Design):
         if self.paired and (self.test == "independence" or self.ratio != 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
         if self.test == "two-sample":
-            x, y, *_ = two_samples(self.X, self.Y, "raise")
+            x, y = read_samples((self.X, self.Y), XY, "raise").values
             if self.paired and len(x) != len(y):
                 raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
-            x, y, _ = paired_samples(self.X, self.Y, "raise")
+            x, y = read_variables((self.X, self.Y), XY, "raise").values
             margins = {"X": x, "Y": y}
         for which, values in margins.items():
             if not _varies(values):
@@ -195,8 +196,8 @@ class FromFunction(Design):
         drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        read = two_samples if self.test == "two-sample" else paired_samples
-        x, y = read(drawn[0], drawn[1], "raise")[:2]
+        read: Callable[..., Any] = read_samples if self.test == "two-sample" else read_variables
+        x, y = read(drawn, XY, "raise").values
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
@@ -268,10 +269,11 @@ class Relabelled(Design):
         x, y = self.design.sample(generator, n, m)
         told = self.design.options_for(len(x), len(y))
         if told and self.test == "independence":
-            return x, y[read_pairs(x, y, "raise", **told)[-1].relabelled(generator, len(y))]
+            return x, y[read_variables((x, y), XY, "raise", **told).restriction.relabelled(generator, len(y))]
         if told:
             both = np.vstack([x, y])
-            both = both[read_samples(x, y, "raise", **told)[-1].relabelled(generator, len(both))]
+            restriction = read_samples((x, y), XY, "raise", **told).restriction
+            both = both[restriction.relabelled(generator, len(both))]
             return both[: len(x)], both[len(x) :]
         if self.test == "independence":
             return x, y[generator.permutation(len(y))]
