@@ -13,17 +13,10 @@ from shrinktest.estimators import as_estimator
 from shrinktest.estimators.base import Tuned
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import (
-    METHODS,
-    WESTFALL_YOUNG,
-    ManyTests,
-    conclude_many,
-    same_state,
-    setup_generator,
-    warn_if_hopeless,
-)
+from shrinktest.multiple.many import conclude_many, same_state, setup_generator, warn_if_hopeless
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import read_samples
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.mmd import configure
 from shrinktest.statistics.route import memory_limit
@@ -50,7 +43,7 @@ def two_sample_test_columns(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -75,7 +68,7 @@ def two_sample_test_columns(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises

@@ -14,7 +14,8 @@ from shrinktest.multiple.collection import Member, Variable, collect, is_several
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import read_pairs
 from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
+from shrinktest.results.conclude import conclude
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.hsic import configure, tuning_of
 from shrinktest.statistics.route import Routes, memory_limit

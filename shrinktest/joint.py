@@ -11,7 +11,8 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.collection import refuse_several
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
+from shrinktest.results.conclude import conclude
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.configuration import resolve
 from shrinktest.statistics.dhsic import configure
 from shrinktest.statistics.hsic import tuning_of

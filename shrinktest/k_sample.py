@@ -13,7 +13,8 @@ from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
 from shrinktest.nulls.partitions import Partitions
 from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
+from shrinktest.results.conclude import conclude
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.configuration import FORMS, form_of, resolve
 from shrinktest.statistics.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
 from shrinktest.statistics.route import memory_limit

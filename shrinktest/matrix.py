@@ -24,18 +24,11 @@ from shrinktest.columns import one_width_each
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import (
-    METHODS,
-    WESTFALL_YOUNG,
-    ManyTests,
-    conclude_many,
-    same_state,
-    setup_generator,
-    warn_if_hopeless,
-)
+from shrinktest.multiple.many import conclude_many, same_state, setup_generator, warn_if_hopeless
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction, read_pairs
 from shrinktest.nulls.shuffles import OneAgainstAnother
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.hsic import configure, tuning_of
 from shrinktest.statistics.route import memory_limit
@@ -64,7 +57,7 @@ def independence_matrix(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel independence test for every pair of columns, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -90,7 +83,7 @@ def independence_matrix(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises

@@ -15,7 +15,8 @@ from shrinktest.multiple.collection import Member, Variable, collect, is_several
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import read_samples
 from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
+from shrinktest.results.conclude import conclude
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
 from shrinktest.statistics.mmd import configure
 from shrinktest.statistics.route import Routes, memory_limit

@@ -11,14 +11,25 @@ from shrinktest.kernels.base import Checked, FiniteRank, Kernel
 
 @dataclass(frozen=True, eq=False)
 class Centred(Checked):
-    """The kernel of features centred at the mean of ``points``: phi(x) - (1/n) sum_i phi(x_i)."""
+    """The kernel of features centred at the mean of the points x_i: phi(x) - (1/n) sum_i phi(x_i).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    joined : ndarray, shape (n, columns of all variables)
+        One array for all variables, that of the estimate, so that a pickle holds it once.
+    columns : slice
+        Those of the points.
+    """
 
     kernel: Kernel
-    points: np.ndarray
+    joined: np.ndarray
+    columns: slice
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        at_x, at_y = (self.kernel(Z, self.points).mean(axis=1) for Z in (X, Y))
-        return self.kernel(X, Y) - at_x[:, None] - at_y[None, :] + self.kernel(self.points).mean()
+        points = np.ascontiguousarray(self.joined[:, self.columns])
+        at_x, at_y = (self.kernel(Z, points).mean(axis=1) for Z in (X, Y))
+        return self.kernel(X, Y) - at_x[:, None] - at_y[None, :] + self.kernel(points).mean()
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +50,12 @@ class CentredCoordinates(FiniteRank):
     """`Centred` for kernels of finite rank."""
 
     kernel: FiniteRank
-    points: np.ndarray
+    joined: np.ndarray
+    columns: slice
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
-        return self.kernel.coordinates(X) - self.kernel.coordinates(self.points).mean(axis=0)
+        points = np.ascontiguousarray(self.joined[:, self.columns])
+        return self.kernel.coordinates(X) - self.kernel.coordinates(points).mean(axis=0)
 
 
 @dataclass(frozen=True, eq=False)

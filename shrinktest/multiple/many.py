@@ -1,218 +1,18 @@
-"""ManyTests: what many tests on shared relabellings found, adjusted for their number."""
+"""Many tests on shared relabellings: run one after the other, and adjusted for their number."""
 
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, level
-from shrinktest.estimators import MeanEstimator
-from shrinktest.multiple.multiplicity import scores, step_down
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.results.result import plain_json, versions, warn_too_few
+from shrinktest.results.conclude import warn_too_few
+from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.statistics.configuration import Configuration
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
-
-WESTFALL_YOUNG = "westfall-young"
-#: How p-values are adjusted: on the shared relabellings, or by a method of statsmodels' ``multipletests``.
-METHODS = (
-    *(WESTFALL_YOUNG, "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel"),
-    *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
-)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class ManyTests:
-    """Result of many tests on shared relabellings.
-
-    Attributes
-    ----------
-    test : str
-        "two-sample" (a test for every column) or "independence" (a test for every pair of columns).
-    keys : tuple of str
-        What names a test: ``("column",)`` or ``("x", "y")``.
-    labels : tuple of tuple of str
-        The names of the tests, in order.
-    statistics, pvalues : ndarray, shape (k,)
-        Of the single tests, not adjusted.
-    adjusted : ndarray, shape (k,)
-        p-values adjusted by ``method``.
-    method : str
-        "westfall-young" or a method of statsmodels' ``multipletests``.
-    null_distributions : ndarray, shape (n_resamples, k)
-        The statistics over the relabellings, a row for each; with ``exact`` these are all, the observed one included.
-    tolerances : ndarray, shape (k,)
-        How far below an observed statistic still counts as a tie.
-    exact : bool
-        Whether all relabellings were enumerated.
-    estimator : MeanEstimator
-    n_observations : tuple of int
-        Sizes of the samples, or the number of rows.
-    alpha : float
-        Level at which ``reject``, ``table`` and ``summary`` decide.
-    rng : dict
-        Bit generator, seed entropy and state before the first draw.
-    restriction : str
-        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
-    form, tuning : str
-        Of the statistics, as in a :class:`TestResult`.
-    notes : tuple of str
-        What a reader should know about this combination.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import two_sample_test_columns
-    >>> rng = np.random.default_rng(0)
-    >>> result = two_sample_test_columns(rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0)
-    >>> len(result), result.reject().tolist()
-    (3, [False, True, False])
-    """
-
-    test: str
-    keys: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
-    statistics: np.ndarray
-    pvalues: np.ndarray
-    adjusted: np.ndarray
-    method: str
-    null_distributions: np.ndarray
-    tolerances: np.ndarray
-    exact: bool
-    estimator: MeanEstimator
-    n_observations: tuple[int, ...]
-    alpha: float
-    rng: dict[str, Any]
-    restriction: str = ""
-    form: str = "biased"
-    tuning: str = "fixed"
-    notes: tuple[str, ...] = ()
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    def __repr__(self) -> str:
-        return (
-            f"ManyTests({len(self)} {self.test} tests, method={self.method!r}, "
-            f"{int(self.reject().sum())} rejected at {self.alpha:g})"
-        )
-
-    @property
-    def pvalue(self) -> float:
-        """Of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
-        return float(self.adjusted.min())
-
-    def reject(self, alpha: float | None = None) -> np.ndarray:
-        """Which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
-        at = self.alpha if alpha is None else level(alpha)
-        return (self.adjusted if at == self.alpha else adjust(self, self.method, at)) <= at
-
-    def with_method(self, method: str) -> ManyTests:
-        """The same tests, adjusted by another method."""
-        return replace(self, method=method, adjusted=adjust(self, method, self.alpha))
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """One row a test (pandas): its name, statistic, pvalue, adjusted, reject."""
-        import pandas as pd
-
-        named = {key: [label[i] for label in self.labels] for i, key in enumerate(self.keys)}
-        numbers = {"statistic": self.statistics, "pvalue": self.pvalues, "adjusted": self.adjusted}
-        return pd.DataFrame({**named, **numbers, "reject": self.reject()})
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each."""
-        rejected = self.reject().tolist()
-        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)
-        named = (dict(zip(self.keys, label, strict=True)) for label in self.labels)
-        names = ("statistic", "pvalue", "adjusted", "reject")
-        rows = (dict(zip(names, numbers, strict=True)) for numbers in zip(*columns, strict=True))
-        return {
-            "test": self.test,
-            "pvalue": self.pvalue,
-            "method": self.method,
-            "alpha": self.alpha,
-            "n_resamples": len(self.null_distributions),
-            "exact": self.exact,
-            "estimator": repr(self.estimator),
-            "n_observations": list(self.n_observations),
-            "form": self.form,
-            "tuning": self.tuning,
-            "restriction": self.restriction,
-            "notes": list(self.notes),
-            "rng": self.rng,
-            "versions": versions(),
-            "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
-        }
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    def summary(self) -> str:
-        """What was done, and the tests, most significant first."""
-        from statsmodels.iolib.table import SimpleTable
-
-        what = "columns" if self.test == "two-sample" else "pairs of columns"
-        count, kind = len(self.null_distributions), "all" if self.exact else "random"
-        within = f"{self.restriction}, " if self.restriction else ""
-        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
-        rejected = self.reject()
-        rows = [
-            [
-                *self.labels[i],
-                f"{self.statistics[i]:.6g}",
-                f"{self.pvalues[i]:.4g}",
-                f"{self.adjusted[i]:.4g}",
-                "reject" if rejected[i] else "",
-            ]
-            for i in order
-        ]
-        head = (
-            f"Kernel {self.test} tests of {len(self)} {what}",
-            f"Estimator:     {self.estimator!r}",
-            f"Observations:  {' + '.join(map(str, self.n_observations))}",
-            f"Relabellings:  {count} ({kind}), {within}shared by all tests",
-            f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
-        )
-        table = SimpleTable(rows, headers=[*self.keys, "statistic", "p-value", "adjusted", ""])
-        numbered = [fill(f"[{i}] {note}", 80, subsequent_indent="    ") for i, note in enumerate(self.notes, 1)]
-        return "\n".join([*head, str(table.as_text()), *numbered])
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""
-        from shrinktest.plots.many import plot_many
-
-        return plot_many(self, ax)
-
-
-def adjust(tests: ManyTests, method: str, alpha: float) -> np.ndarray:
-    """p-values (k,) adjusted by a method; two-stage methods depend on the level."""
-    choice(method, METHODS, "method")
-    if np.isnan(tests.pvalues).any():  # n_resamples=0
-        return np.full(len(tests), np.nan)
-    if method == WESTFALL_YOUNG:
-        return step_down(_comparable(tests))
-    from statsmodels.stats.multitest import multipletests
-
-    return np.asarray(multipletests(tests.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
-
-
-def _comparable(tests: ManyTests) -> np.ndarray:
-    rows = tests.null_distributions
-    if not tests.exact:
-        rows = np.vstack([tests.statistics[None], rows])
-    return scores(rows, tests.tolerances)
 
 
 def conclude_many(
@@ -222,7 +22,7 @@ def conclude_many(
     workers: int,
     progress: bool,
     **about: Any,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """Run the tests one after the other, each on relabellings from a generator in the same state, and adjust."""
     nulls: list[Null] = []
     notes: list[str] = []
@@ -232,8 +32,8 @@ def conclude_many(
     return _gathered(nulls, method, notes=tuple(dict.fromkeys(notes)), **about)
 
 
-def _gathered(nulls: list[Null], method: str, *, alpha: float, **about: Any) -> ManyTests:
-    found = ManyTests(
+def _gathered(nulls: list[Null], method: str, *, alpha: float, **about: Any) -> MultipleTestsResult:
+    found = MultipleTestsResult(
         statistics=np.array([null.observed for null in nulls]),
         pvalues=np.array([null.pvalue for null in nulls]),
         adjusted=np.empty(0),

@@ -239,17 +239,20 @@ def _estimate(
     fitted: Fitted,
 ) -> MeanEmbedding:
     left, right = margins
+    points, split = np.hstack([x, y]), x.shape[1]
     pair: Kernel
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
-        pair = TensorCoordinates(CentredCoordinates(left, x), CentredCoordinates(right, y), x.shape[1])
+        pair = TensorCoordinates(
+            CentredCoordinates(left, points, slice(split)), CentredCoordinates(right, points, slice(split, None)), split
+        )
     else:
-        pair = Tensor(Centred(left, x), Centred(right, y), x.shape[1])
+        pair = Tensor(Centred(left, points, slice(split)), Centred(right, points, slice(split, None)), split)
     weights, amount = fitted()
     if isinstance(estimators[0], Marginalized):  # the features are smoothed already; their weights are equal
         amount = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
         )
-    return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
+    return MeanEmbedding(points, weights, pair, amount)
 
 
 def _notes(estimator: MeanEstimator) -> tuple[str, ...]:
