@@ -14,8 +14,9 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import METHODS, WESTFALL_YOUNG, ManyTests, adjusted_tests
+from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def two_sample_test_columns(
@@ -40,7 +41,7 @@ def two_sample_test_columns(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -65,7 +66,7 @@ def two_sample_test_columns(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises

@@ -16,9 +16,10 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import METHODS, WESTFALL_YOUNG, ManyTests, adjusted_tests
+from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def independence_matrix(
@@ -44,7 +45,7 @@ def independence_matrix(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel independence test for every pair of columns, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -70,7 +71,7 @@ def independence_matrix(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises

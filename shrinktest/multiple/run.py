@@ -17,7 +17,8 @@ from shrinktest.multiple.aggregation import aggregated, refuse_stopping
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.results.result import TestResult, conclude, warn_too_few
+from shrinktest.results.conclude import conclude, warn_too_few
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
 

@@ -218,13 +218,14 @@ def _estimate(
     estimators: tuple[MeanEstimator, ...], kernels: tuple[Kernel, Kernel], grams: tuple[Gram, Gram], fitted: Fitted
 ) -> MeanEmbedding:
     (left, x), (right, y) = ((gram.kernel, gram.points) for gram in grams)
-    pair = centred_product(left, right, x, y)
+    points = np.hstack([x, y])
+    pair = centred_product(left, right, points, x.shape[1])
     weights, amount = fitted()
     if estimators[0].smooths:  # the features are smoothed already; their weights are equal
         amount = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
         )
-    return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
+    return MeanEmbedding(points, weights, pair, amount)
 
 
 def _notes(estimator: MeanEstimator, n: int) -> tuple[str, ...]:
