@@ -16,7 +16,7 @@ from shrinktest import Gaussian, power_study
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.power.designs import FromFunction
-from shrinktest.statistics.memory import shift_notes
+from shrinktest.statistics.shift_check import shift_notes
 
 NAME, TITLE = "restricted_levels", "Level of restricted permutation tests"
 ESTIMATORS = ("kme", "skmse", "fkmse")

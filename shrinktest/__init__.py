@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
+    from shrinktest.nulls.relabellings import Relabellings
+    from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
     from shrinktest.results.multiple import MultipleTestsResult
@@ -41,11 +43,13 @@ if TYPE_CHECKING:
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
     "MultipleTestsResult": "shrinktest.results.multiple",
+    "Relabellings": "shrinktest.nulls.relabellings",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
     "independence_matrix": "shrinktest.matrix",
     "joint_independence_test": "shrinktest.joint",
     "k_sample_test": "shrinktest.k_sample",
+    "permutation_test": "shrinktest.permutation",
     "power_study": "shrinktest.power",
     "solve_sample_size": "shrinktest.power",
     "two_sample_test_columns": "shrinktest.columns",

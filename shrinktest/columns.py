@@ -63,6 +63,9 @@ def two_sample_test_columns(
         Level at which the result decides.
     blocks, paired, groups
         Which relabellings of the rows the design of the data allows, as in :func:`two_sample_test`.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
 
     Returns
     -------

@@ -56,7 +56,19 @@ class Hypothesis(ABC):
 
     def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         """The permutations of the test; raises ValueError where they are too few to reject at ``alpha``."""
-        return self._allowed(n_resamples, rng, alpha) if self.own is None else self.own.drawn(n_resamples, rng)
+        if self.own is None:
+            return self._allowed(n_resamples, rng, alpha)
+        if not isinstance(self.own, Relabellings):
+            raise TypeError(
+                "permutations must be a Relabellings object (a subclass of your own, say), which replaces those that "
+                f"the test draws; got {self.own!r}"
+            )
+        if self.own.size != sum(self.sizes):
+            raise ValueError(
+                f"permutations are of {self.own.size} observations, and the data have {sum(self.sizes)}; make them for "
+                "as many as there are"
+            )
+        return self.own.drawn(n_resamples, rng)
 
     @abstractmethod
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

@@ -44,6 +44,12 @@ class JointIndependence(Hypothesis):
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return Shuffles(n_resamples=n_resamples, rng=rng, n=self.sizes[0], variables=len(self.variables))
 
+    def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        """Shuffles of all variables but the first."""
+        if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
+            return self.own.drawn(n_resamples, rng)
+        return super().permutations(n_resamples, rng, alpha)
+
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """There is the biased form only."""
         return "biased"
