@@ -30,9 +30,10 @@ class TwoSampleResult(TestResult):
         would otherwise hold the data, unless ``keeps_data``.
     keeps_data : bool
         Whether it is (``with_data``).
-    statistic, pvalue, null_distribution, n_resamples, exact, test, form, estimator, tuning, kernel, bandwidth
-        As in a :class:`TestResult`, and so are n_observations, alpha, estimates, rng, versions, notes, tolerance,
-        route, restriction, stopping, n_planned, stopped.
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As in a :class:`TestResult`.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As in a :class:`TestResult`, too.
 
     Examples
     --------
