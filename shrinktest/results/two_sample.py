@@ -30,16 +30,17 @@ class TwoSampleResult(TestResult):
         would otherwise hold the data, unless ``keeps_data``.
     keeps_data : bool
         Whether it is (``with_data``).
-    statistic, pvalue, null_distribution, n_resamples, exact, test, form, estimator, tuning, kernel, bandwidth
-        As in a :class:`TestResult`, and so are n_observations, alpha, estimates, rng, versions, notes, tolerance,
-        route, restriction, stopping, n_planned, stopped.
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As in a :class:`TestResult`.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As in a :class:`TestResult`, too.
 
     Examples
     --------
     >>> from shrinktest import two_sample_test
     >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
     >>> result.witness([0.5, 2.5]).round(2)  # the first sample is at the left
-    array([ 0.57, -0.62])
+    array([ 0.68, -0.64])
     """
 
     again: Any = None

@@ -117,13 +117,13 @@ def test_it_can_be_pickled(shrunken):
 
 def test_a_pickle_holds_the_null_distribution_and_the_estimates_once():
     rng = np.random.default_rng(0)
-    x, y, z = rng.normal(size=(3, 400, 30))
-    options = {"n_resamples": 200, "rng": 0, "gram": "dense", "workers": 1}
+    x, y, z = rng.normal(size=(3, 200, 30))
+    options = {"n_resamples": 99, "rng": 0, "gram": "dense", "workers": 1}
     for found in (
-        two_sample_test(x, y[:300], **options),
+        two_sample_test(x, y[:150], **options),
         independence_test(x, y, **options),
         k_sample_test(x, y, z, **options),
-        two_sample_test(x, y[:300], estimator=["kme", "skmse"], **options),
+        two_sample_test(x, y[:150], estimator=["kme", "skmse"], **options),
         independence_test(x, y, bandwidth_x=["median", 9.0], **options),
     ):
         members = getattr(found, "members", (found,))
