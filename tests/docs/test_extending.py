@@ -49,6 +49,7 @@ def designs():
 
 RNG = np.random.default_rng(5)
 A, B, C = (RNG.normal(size=(9, 2)) for _ in range(3))
+HALF = st.SKMSE(alpha=0.5)
 OPTIONS = {"n_resamples": 19, "rng": 0, "workers": 1}
 
 #: Every test, with an estimator and a kernel for each sample or variable.
@@ -60,7 +61,7 @@ TESTS = {
     "columns": lambda e, k: st.two_sample_test_columns(A, B[:7], estimator=e, kernel=k, **OPTIONS),
     "matrix": lambda e, k: st.independence_matrix(A, estimator=e, kernel_x=k, **OPTIONS),
     "list": lambda e, k: st.two_sample_test(
-        A, B, estimator=[e, st.SKMSE(alpha=0.5)], kernel=[k, "gaussian"], **OPTIONS
+        A, B, estimator=[e, HALF], kernel=[k, "gaussian"], **OPTIONS
     ),
 }
 
