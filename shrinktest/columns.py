@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import labelled, refuse_missing, require_variation
-from shrinktest._validate import as_rng, choice, rng_provenance
+from shrinktest._validate import Array, Columns, as_rng, choice, listed, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import METHODS, WESTFALL_YOUNG, ManyTests, adjusted_tests
+from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def two_sample_test_columns(
@@ -41,7 +41,7 @@ def two_sample_test_columns(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -66,7 +66,7 @@ def two_sample_test_columns(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises
@@ -116,7 +116,10 @@ def two_sample_test_columns(
     labels = labelled(whole.columns, whole.pooled.shape[1], "x")
     require_variation(whole.pooled, labels, "X and Y")
     widths = one_width_each(bandwidth, len(labels), "bandwidth")
-    columns = [Variable(np.ascontiguousarray(whole.pooled[:, [j]]), f"column {labels[j]!r} of X and Y") for j in range(len(labels))]
+    columns = [
+        Variable(np.ascontiguousarray(whole.pooled[:, [j]]), f"column {labels[j]!r} of X and Y")
+        for j in range(len(labels))
+    ]
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     nulls, about = run_side_by_side(
@@ -140,6 +143,15 @@ def two_sample_test_columns(
     )
 
 
+def refuse_missing(missing: bool) -> None:
+    """Raise ValueError where missing values remain."""
+    if missing:
+        raise ValueError(
+            "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
+            "or test the columns that are complete"
+        )
+
+
 def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
     """A bandwidth for every column: one for all, or one each."""
     if isinstance(bandwidth, str) or np.ndim(bandwidth) == 0:
@@ -147,3 +159,19 @@ def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
     if len(bandwidth) != count:
         raise ValueError(f"{name} has {len(bandwidth)} entries for {count} columns; give one for each, or one for all")
     return list(bandwidth)
+
+
+def labelled(columns: Columns, count: int, prefix: str) -> tuple[str, ...]:
+    """Names of columns: those of a table, or ``prefix`` and their number from 0."""
+    return columns if columns is not None else tuple(f"{prefix}{j}" for j in range(count))
+
+
+def require_variation(values: Array, labels: tuple[str, ...], name: str) -> None:
+    """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
+    constant = [label for label, column in zip(labels, values.T, strict=True) if np.ptp(column) == 0.0]
+    if constant:
+        several = len(constant) > 1
+        raise ValueError(
+            f"{name}: column{'s' * several} {listed(constant)} {'have' if several else 'has'} the same value in every "
+            f"row, so that there is nothing to test; leave {'them' if several else 'it'} out"
+        )

@@ -7,18 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import Variables, labelled, read_variables, refuse_missing, require_variation
+from shrinktest._read import XY, Variables, read_variables
 from shrinktest._validate import as_rng, choice, rng_provenance
-from shrinktest.columns import one_width_each
+from shrinktest.columns import labelled, one_width_each, refuse_missing, require_variation
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import METHODS, WESTFALL_YOUNG, ManyTests, adjusted_tests
+from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def independence_matrix(
@@ -44,7 +45,7 @@ def independence_matrix(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel independence test for every pair of columns, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -70,7 +71,7 @@ def independence_matrix(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises
@@ -130,14 +131,13 @@ def independence_matrix(
             "blocks=, groups= and shift= restrict how the rows of Y are relabelled, which was not given (without it, "
             "every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
-    tables, names = ((X,), ("X",)) if Y is None else ((X, Y), ("X", "Y"))
-    read = read_variables(tables, names, nan_policy, blocks=blocks, groups=groups, shift=shift)
+    read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
     refuse_missing(read.missing)
     if Y is None and read.values[0].shape[1] < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
     kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
-    sides = [_columns(read, side, kernels[side], widths[side], names[side]) for side in range(len(tables))]
+    sides = [_columns(read, side, kernels[side], widths[side], XY[side]) for side in range(1 if Y is None else 2)]
     left, right = sides[0], sides[-1]
     n = len(read.values[0])
     if Y is None:
@@ -172,9 +172,7 @@ def independence_matrix(
     )
 
 
-def _columns(
-    read: Variables, side: int, kernel: Any, bandwidth: Any, name: str
-) -> list[tuple[str, Variable, Any]]:
+def _columns(read: Variables, side: int, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Any]]:
     """Label, values (n, 1) and kernel of every column of a table."""
     values = read.values[side]
     labels = labelled(read.columns[side], values.shape[1], name.lower())

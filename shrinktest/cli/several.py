@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from shrinktest import (
-    ManyTests,
+    MultipleTestsResult,
     calibrate,
     independence_matrix,
     independence_test,
@@ -265,7 +265,7 @@ def _one(args: argparse.Namespace, test: Callable[..., Any], *data: Any, **given
     return int(args.exit_code and result.reject())
 
 
-def _many(args: argparse.Namespace, result: ManyTests) -> int:
+def _many(args: argparse.Namespace, result: MultipleTestsResult) -> int:
     check_path(args.plot)
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:

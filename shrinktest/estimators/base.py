@@ -16,9 +16,10 @@ from shrinktest.kernels import Kernel, as_kernel
 TUNINGS = ("auto", "sample", "joint", "pooled")
 
 #: What a fit needs of a sample, by which a test chooses how it fits the estimator to relabelled data: "sums" (the sum
-#: and the trace of its Gram matrix), "filter" (compiled loops over the Gram matrix or coordinates), "function" (the
-#: Gram matrix, handed to ``weights``).
-Needs = Literal["sums", "filter", "function"]
+#: and the trace of its Gram matrix), "filter" (compiled loops over the Gram matrix or coordinates), "noise" (the
+#: points themselves, which get other features in every relabelling), "function" (the Gram matrix, handed to
+#: ``weights``).
+Needs = Literal["sums", "filter", "noise", "function"]
 
 
 def as_gram(gram: object, name: str = "gram") -> np.ndarray:
@@ -78,6 +79,11 @@ class MeanEstimator(ABC):
     #: Whether an independence test has an unbiased form with it: only where equal weights 1/n are never shrunk.
     unbiased_pairs: ClassVar[bool] = False
 
+    #: Whether the features are averages over noise, which their kernel knows: those of marginalised means.
+    smooths: ClassVar[bool] = False
+    #: Whether a fit can be made from coordinates of the points, without their Gram matrix.
+    by_coordinates: bool = False
+
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
@@ -103,6 +109,13 @@ class MeanEstimator(ABC):
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
         """How the amount is chosen for samples of these sizes: "fixed", "sample", "joint" or "pooled"."""
         return "fixed"
+
+    def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        """Whether samples of these sizes all get the standard mean times one fixed number, which tests nothing new."""
+        return False
+
+    def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
+        """Raise ValueError if the estimator makes no sense for the centred pairs of an independence test."""
 
     def __repr__(self) -> str:
         """The expression that rebuilds the value; parameters at their defaults are left out."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import as_points, positive
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.base import Tuned
+from shrinktest.estimators.base import Needs, Tuned
 from shrinktest.estimators.standard import ScaledMean, Sums
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 
@@ -20,8 +20,14 @@ class Marginalized(Tuned, ScaledMean):
     """Base class of marginalised means, (1/n) sum_i E k(x_i + N(0, diag(v)), .): the plain average, smoothed."""
 
     unbiased_pairs: ClassVar[bool] = True
+    smooths: ClassVar[bool] = True
     amount: ClassVar[str] = "noise variance"
     tied: ClassVar[bool] = True  # one variance for all coordinates
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """Sums of the smoothed features' Gram matrix, or the points themselves where noise is still to be tuned."""
+        return "sums" if self.fixed else "noise"
 
     @abstractmethod
     def noise(self, columns: int) -> np.ndarray:

@@ -206,6 +206,16 @@ class SKMSE(Tuned, ScaledMean):
     def changes_features(self) -> bool:
         return self.target is not None
 
+    def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        return self.fixed and (self.decay is None or len(set(sizes)) == 1)
+
+    def check_pairs(self) -> None:
+        if self.target is not None:
+            raise ValueError(
+                "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
+                "natural target is zero, that is, independence: leave it out"
+            )
+
     def _target(self, columns: int) -> tuple[np.ndarray, np.ndarray]:
         z, w = np.array(self.target[0]), np.array(self.target[1])
         if z.shape[1] != columns:

@@ -11,4 +11,11 @@ HYPOTHESES: dict[str, type[Hypothesis]] = {
     for hypothesis in (TwoEqualDistributions, Independence, EqualDistributions, JointIndependence)
 }
 
-__all__ = ["HYPOTHESES", "EqualDistributions", "Hypothesis", "Independence", "JointIndependence", "TwoEqualDistributions"]
+__all__ = [
+    "HYPOTHESES",
+    "EqualDistributions",
+    "Hypothesis",
+    "Independence",
+    "JointIndependence",
+    "TwoEqualDistributions",
+]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,7 +39,7 @@ class EqualDistributions(Hypothesis):
 
     kind: ClassVar[Kind] = K_SAMPLE
 
-    restriction: Restriction = Restriction()
+    restriction: Restriction = field(default_factory=Restriction)
     comparison: str = "pairs"
     weights: str = "sizes"
     columns: tuple[str, ...] | None = None

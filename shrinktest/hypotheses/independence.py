@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -34,7 +34,7 @@ class Independence(Hypothesis):
 
     kind: ClassVar[Kind] = INDEPENDENCE
 
-    restriction: Restriction = Restriction()
+    restriction: Restriction = field(default_factory=Restriction)
 
     @classmethod
     def read(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shrinktest._validate import choice, level, n_workers, resamples
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._validate import choice, level, resamples
 from shrinktest.nulls.stopping import Stopping, as_stopping
-from shrinktest.statistics.gram import memory_limit
 from shrinktest.statistics.prepared import FORMS
 
 

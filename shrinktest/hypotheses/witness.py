@@ -92,7 +92,9 @@ class Witness:
             used = used.tuned(kernel, self.pooled)
         if used.needs == "noise" or (used.changes_features and not used.smooths):
             return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
-        gram = Gram("factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled)
+        gram = Gram(
+            "factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled
+        )
         weights = weights_of(used, gram, self.hypothesis.sizes, self.tuning)(labels)
         if not np.isfinite(weights).all():
             raise ValueError("the estimator could not be computed on a relabelled sample; use more shrinkage")

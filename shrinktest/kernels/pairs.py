@@ -9,19 +9,21 @@ import numpy as np
 from shrinktest.kernels.base import FiniteRank, Kernel
 
 
-def centred_product(left: Kernel, right: Kernel, x: np.ndarray, y: np.ndarray) -> Kernel:
+def centred_product(left: Kernel, right: Kernel, points: np.ndarray, columns: int) -> Kernel:
     """The kernel of the features (phi(x) - mean of phi over x) (psi(y) - mean of psi over y), for rows (x, y).
 
     Parameters
     ----------
     left, right : Kernel
         Of the first columns and of the others; of finite rank if both are.
-    x, y : ndarray, shape (n, p) and (n, q)
-        The points at whose mean features the features are centred.
+    points : ndarray, shape (n, p + q)
+        Those at whose mean features the features are centred; one array, which a pickle of an estimate holds once.
+    columns : int
+        p, those of x.
     """
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
-        return CentredCoordinates(left, right, x, y)
-    return CentredProduct(left, right, x, y)
+        return CentredCoordinates(left, right, points, columns)
+    return CentredProduct(left, right, points, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,12 +32,16 @@ class CentredProduct(Kernel):
 
     left: Kernel
     right: Kernel
-    x: np.ndarray
-    y: np.ndarray
+    points: np.ndarray
+    columns: int
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        c = self.x.shape[1]
-        return _centred(self.left, self.x, X[:, :c], Y[:, :c]) * _centred(self.right, self.y, X[:, c:], Y[:, c:])
+        (x, y), (at_x, at_y), (of_x, of_y) = (_apart(Z, self.columns) for Z in (self.points, X, Y))
+        return _centred(self.left, x, at_x, of_x) * _centred(self.right, y, at_y, of_y)
+
+
+def _apart(points: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(points[:, :columns]), np.ascontiguousarray(points[:, columns:])
 
 
 def _centred(kernel: Kernel, points: np.ndarray, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -49,8 +55,8 @@ class CentredCoordinates(FiniteRank):
 
     left: FiniteRank
     right: FiniteRank
-    x: np.ndarray
-    y: np.ndarray
+    points: np.ndarray
+    columns: int
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
         u, v = self._both(X)
@@ -65,7 +71,7 @@ class CentredCoordinates(FiniteRank):
         return u * v
 
     def _both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        c = self.x.shape[1]
-        u = self.left.coordinates(X[:, :c]) - self.left.coordinates(self.x).mean(axis=0)
-        v = self.right.coordinates(X[:, c:]) - self.right.coordinates(self.y).mean(axis=0)
+        (x, y), (at_x, at_y) = (_apart(Z, self.columns) for Z in (self.points, X))
+        u = self.left.coordinates(at_x) - self.left.coordinates(x).mean(axis=0)
+        v = self.right.coordinates(at_y) - self.right.coordinates(y).mean(axis=0)
         return u, v

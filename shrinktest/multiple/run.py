@@ -17,7 +17,8 @@ from shrinktest.multiple.aggregation import aggregated, refuse_stopping
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.results.result import TestResult, conclude, warn_too_few
+from shrinktest.results.conclude import conclude, warn_too_few
+from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
 
@@ -48,7 +49,9 @@ def run(
         "alpha": settings.alpha,
         "rng": rng_provenance(generator),
     }
-    if hypothesis.kind.combines and is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
+    if hypothesis.kind.combines and is_several(
+        estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))
+    ):
         collection = collect(estimator, asked, hypothesis.variables, generator)
         return _combined(hypothesis, collection, settings, generator, common)
     one = as_estimator(estimator)
@@ -62,9 +65,7 @@ def run(
     resolved = hypothesis.resolved(kernel, generator)
     prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
-    null = prepared.null(
-        permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress
-    )
+    null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
     told = {**prepared.about(), **described, **common, **carried}
     return conclude(null, restriction=permutations.restriction, **told)
 

@@ -1,14 +1,16 @@
 """Random subsets and permutations from seeds: one 64-bit seed, a stream of its own, for every relabelling.
 
 Small ones are drawn here, all relabellings in step; larger ones by compiled loops, one relabelling after the other.
-Both follow the same stream and give the same numbers, so that the choice, which depends on the size only, shows nowhere.
+Both follow the same stream and give the same numbers: the choice, which depends on the size only, shows nowhere.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
-_SUBSETS, _PERMUTATIONS = 256, 64  # observations up to which drawing in step takes less than loading a compiler
+_SUBSETS, _PERMUTATIONS = 256, 150  # observations up to which drawing in step takes less than loading a compiler
 _ROUNDS = 16  # bits to which subsets come close to the right size at once
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -80,7 +82,7 @@ def _permutations_in_step(seeds: np.ndarray, starts: list[int]) -> np.ndarray:
     """Fisher and Yates's shuffle, the same step of all permutations at a time."""
     counters, rows = seeds.copy(), np.arange(len(seeds))
     out = np.repeat(np.arange(starts[-1])[:, None], len(seeds), axis=1)
-    for first, end in zip(starts, starts[1:], strict=False):
+    for first, end in pairwise(starts):
         for i in range(end - 1, first, -1):
             j = first + _below(counters, i - first + 1)
             moved = out[j, rows]

@@ -7,13 +7,12 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from shrinktest._loops import loops
-
-_ROUNDS = 16  # bits to which parts of unequal sizes come close to the right size at once
+from shrinktest.nulls.draws import permutations, subsets
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,10 @@ class Relabellings(ABC):
     @abstractmethod
     def _enumerate(self) -> Iterator[np.ndarray]:
         """All relabellings, the identity first."""
+
+    def drawn(self, n_resamples: float, rng: np.random.Generator) -> Self:
+        """The same relabellings, so many of them, from another source of random numbers."""
+        return replace(self, n_resamples=n_resamples, rng=rng)
 
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
@@ -130,24 +133,8 @@ class Partitions(Relabellings):
 
     def _draw(self, rows: int) -> np.ndarray:
         if len(self.sizes) == 2:
-            return self._draw_two(rows)
-        from shrinktest._compiled.draws import permutations
-
-        places = np.empty((rows, self.size), dtype=np.int64)
-        permutations(self._seeds(rows), np.array([0, self.size]), places)
-        return self.identity[places]
-
-    def _draw_two(self, rows: int) -> np.ndarray:
-        """Two samples: 64 observations at a time are put into the first, as bits of a word."""
-        first = self.sizes[0]
-        chance, rounds = min(max(round(2**_ROUNDS * first / self.size), 1), 2**_ROUNDS - 1), _ROUNDS
-        while chance % 2 == 0:
-            chance, rounds = chance // 2, rounds - 1
-        words = np.empty((rows, -(-self.size // 64)), dtype=np.uint64)
-        loop = loops("draws", seconds=1e-7 * rows * math.sqrt(self.size)).splits
-        loop(self._seeds(rows), self.size, first, chance, rounds, words)
-        octets = (~words).astype("<u8", copy=False).view(np.uint8)
-        return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").astype(np.uint16)
+            return (~subsets(self._seeds(rows), self.size, self.sizes[0])).astype(np.uint16)
+        return self.identity[permutations(self._seeds(rows), np.array([0, self.size]))]
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         if len(self.sizes) == 2:
@@ -207,11 +194,7 @@ class Pairings(Relabellings):
         return math.lgamma(self.n + 1)
 
     def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import permutations
-
-        out = np.empty((rows, self.n), dtype=np.int64)
-        permutations(self._seeds(rows), np.array([0, self.n]), out)
-        return out
+        return permutations(self._seeds(rows), np.array([0, self.n]))
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         return (np.array(p) for p in itertools.permutations(range(self.n)))

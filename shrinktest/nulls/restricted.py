@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.nulls.draws import numbers, permutations
 from shrinktest.nulls.relabellings import Relabellings
 
 
@@ -64,11 +65,7 @@ class Strata:
 
     def drawn(self, seeds: np.ndarray) -> np.ndarray:
         """A random permutation of the units within their strata for every seed, shape (B, U)."""
-        from shrinktest._compiled.draws import permutations
-
-        out = np.empty((seeds.size, len(self.rows)), dtype=np.int64)
-        permutations(seeds, self.starts, out)
-        return out
+        return permutations(seeds, self.starts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -232,11 +229,7 @@ class CircularShifts(Relabellings):
         return self.strata.moved(starts[series] + (since + shifts[:, series]) % counts[series])
 
     def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import numbers
-
-        shifts = np.empty((rows, self.strata.counts.size), dtype=np.int64)
-        numbers(self._seeds(rows), self.strata.counts, shifts)
-        return self._shifted(shifts)
+        return self._shifted(numbers(self._seeds(rows), self.strata.counts))
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         for shifts in itertools.product(*(range(count) for count in self.strata.counts.tolist())):

@@ -46,7 +46,9 @@ def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...])
             sums_of_features(labels, p, sums[p])
         sums[-1] = whole - sums[:-1].sum(axis=0)
         means = np.ascontiguousarray(sums[:, :, :rank].transpose(1, 0, 2))
-        traces = sums[:, :, -1].T if constant is None else np.broadcast_to(constant * np.array(sizes), labels[:, :parts].shape)
+        traces = sums[:, :, -1].T
+        if constant is not None:
+            traces = np.repeat(constant * np.array([sizes]), len(labels), axis=0)
         return means @ means.transpose(0, 2, 1), traces
 
     return blocks_of

@@ -69,11 +69,11 @@ def _grams(
 
     found = both()
     ranks = [gram.columns for gram in found]
-    if grams.options["gram"] == "auto" and ranks != [None, None]:
-        # a gathered product costs as much as eight others
-        if ranks[0] is None or ranks[1] is None or ranks[0] * ranks[1] > 4 * len(points[0]):
-            return both(gram="dense")
-    return found
+    if grams.options["gram"] != "auto" or ranks == [None, None]:
+        return found
+    # a gathered product costs as much as eight others
+    low = ranks[0] is not None and ranks[1] is not None and ranks[0] * ranks[1] <= 4 * len(points[0])
+    return found if low else both(gram="dense")
 
 
 def tuning_of(estimator: MeanEstimator, n: int) -> str:
@@ -169,9 +169,7 @@ def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.nd
         row[1] = diagonal_x @ diagonal_y[permutation]
 
 
-def _of_sums(
-    estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
-) -> tuple[Statistic, Fitted]:
+def _of_sums(estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int) -> tuple[Statistic, Fitted]:
     sums_of, traces, size = _sums_of(grams, workers)
     n = len(grams[0].points)
 
@@ -220,13 +218,14 @@ def _estimate(
     estimators: tuple[MeanEstimator, ...], kernels: tuple[Kernel, Kernel], grams: tuple[Gram, Gram], fitted: Fitted
 ) -> MeanEmbedding:
     (left, x), (right, y) = ((gram.kernel, gram.points) for gram in grams)
-    pair = centred_product(left, right, x, y)
+    points = np.hstack([x, y])
+    pair = centred_product(left, right, points, x.shape[1])
     weights, amount = fitted()
     if estimators[0].smooths:  # the features are smoothed already; their weights are equal
         amount = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
         )
-    return MeanEmbedding(np.hstack([x, y]), weights, pair, amount)
+    return MeanEmbedding(points, weights, pair, amount)
 
 
 def _notes(estimator: MeanEstimator, n: int) -> tuple[str, ...]:

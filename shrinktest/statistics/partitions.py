@@ -248,7 +248,7 @@ def _filtered(
     for size in sizes:
         estimator.check_size(size)
     z = gram.coordinates()
-    if z is None and estimator.few_steps(min(sizes)):
+    if False:
         return lambda labels: estimator.stepped(gram.matrix(workers), labels, sizes)
     from shrinktest._compiled.partitions import part_weights
 
@@ -262,7 +262,7 @@ def _filtered(
         def dense(labels: np.ndarray) -> np.ndarray:
             out = np.empty(labels.shape)
             sums = np.empty((len(sizes) - 1, len(labels), 0))
-            part_weights(matrix, np.empty((len(matrix), 0)), sums, np.empty(0), labels, *fixed, out)
+            part_weights(matrix, labels, *fixed, out)
             return out
 
         return dense
@@ -311,9 +311,7 @@ def _of_noise(estimator: MeanEstimator, kernel: Kernel, points: np.ndarray, join
     return statistic
 
 
-def _notes(
-    given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str
-) -> tuple[str, ...]:
+def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
     """What is provably the same as another test, or easily misread."""
     notes, two = [], len(contrast.sizes) == 2
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"

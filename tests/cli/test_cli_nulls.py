@@ -104,7 +104,7 @@ def test_power(run):
     common = ["power", "mean-shift", "--n", "8", "--trials", "6", "--resamples", "99", "--workers", "1", "--quiet"]
     code, out, err = run(*common, "--alphas", "0.05,0.1", "--stopping", "decision", "--csv", "stopped.csv")
     assert (code, err) == (0, "")
-    assert "Relabellings:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
+    assert "Permutations:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
     run(*common, "--alphas", "0.05,0.1", "--csv", "full.csv")
     with open("stopped.csv") as stopped, open("full.csv") as full:
         assert stopped.read() == full.read()

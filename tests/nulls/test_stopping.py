@@ -279,7 +279,7 @@ def test_a_decision_is_for_the_level_of_the_test():
 def test_results_say_how_many_were_drawn():
     result = two_sample_test(X, Y, stopping="besag-clifford", rng=0)
     assert 20 < result.n_resamples < 999 and result.stopped
-    assert f"Relabellings:    {result.n_resamples} of 999 (random)" in str(result.summary())
+    assert f"Permutations:    {result.n_resamples} of 999 (random)" in str(result.summary())
     assert "Critical (0.05):          not known" in str(result.summary())
     assert np.isnan(result.critical_value())
     shown = json.loads(result.to_json())
