@@ -167,8 +167,8 @@ class Tuned(ABC):
 
     To stand before :class:`MeanEstimator` among the base classes.
 
-    ``tuning="sample"``: every sample is tuned by itself, again in every relabelling; ``"joint"``: one amount for both
-    samples, again in every relabelling; ``"pooled"``: once, on the pooled sample, which relabelling cannot change.
+    ``tuning="sample"``: every sample is tuned by itself, again in every permutation; ``"joint"``: one amount for both
+    samples, again in every permutation; ``"pooled"``: once, on the pooled sample, which no permutation changes.
     ``"auto"`` is ``"sample"``, except for two samples of unequal sizes, where tuning each by itself would shrink the
     smaller one more and make the test one-sided: ``"joint"`` there.
     """

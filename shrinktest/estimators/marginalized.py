@@ -17,7 +17,7 @@ from shrinktest.kernels import Gaussian, Kernel, as_kernel
 
 @dataclass(frozen=True, repr=False)
 class Marginalized(Tuned, ScaledMean):
-    """(1/n) sum_i E k(x_i + N(0, diag(v)), .): equal weights on smoothed features."""
+    """Base class of marginalised means, (1/n) sum_i E k(x_i + N(0, diag(v)), .): the plain average, smoothed."""
 
     unbiased_pairs: ClassVar[bool] = True
     smooths: ClassVar[bool] = True
@@ -148,9 +148,8 @@ class MKME(Marginalized):
     Notes
     -----
     [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard one with
-    bandwidth^2 +
-    2 variance: what it gains is bandwidth choice.  The score always selects a positive variance unless all points
-    coincide.
+    bandwidth^2 + 2 variance: what it gains is bandwidth choice.  The score always selects a positive variance unless
+    all points coincide.
 
     Examples
     --------
@@ -193,9 +192,8 @@ class MMKME(Marginalized):
     Notes
     -----
     [X20] section 3.2.  The score is not convex: the search starts from the common variance of :class:`MKME`, from
-    next to
-    no noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it is
-    :class:`MKME`.
+    next to no noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it
+    is :class:`MKME`.
 
     Examples
     --------

@@ -20,7 +20,7 @@ Sums = tuple[Any, Any, int]
 
 
 class ScaledMean(MeanEstimator):
-    """An estimator s * (1/n) sum_i phi_i: a test needs only sums and traces of blocks of the Gram matrix."""
+    """Base class of estimators that scale the plain average: s (1/n) sum_i phi_i."""
 
     needs = "sums"
 
@@ -93,7 +93,7 @@ def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Target(Kernel):
-    """The kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
+    """Kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
 
     kernel: Kernel
     points: np.ndarray

@@ -1,7 +1,7 @@
 """Positive semi-definite kernels: how alike two observations are.
 
-A kernel is a small frozen value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
-rebuilds it. `bandwidth="median"` is a promise that `resolve` keeps on the data at hand.
+A kernel is a value that does not change. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
+rebuilds it. With `bandwidth="median"` the bandwidth is computed from data by `resolve`.
 
     >>> kernel = Gaussian() + 0.5 * Linear()
     >>> kernel
@@ -48,7 +48,7 @@ _NAMED: dict[str, type[Kernel]] = {
 
 
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
-    """The kernel behind a test's arguments.
+    """Turn the arguments ``kernel`` and ``bandwidth`` of a test into a kernel.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a kernel is, and how kernels add and multiply."""
+"""The base class of kernels, and sums and products of kernels."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Kernel(ABC):
         return symmetric(gram, self) if x is y else gram
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
-        """The Gram matrix ``self(X)``, its rows shared among threads by kernels that are fit for it.
+        """Gram matrix of the rows of X, computed in several threads where the kernel allows it.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Kernel(ABC):
         return self._in_threads(X, n_workers(workers))
 
     def _in_threads(self, X: ArrayLike, threads: int) -> Array:
-        """``self(X)`` by so many threads at most; in one where the rows cannot be shared."""
+        """The Gram matrix of X by at most so many threads; by one, unless a subclass shares out the rows."""
         return self(X)
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
@@ -195,7 +195,7 @@ class FiniteRank(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Sum(Kernel):
-    """k_1(x, y) + k_2(x, y) + ...: what `+` makes of two kernels.
+    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class Sum(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Product(Kernel):
-    """k_1(x, y) * k_2(x, y) * ...: what `*` makes of two kernels.
+    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it.
 
     Parameters
     ----------
@@ -269,7 +269,7 @@ class Product(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Scaled(Kernel):
-    """factor * k(x, y), factor > 0: what `*` makes of a number and a kernel.
+    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def _by_call(kernel: Kernel, X: Array, Y: Array) -> Array:
 
 
 def _flattened(kernels: Any, kind: type[Kernel], parts: Callable[[Any], tuple[Kernel, ...]]) -> tuple[Kernel, ...]:
-    """Sums of sums and products of products as one, so that a + (b + c) == (a + b) + c."""
+    """The parts of nested sums (or products) in one tuple, so that a + (b + c) == (a + b) + c."""
     flat: list[Kernel] = []
     for kernel in kernels:
         flat.extend(parts(kernel) if isinstance(kernel, kind) else (_require_kernel(kernel),))
@@ -330,7 +330,7 @@ def _require_kernel(kernel: Any) -> Kernel:
 
 
 def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
-    """Whether the matrix is exactly symmetric, seen a tile at a time: a whole transpose would be slow to read."""
+    """Whether the matrix is exactly symmetric; compared in tiles, because reading a whole transpose is slow."""
     starts = range(0, len(gram), tile)
     return all(
         np.array_equal(gram[i : i + tile, j : j + tile], gram[j : j + tile, i : i + tile].T)
@@ -340,7 +340,7 @@ def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
 
 
 def _factor(kernel: Kernel) -> str:
-    """A repr that can stand beside `*`."""
+    """The repr, in parentheses where `*` needs them."""
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
 
 

@@ -14,7 +14,7 @@ from shrinktest.kernels.base import Kernel, symmetric
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Precomputed(Kernel):
-    """A Gram matrix that is already there; the observations are then row numbers of it.
+    """Kernel given by its Gram matrix; the observations are then row numbers of it.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Precomputed(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class Custom(Kernel):
-    """Any function (X, Y) -> Gram matrix; it must be positive semi-definite for the tests to mean something.
+    """Kernel given by a function (X, Y) -> Gram matrix, which must be positive semi-definite.
 
     Parameters
     ----------

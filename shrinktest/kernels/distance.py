@@ -32,7 +32,7 @@ _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first p
 
 @dataclass(frozen=True)
 class DistanceKernel(Kernel):
-    """A kernel of the distance in units of the bandwidth (one number, or one per column)."""
+    """Base class of kernels of the distance in units of the bandwidth (one number, or one per column)."""
 
     bandwidth: Bandwidth = "median"
 
@@ -229,7 +229,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     """The square root of the median of the squared distances between the rows of Z, over pairs i < j.
 
     For two samples Z is the pooled sample, for independence one variable: then the result does not depend on
-    the relabelling and the test stays exact. It scales with the units of the data.
+    the permutation and the test stays exact. It scales with the units of the data.
 
     Parameters
     ----------
@@ -284,7 +284,7 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Literal["euclidean", "c
 
 
 def _median(values: Array) -> float:
-    """The median, of many values from the few around it: those between two that are near it among every k-th."""
+    """The median; of many values only those between two quantiles of every k-th value are sorted."""
     size = values.size
     if size > _MANY:
         some = np.sort(values[:: size // _SOME])
