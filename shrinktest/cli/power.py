@@ -12,7 +12,7 @@ from shrinktest.multiple.collection import refuse_several
 from shrinktest.nulls.restriction import ARGUMENTS
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import power_study, solve_sample_size
-from shrinktest.power.designs import DESIGNS, SEVERAL, Design, as_design
+from shrinktest.power.designs import DESIGNS, Design, as_design
 
 #: What each test calls its bandwidths.
 BANDWIDTHS = {
@@ -28,9 +28,8 @@ def power(args: argparse.Namespace) -> int:
     if args.list or args.design is None:
         if not args.list:
             raise ValueError("name a design; `shrinktest power --list` shows them")
-        known: dict[str, type[Design]] = {**DESIGNS, **SEVERAL}
-        width, tests = (max(map(len, found)) for found in (known, BANDWIDTHS))
-        for name, kind in known.items():
+        width, tests = (max(map(len, found)) for found in (DESIGNS, BANDWIDTHS))
+        for name, kind in DESIGNS.items():
             print(f"{name:{width}}  {kind.test:{tests}}  {kind.summary}")
         return 0
     check_path(args.plot)

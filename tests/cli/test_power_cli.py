@@ -9,7 +9,7 @@ import pytest
 
 from shrinktest.cli import main
 from shrinktest.power import power_study
-from shrinktest.power.designs import DESIGNS, SEVERAL
+from shrinktest.power.designs import DESIGNS
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
 
@@ -27,7 +27,7 @@ def run(capsys):
 def test_list(run):
     code, out, _ = run("power", "--list")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS, *SEVERAL]
+    assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS]
 
 
 def test_power_prints_power_and_level(run):

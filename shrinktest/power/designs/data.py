@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, choice, positive
 from shrinktest.nulls.restriction import ARGUMENTS
-from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
+from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,7 +82,7 @@ class FromData(Design):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         while True:
             rows = rng.integers(len(self.X), size=n)
             if self.test == "independence":
@@ -94,7 +94,7 @@ class FromData(Design):
             if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
                 return x, y
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         if self.paired and m is not None and m != n:
             raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
         return super().sample(rng, n, m)
@@ -190,7 +190,7 @@ class FromFunction(Design):
             raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
         _no_ratio_of_pairs(self)
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         n, asked = self._sizes(n, m)
         generator = as_rng(rng)
         drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
@@ -204,7 +204,7 @@ class FromFunction(Design):
                 raise ValueError(f"{self!r} must return {size} rows in {name} when asked for {size}; found {rows}")
         return x, y
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
@@ -217,83 +217,9 @@ class FromFunction(Design):
             choice(key, ARGUMENTS[self.test], f"a key of what restriction returns, for a {self.test} test,")
         return told
 
-    def null(self) -> Design:
-        """The relabelled twin."""
-        return Relabelled(self)
-
     def __repr__(self) -> str:
         more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
         return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
-
-
-@dataclass(frozen=True, repr=False)
-class Relabelled(Design):
-    """A null twin for any design: two samples pooled and split at random, or pairs paired anew at random.
-
-    Where the design restricts relabellings, observations take the places of those with the same labels only.
-
-    Parameters
-    ----------
-    design : Design
-        Where the data come from.
-
-    Examples
-    --------
-    >>> from shrinktest.power.designs import MeanShift
-    >>> X, Y = Relabelled(MeanShift(dimension=1, shift=50.0)).sample(0, n=100)
-    >>> int((X > 25).sum()), int((Y > 25).sum())
-    (52, 48)
-    """
-
-    name: ClassVar[str] = "relabelled"
-    summary: ClassVar[str] = "the data of another design, relabelled at random"
-
-    design: Design
-
-    def _check(self) -> None:
-        if not isinstance(self.design, Design):
-            raise TypeError(f"design must be a design; found {self.design!r}")
-
-    @property
-    def test(self) -> str:
-        """That of the design."""
-        return self.design.test
-
-    @property
-    def ratio(self) -> float:
-        """That of the design."""
-        return self.design.ratio
-
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
-        generator = as_rng(rng)
-        x, y = self.design.sample(generator, n, m)
-        told = self.design.options_for(len(x), len(y))
-        if told and self.test == "independence":
-            return x, y[read_variables((x, y), XY, "raise", **told).restriction.relabelled(generator, len(y))]
-        if told:
-            both = np.vstack([x, y])
-            restriction = read_samples((x, y), XY, "raise", **told).restriction
-            both = both[restriction.relabelled(generator, len(both))]
-            return both[: len(x)], both[len(x) :]
-        if self.test == "independence":
-            return x, y[generator.permutation(len(y))]
-        pooled = generator.permutation(np.vstack([x, y]))
-        return pooled[: len(x)], pooled[len(x) :]
-
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        return self.sample(rng, n, m)
-
-    def null(self) -> Design:
-        return self
-
-    def options(self) -> dict[str, Any]:
-        return self.design.options()
-
-    def options_for(self, n: int, m: int) -> dict[str, Any]:
-        return self.design.options_for(n, m)
-
-    def smallest(self) -> int:
-        return self.design.smallest()
 
 
 def _no_ratio_of_pairs(design: Design) -> None:
