@@ -40,13 +40,8 @@ class _Gradient(SpectralEstimator):
     def loops(self) -> Loops:
         from shrinktest._compiled import gradient as compiled
 
-        return getattr(compiled, "reduce_only" if self.fixed else f"score_by_{self.loo}"), compiled.gradient_weigh
-
-    def loops_inside(self) -> Loops:
-        from shrinktest._compiled import gradient as compiled
-
-        score = "reduce_inside" if self.fixed else f"inside_by_{self.loo}"
-        return getattr(compiled, score), compiled.gradient_weigh_inside
+        scores = {"deletion": compiled.score_by_deletion, "paper": compiled.score_by_paper}
+        return compiled.reduce_only if self.fixed else scores[self.loo], compiled.gradient_weigh
 
     def theta(self) -> np.ndarray:
         accelerated, nu = self._polynomial()

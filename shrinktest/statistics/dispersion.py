@@ -236,7 +236,10 @@ def weights_of(
 
     def compiled(labels: np.ndarray) -> np.ndarray:
         out = np.empty(labels.shape)
-        part_weights(gram, labels, np.array(sizes), theta, amounts, starts, joint, *loops, out)
+        part_weights(
+            gram, np.empty((len(gram), 0)), np.empty((0, len(labels), 0)), np.empty(0), labels, np.array(sizes),
+            theta, amounts, starts, joint, *loops, out,
+        )  # fmt: skip
         return out
 
     return compiled

@@ -66,8 +66,12 @@ def configure(
 def _lean(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, Any]:
     """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
     if isinstance(estimator, SpectralEstimator):
-        able = estimator.loops_inside() is not None
-        return {"by_coordinates": able, "unasked": estimator.any_rank, "large": _DEAR, "columns": pooled.shape[1]}
+        return {
+            "by_coordinates": estimator.by_coordinates,
+            "unasked": estimator.any_rank,
+            "large": _DEAR,
+            "columns": pooled.shape[1],
+        }
     retuned = isinstance(estimator, Marginalized) and not estimator.fixed  # on the points of every relabelled sample
     return {"by_coordinates": isinstance(estimator, ScaledMean) and not retuned}
 
@@ -110,10 +114,10 @@ def split_statistic(
         return _smoothed(estimator, kernel, pooled, tuning, form)
     if isinstance(estimator, ScaledMean):
         return _scaled(estimator, route, pooled, m, n, tuning, form, workers)
-    if isinstance(estimator, SpectralEstimator) and estimator.loops_inside() is not None:
+    if isinstance(estimator, SpectralEstimator) and estimator.by_coordinates:
         z = route.coordinates(pooled)
         if z is not None:
-            return _inside(estimator, np.ascontiguousarray(z), m, n, tuning, form)
+            return _spectral(estimator, np.empty((0, 0)), m, n, tuning, form, np.ascontiguousarray(z))
     gram = route.matrix(pooled, workers)
     if isinstance(estimator, SpectralEstimator):
         return _spectral(estimator, gram, m, n, tuning, form)
@@ -173,45 +177,50 @@ def _scaled(
     return statistic
 
 
-def _spectral(estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
-    from shrinktest._compiled.splitting import splits
-
-    for size in (m, n):
-        estimator.check_size(size)
-    theta, joint = estimator.theta(), tuning == "joint"
-    amounts_x, amounts_y = (estimator.amounts(max(m, n) if joint else size) for size in (m, n))
-    loops = estimator.loops()
-
-    def statistic(masks: np.ndarray) -> np.ndarray:
-        out = np.empty((len(masks), 2))
-        splits(gram, masks, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
-        return out
-
-    return statistic
-
-
-def _inside(estimator: SpectralEstimator, z: np.ndarray, m: int, n: int, tuning: str, form: str) -> Statistic:
-    from shrinktest._compiled.inside import splits_inside
+def _spectral(
+    estimator: SpectralEstimator, gram: np.ndarray, m: int, n: int, tuning: str, form: str, z: np.ndarray | None = None
+) -> Statistic:
+    from shrinktest._compiled.partitions import part_products, part_weights
     from shrinktest._compiled.sums import product_sums
 
     for size in (m, n):
         estimator.check_size(size)
-    theta, joint, rank = estimator.theta(), tuning == "joint", z.shape[1]
-    amounts_x, amounts_y = (estimator.amounts(max(m, n) if joint else size) for size in (m, n))
-    loops = estimator.loops_inside()
-    assert loops is not None
-    # all products of coordinates, and the coordinates themselves as their products with 1
-    with_one = np.hstack([z, np.ones((len(z), 1))])
-    left, right = (index[:-1].astype(np.uint64) for index in np.tril_indices(rank + 1))
-    whole = np.concatenate([(z.T @ z)[np.tril_indices(rank)], z.sum(axis=0)])
+    joint, total = tuning == "joint", m + n
+    amounts = [estimator.amounts(max(m, n) if joint else size) for size in (m, n)]
+    starts = np.array([0, len(amounts[0]), len(amounts[0]) + len(amounts[1])])
+    fit = (np.array([m, n]), estimator.theta(), np.concatenate(amounts), starts, joint, *estimator.loops())
+    if z is not None:
+        # all products of coordinates, and the coordinates themselves as their products with 1
+        rank = z.shape[1]
+        with_one = np.hstack([z, np.ones((len(z), 1))])
+        left, right = (index[:-1].astype(np.uint64) for index in np.tril_indices(rank + 1))
+        whole = np.concatenate([(z.T @ z)[np.tril_indices(rank)], z.sum(axis=0)])
 
-    def statistic(masks: np.ndarray) -> np.ndarray:
-        packed, out = np.empty((len(masks), left.size)), np.empty((len(masks), 2))
-        product_sums(with_one, left, right, octets_of(masks), packed)
-        splits_inside(z, masks, packed, whole, theta, amounts_x, amounts_y, joint, form == "unbiased", *loops, out)
-        return out
+    def dense(masks: np.ndarray) -> np.ndarray:
+        labels, weights = (~masks).astype(np.uint16), np.empty(masks.shape)
+        part_weights(gram, np.empty((total, 0)), np.empty((1, len(masks), 0)), np.empty(0), labels, *fit, weights)
+        inner, excess = np.empty((len(masks), 2, 2)), np.empty((len(masks), 2))
+        part_products(gram, labels, np.array([m, n]), weights, form == "unbiased", inner, excess)
+        within, cross = inner[:, 0, 0] + inner[:, 1, 1], inner[:, 0, 1]
+        return np.stack([within - 2.0 * cross - excess.sum(axis=1), within + 2.0 * np.abs(cross)], axis=1)
 
-    return statistic
+    def by_coordinates(masks: np.ndarray) -> np.ndarray:
+        packed, weights = np.empty((1, len(masks), left.size)), np.empty(masks.shape)
+        product_sums(with_one, left, right, octets_of(masks), packed[0])
+        part_weights(np.empty((0, 0)), z, packed, whole, (~masks).astype(np.uint16), *fit, weights)
+        own = [weights * masks, weights * ~masks]
+        mu = [w @ z for w in own]
+        squares = np.square(z).sum(axis=1)
+        within, cross = sum((mean * mean).sum(axis=1) for mean in mu), (mu[0] * mu[1]).sum(axis=1)
+        value = within - 2.0 * cross
+        if form == "unbiased":
+            for w, part, size in zip(own, (masks, ~masks), (m, n), strict=True):
+                means = part @ z
+                between = (np.square(means).sum(axis=1) - part @ squares) / (size * (size - 1.0))
+                value -= np.square(w) @ squares - np.square(w).sum(axis=1) * between
+        return np.stack([value, within + 2.0 * np.abs(cross)], axis=1)
+
+    return dense if z is None else by_coordinates
 
 
 def _smoothed(estimator: Marginalized, kernel: Kernel, pooled: np.ndarray, tuning: str, form: str) -> Statistic:
