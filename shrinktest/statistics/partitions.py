@@ -248,21 +248,21 @@ def _filtered(
     for size in sizes:
         estimator.check_size(size)
     z = gram.coordinates()
-    if False:
-        return lambda labels: estimator.stepped(gram.matrix(workers), labels, sizes)
+    if z is None and estimator.few_steps:
+        return _stepped(estimator, gram.matrix(workers), sizes)
     from shrinktest._compiled.partitions import part_weights
 
     each = [estimator.amounts(size) for size in ((max(sizes),) if joint else sizes)]
     starts = np.concatenate([[0], np.cumsum([len(amounts) for amounts in each])]).astype(np.int64)
     fixed = np.array(sizes), estimator.theta(), np.concatenate(each), starts, joint, *estimator.loops()
-    none = np.empty((0, 0))
+    none = np.empty((len(gram.points), 0))
     if z is None:
         matrix = gram.matrix(workers)
 
         def dense(labels: np.ndarray) -> np.ndarray:
             out = np.empty(labels.shape)
             sums = np.empty((len(sizes) - 1, len(labels), 0))
-            part_weights(matrix, labels, *fixed, out)
+            part_weights(matrix, none, sums, np.empty(0), labels, *fixed, out)
             return out
 
         return dense
@@ -278,10 +278,28 @@ def _filtered(
         out, sums = np.empty(labels.shape), np.empty((len(sizes) - 1, len(labels), left.size))
         for p, packed in enumerate(sums):
             product_sums(with_one, left, right, octets_of(labels == p), packed)
-        part_weights(none, z, sums, whole, labels, *fixed, out)
+        part_weights(np.empty((0, 0)), z, sums, whole, labels, *fixed, out)
         return out
 
     return by_coordinates
+
+
+def _stepped(
+    estimator: MeanEstimator, matrix: np.ndarray, sizes: tuple[int, ...]
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Weights of a few gradient steps, which are products with the Gram matrix for all relabellings at once."""
+    diagonal = np.diagonal(matrix)
+
+    def weigh(labels: np.ndarray) -> np.ndarray:
+        out = np.empty(labels.shape)
+        for p, n in enumerate(sizes):
+            members = members_of(labels, p)
+            largest = (members * diagonal).max(axis=1, keepdims=True)
+            found = estimator.descend(lambda rows, own=members: own * times(rows, matrix), members / n, n, largest)
+            np.copyto(out, found, where=labels == p)
+        return out
+
+    return weigh
 
 
 def estimates_of(
