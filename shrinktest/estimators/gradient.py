@@ -13,7 +13,6 @@ import numpy as np
 from shrinktest._validate import choice, count, positive
 from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator
 
-
 _FEW = 4  # steps up to which products with the whole Gram matrix are the quickest way
 
 
