@@ -13,9 +13,6 @@ from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, Rest
 
 SHIFTS = ("circular",)
 
-#: Keyword arguments of the tests that restrict their relabellings.
-ARGUMENTS = {"two-sample": ("blocks", "paired", "groups"), "independence": ("blocks", "groups", "shift")}
-
 
 @dataclass(frozen=True, eq=False)
 class Restriction:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest._validate import level
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 MARKERS = "osD^vP*X"
 UNITS = {
-    "two-sample": "observations in X",
-    "independence": "pairs",
-    "k-sample": "observations in the first sample",
-    "joint-independence": "rows",
+    TWO_SAMPLE.name: "observations in X",
+    INDEPENDENCE.name: "pairs",
+    K_SAMPLE.name: "observations in the first sample",
+    JOINT.name: "rows",
 }
 
 

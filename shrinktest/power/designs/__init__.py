@@ -33,6 +33,7 @@ from shrinktest.power.designs.two_sample import (
     ScaleChange,
     Tails,
 )
+from shrinktest.results.kinds import TWO_SAMPLE
 
 #: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
@@ -66,7 +67,7 @@ DESIGNS: dict[str, type[Design]] = {
 }
 
 
-def as_design(design: Any, test: str = "two-sample") -> Design:
+def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
     """A design from a name, a design, or a function ``(rng, n) -> (X, Y)``.
 
     Parameters

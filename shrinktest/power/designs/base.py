@@ -12,11 +12,12 @@ import numpy as np
 
 from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, count, positive
+from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 
 #: Tests of two samples or variables.
-TESTS = ("two-sample", "independence")
+TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 #: Tests of samples, not of variables.
-SAMPLES = ("two-sample", "k-sample")
+SAMPLES = (TWO_SAMPLE.name, K_SAMPLE.name)
 
 
 def parameter(default: Any, check: Any, **limits: Any) -> Any:
@@ -196,7 +197,7 @@ class TwoSampleDesign(Design):
         Whether X is the changed sample; otherwise Y is.
     """
 
-    test: ClassVar[str] = "two-sample"  # type: ignore[assignment]
+    test: ClassVar[str] = TWO_SAMPLE.name  # type: ignore[assignment]
     ratio: float = parameter(1.0, positive)
     swap: bool = parameter(False, flag)
 
@@ -214,7 +215,7 @@ class TwoSampleDesign(Design):
 class IndependenceDesign(Design):
     """Pairs (x, y), independent of each other and identically distributed."""
 
-    test: ClassVar[str] = "independence"  # type: ignore[assignment]
+    test: ClassVar[str] = INDEPENDENCE.name  # type: ignore[assignment]
 
     def null(self) -> Design:
         """Independent variables with the margins of the design."""
@@ -243,7 +244,7 @@ class Independent(IndependenceDesign):
     design: Design
 
     def _check(self) -> None:
-        if not isinstance(self.design, Design) or self.design.test != "independence":
+        if not isinstance(self.design, Design) or self.design.test != INDEPENDENCE.name:
             raise TypeError(f"design must be an independence design; found {self.design!r}")
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:

@@ -11,8 +11,8 @@ import numpy as np
 
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, choice, positive
-from shrinktest.nulls.restriction import ARGUMENTS
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
+from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,15 +59,15 @@ class FromData(Design):
 
     X: Array
     Y: Array
-    test: str = parameter("two-sample", choice, known=TESTS)
+    test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
     paired: bool = field(default=False, kw_only=True, metadata={"check": flag})
 
     def _check(self) -> None:
         _no_ratio_of_pairs(self)
-        if self.paired and (self.test == "independence" or self.ratio != 1.0):
+        if self.paired and (self.test == INDEPENDENCE.name or self.ratio != 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
-        if self.test == "two-sample":
+        if self.test == TWO_SAMPLE.name:
             x, y = read_samples((self.X, self.Y), XY, "raise").values
             if self.paired and len(x) != len(y):
                 raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
@@ -85,7 +85,7 @@ class FromData(Design):
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         while True:
             rows = rng.integers(len(self.X), size=n)
-            if self.test == "independence":
+            if self.test == INDEPENDENCE.name:
                 x, y = self.X[rows], self.Y[rows]
                 usable = _varies(x) and _varies(y)
             else:
@@ -106,7 +106,7 @@ class FromData(Design):
         """Both samples from the pooled rows, pairs swapped at random, or the two variables resampled apart."""
         if self.paired:
             return Relabelled(self)
-        if self.test == "independence":
+        if self.test == INDEPENDENCE.name:
             return Independent(self)
         if np.array_equal(self.X, self.Y):
             return self
@@ -179,7 +179,7 @@ class FromFunction(Design):
     summary: ClassVar[str] = "data from a function (rng, n) -> (X, Y)"
 
     function: Callable[..., Any]
-    test: str = parameter("two-sample", choice, known=TESTS)
+    test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
     restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
@@ -196,7 +196,7 @@ class FromFunction(Design):
         drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        read: Callable[..., Any] = read_samples if self.test == "two-sample" else read_variables
+        read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
         x, y = read(drawn, XY, "raise").values
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
@@ -214,7 +214,7 @@ class FromFunction(Design):
         if not isinstance(told, dict):
             raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
         for key in told:
-            choice(key, ARGUMENTS[self.test], f"a key of what restriction returns, for a {self.test} test,")
+            choice(key, KINDS[self.test].restrictions, f"a key of what restriction returns, for a {self.test} test,")
         return told
 
     def __repr__(self) -> str:
@@ -223,7 +223,7 @@ class FromFunction(Design):
 
 
 def _no_ratio_of_pairs(design: Design) -> None:
-    if design.test == "independence" and design.ratio != 1.0:
+    if design.test == INDEPENDENCE.name and design.ratio != 1.0:
         raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
 
 

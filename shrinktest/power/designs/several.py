@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._validate import Array, count, positive
 from shrinktest.power.designs.base import Design, parameter, up_to
+from shrinktest.results.kinds import JOINT, K_SAMPLE
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +35,7 @@ class OneApart(Design):
 
     name: ClassVar[str] = "one-apart"
     summary: ClassVar[str] = "several Gaussian samples, one with another mean"
-    test: ClassVar[str] = "k-sample"  # type: ignore[assignment]
+    test: ClassVar[str] = K_SAMPLE.name  # type: ignore[assignment]
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
 
     samples: int = parameter(3, count, minimum=2)
@@ -74,7 +75,7 @@ class Parity(Design):
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "variables that are dependent only all together"
-    test: ClassVar[str] = "joint-independence"  # type: ignore[assignment]
+    test: ClassVar[str] = JOINT.name  # type: ignore[assignment]
     neutral: ClassVar[dict[str, Any]] = {"strength": 0.0}
 
     variables: int = parameter(3, count, minimum=2)
