@@ -289,7 +289,7 @@ def test_results_say_how_many_were_drawn():
     assert frame["n_resamples"].item() == result.n_resamples and frame["n_planned"].item() == 999
     low, high = result.pvalue_interval()
     assert low < result.pvalue < high
-    assert f"{result.n_resamples} of 999 random relabellings" in result.plot_null().get_legend_handles_labels()[1]
+    assert f"{result.n_resamples} of 999 random permutations" in result.plot_null().get_legend_handles_labels()[1]
 
 
 def test_a_rule_that_did_not_end_the_drawing_leaves_the_result_as_it_is():
