@@ -247,7 +247,7 @@ def section(heading):
 COMMANDS = {
     "Run it": "python3 -m venv .venv && .venv/bin/pip install -q . && "
     ".venv/bin/shrinktest independence eckerle4 --estimator fkmse --seed 0",
-    "Test it": "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest",
+    "Test it": "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest -n auto",
 }
 
 

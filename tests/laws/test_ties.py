@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import refits
-from shrinktest import KME, MKME, MMKME, SKMSE, independence_test, two_sample_test
+from cases import TUNED, tuned_by
+from shrinktest import SKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from small import TUNED, X, Y, pair_test, split_test
+from small import X, Y, pair_test, split_test
 
 # --- two samples --------------------------------------------------------------------------------------------
 
@@ -17,7 +18,7 @@ from small import TUNED, X, Y, pair_test, split_test
 @pytest.mark.parametrize("name", ESTIMATORS)
 @pytest.mark.parametrize("m", [4, 3])
 def test_when_all_splits_tie_the_p_value_is_one(name, tuning, m):
-    estimator = KME() if name == "kme" else ESTIMATORS[name](tuning=tuning)
+    estimator = tuned_by(name, tuning)
     corners = np.eye(8)  # all at the same distance from each other
     for options in ({"n_resamples": 70}, {"n_resamples": 19}, {"n_resamples": 70, "statistic": "biased"}):
         assert split_test(corners[:m], corners[m:], estimator, **options).pvalue == 1.0
@@ -33,7 +34,7 @@ def test_constant_data_show_nothing(name, n_resamples):
 
 
 @pytest.mark.parametrize("tuning", ["sample", "joint"])
-@pytest.mark.parametrize("cls", [*TUNED, MKME, MMKME])
+@pytest.mark.parametrize("cls", TUNED)
 def test_splits_that_are_mirror_images_tie(cls, tuning):
     """Symmetries of a lattice turn splits into each other; rounding and tuning must not tell them apart."""
     lattice = [(i, j) for i in range(3) for j in range(3)]
