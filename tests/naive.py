@@ -48,6 +48,11 @@ def miss(K, i, b):
     return K[i, i] - 2 * K[i] @ b + b @ K @ b
 
 
+def misses(K, B):
+    """(1/n) sum_i |phi_i - sum_j B_ij phi_j|^2."""
+    return np.mean(np.diag(K) - 2 * np.sum(K * B, axis=1) + np.sum(B @ K * B, axis=1))
+
+
 def filtered(K, q):
     """Weights U (q o v) of the element sum_k q_k <mu_hat, v_k> v_k ([S14] section 3; erratum E18)."""
     _, U = spectrum(K)
@@ -63,18 +68,17 @@ def loo_deletion(K, refit):
     for i in range(n):
         others = [j for j in range(n) if j != i]
         K_i = K[np.ix_(others, others)]
-        total = total + np.array([K[i, i] - 2 * K[i, others] @ b + b @ K_i @ b for b in refit(K_i)])
+        B = np.array(refit(K_i))
+        total = total + K[i, i] - 2 * B @ K[i, others] + np.sum(B @ K_i * B, axis=1)
     return total / n
 
 
 def loo_filter(K, q):
     """(1/n) sum_i |phi_i - A mu^(-i)|^2, A = sum_k q_k v_k (x) v_k from the whole sample (erratum E1)."""
-    n, score = len(K), 0.0
+    n = len(K)
     _, U = spectrum(K)
-    for i in range(n):
-        mean = np.array([0.0 if j == i else 1 / (n - 1) for j in range(n)])
-        score += miss(K, i, U @ (q * (U.T @ mean))) / n
-    return score
+    means = (1 - np.eye(n)) / (n - 1)  # in row i those of mu^(-i)
+    return misses(K, means @ U * q @ U.T)
 
 
 def loo_filter_closed(K, q):
@@ -170,6 +174,19 @@ def tikhonov(K, lam, t):
     return b
 
 
+def tikhonov_rows(K, lams, t):
+    """`tikhonov` at every one of several lam, solved together."""
+    n, lams = len(K), np.asarray(lams)
+    inner = (lams > 0) & (lams < np.inf)
+    system = K + lams[inner, None, None] * np.eye(n)
+    b = np.zeros((inner.sum(), n))
+    for _ in range(t):
+        b = np.linalg.solve(system, (K @ uniform(n) + lams[inner, None] * b)[:, :, None])[:, :, 0]
+    rows = np.where(lams[:, None] == 0, uniform(n), np.zeros(n))
+    rows[inner] = b
+    return rows
+
+
 def tikhonov_factors(D, lam, t):
     """q = 1 - (lam/(D+lam))^t ([S14] Table 1; erratum E21); 1 at lam = 0, where the mean itself is kept."""
     if lam in (0, np.inf):
@@ -185,7 +202,7 @@ def tikhonov_filter(K, lam, t=1):
 def iterated_tikhonov_scores(K, lams, t=3, loo="deletion"):
     """Score of each lam. "paper": `loo_filter` at lam' = n lam/(n-1), so that t = 1 is [M14] Theorem 4."""
     if loo == "deletion":
-        return loo_deletion(K, lambda K_i: [tikhonov(K_i, lam, t) for lam in lams])
+        return loo_deletion(K, lambda K_i: tikhonov_rows(K_i, lams, t))
     n, D, score = len(K), spectrum(K)[0], {"paper": loo_filter}[loo]
     return np.array([score(K, tikhonov_factors(D, n * lam / (n - 1), t)) for lam in lams])
 
@@ -209,13 +226,11 @@ def keep_score(K, lam):
     b^(-i) = argmin over all b in R^n of (1/n) sum_{j != i} |phi_j - sum_k b_k phi_k|^2 + lam |b|^2, that is
     ((n-1)/n K + lam I) b = (1/n) sum_{j != i} K_j.
     """
-    n, score = len(K), 0.0
+    n = len(K)
     if lam in (0, np.inf):
         return loo_filter(K, np.full(n, 1.0 if lam == 0 else 0.0))
-    for i in range(n):
-        columns = sum((K[:, j] for j in range(n) if j != i), start=np.zeros(n))
-        score += miss(K, i, np.linalg.solve((n - 1) / n * K + lam * np.eye(n), columns / n)) / n
-    return score
+    columns = K @ (1 - np.eye(n))  # in column i their sum without K_i
+    return misses(K, np.linalg.solve((n - 1) / n * K + lam * np.eye(n), columns / n).T)
 
 
 def keep_score_closed(K, lam):
@@ -238,13 +253,11 @@ def averaged_score(K, lam):
     g1, g2 = np.trace(G) / n, np.trace(G @ G) / n
     b = np.ones(n) - lam * G @ np.ones(n)
     c = lam * G @ np.ones(n) / g1
-    Kb, Gb, score = K @ b, G @ b, 0.0
-    for i in range(n):
-        cross = (Kb[i] - K[i, i] + c[i] * (1 - lam * g1)) / (n - 1)
-        quad = b @ Kb + K[i, i] + c[i] ** 2 * (g1 - lam * g2) - 2 * Kb[i]
-        quad += 2 * c[i] * (b[i] - lam * Gb[i]) - 2 * c[i] * (1 - lam * g1)
-        score += (K[i, i] - 2 * cross + quad / (n - 1) ** 2) / n
-    return score
+    Kb, Gb, own = K @ b, G @ b, np.diag(K)
+    cross = (Kb - own + c * (1 - lam * g1)) / (n - 1)
+    quad = b @ Kb + own + c**2 * (g1 - lam * g2) - 2 * Kb
+    quad += 2 * c * (b - lam * Gb) - 2 * c * (1 - lam * g1)
+    return np.mean(own - 2 * cross + quad / (n - 1) ** 2)
 
 
 def fkmse_scores(K, lams, loo="deletion"):
@@ -293,10 +306,10 @@ def descent(K, T, nu=None, eta=None):
     [S14] Table 1: Landweber (L2 boosting) for nu = None, else the nu-method; errata E19, E20.
     """
     n, eta = len(K), step_size(K, eta)
-    rows = [np.zeros(n)]
+    rows, target = [np.zeros(n)], K @ uniform(n)
     for t in range(1, T + 1):
         momentum, step = coefficients(t, nu)
-        gradient = (K @ uniform(n) - K @ rows[-1]) / n
+        gradient = (target - K @ rows[-1]) / n
         rows.append(rows[-1] + momentum * (rows[-1] - rows[max(t - 2, 0)]) + step * eta * gradient)
     return np.array(rows)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest import FKMSE, SKMSE, TSVD, IteratedTikhonov, Landweber, NuMethod, independence_test, two_sample_test
+from cases import CHOOSING
+from shrinktest import independence_test, two_sample_test
 
 _rng = np.random.default_rng(20)
 #: The pooled observations of two samples.
@@ -20,7 +21,7 @@ Y = np.column_stack([X[:, 0] ** 2 + 0.3 * _rng.normal(size=9), _rng.normal(size=
 WIDTHS = (1.1, 1.7)
 
 #: Estimators that choose an amount from a Gram matrix.
-TUNED = [SKMSE, FKMSE, IteratedTikhonov, Landweber, NuMethod, TSVD]
+TUNED = CHOOSING
 
 
 def samples(m, n):

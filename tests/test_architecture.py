@@ -24,14 +24,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 #: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
 LAYERS = [
-    ("_version", "_validate", "_plain", "_compiled", "_loops", "_threads", "plots"),
+    ("_version", "_validate", "_labels", "_machine", "_plain", "_compiled", "_loops", "_threads", "plots"),
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),
+    ("_read",),
     ("results",),
     ("statistics",),
     ("multiple",),
-    ("_several",),
     ("two_sample", "independence", "k_sample", "joint", "columns", "matrix"),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),
@@ -247,7 +247,7 @@ def section(heading):
 COMMANDS = {
     "Run it": "python3 -m venv .venv && .venv/bin/pip install -q . && "
     ".venv/bin/shrinktest independence eckerle4 --estimator fkmse --seed 0",
-    "Test it": "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest",
+    "Test it": "python3 -m venv .venv && .venv/bin/pip install -q -e '.[test]' && .venv/bin/pytest -n auto",
 }
 
 

@@ -7,9 +7,8 @@ from numba import types
 
 from shrinktest._compiled.choice import choose
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.sums import add_subsets, tabulate
+from shrinktest._compiled.sums import COLUMNS, OCTETS, add_subsets, tabulate
 from shrinktest._compiled.vectors import trace
-from shrinktest._plain.sums import COLUMNS, OCTETS
 
 _LABELS = types.Array(types.uint16, 2, "C", readonly=True)
 _SUMS = types.Array(types.float64, 3, "C")
@@ -184,36 +183,3 @@ def part_weights(gram, z, sums, whole, labels, sizes, theta, amounts, starts, jo
                     found[i] = value
             for i in range(n):
                 out[b, points[i]] = found[i]
-
-
-@compiled()
-def part_products(gram, labels, sizes, weights, unbiased, out, extra):
-    """Inner products of the parts' estimates, ``out`` (B, k, k); ``extra`` (B, k), what chance adds to their norms."""
-    total, parts = labels.shape[1], sizes.size
-    inside, trace, squares, weighted = np.empty(parts), np.empty(parts), np.empty(parts), np.empty(parts)
-    out[:] = 0.0
-    extra[:] = 0.0
-    for r in range(labels.shape[0]):
-        inside[:] = 0.0
-        trace[:] = 0.0
-        squares[:] = 0.0
-        weighted[:] = 0.0
-        for i in range(total):
-            p, w = labels[r, i], weights[r, i]
-            for j in range(i):
-                q, value = labels[r, j], gram[i, j]
-                out[r, p, q] += w * value * weights[r, j]
-                if p == q:
-                    inside[p] += 2.0 * value
-            out[r, p, p] += 0.5 * w * gram[i, i] * w
-            squares[p] += w * w
-            weighted[p] += w * w * gram[i, i]
-        for p in range(parts):
-            out[r, p, p] *= 2.0
-            for q in range(p):
-                both = out[r, p, q] + out[r, q, p]
-                out[r, p, q] = both
-                out[r, q, p] = both
-            if unbiased:
-                n = sizes[p]
-                extra[r, p] = weighted[p] - squares[p] * inside[p] / (n * (n - 1.0))

@@ -49,11 +49,13 @@ def check_amount(value: float | None, name: str) -> None:
         positive(value, name, allow_zero=True)
 
 
-class SpectralEstimator(MeanEstimator, Tuned):
+class SpectralEstimator(Tuned, MeanEstimator):
     """A filter q(K/n) applied to the plain mean; compiled, refitted in every relabelling.
 
     Subclasses say which compiled pair (``score``, ``weigh``) they use, with which parameters ``theta`` and amounts.
     """
+
+    needs = "filter"
 
     @abstractmethod
     def loops(self) -> Loops:
@@ -68,6 +70,11 @@ class SpectralEstimator(MeanEstimator, Tuned):
     def any_rank(self) -> bool:
         """Whether directions of the data that hardly exist do not matter, so that they can be left out unasked."""
         return True
+
+    @property
+    def few_steps(self) -> bool:
+        """Whether the weights are so few products with the Gram matrix that nothing need be compiled for them."""
+        return False
 
     @abstractmethod
     def theta(self) -> np.ndarray:

@@ -15,8 +15,6 @@ import numpy as np
 import pytest
 from rows import Row, cells, environment, merged, read, write
 
-import shrinktest._compiled.jit  # noqa: F401  from here on all loops are compiled ones, as after the first half second
-
 ROWS = pytest.StashKey[list]()
 
 

@@ -1,0 +1,145 @@
+"""Witness: where two samples differ, recomputed over the permutations of a test, and which coordinates it is due to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._validate import as_rng, complete_points, count, level
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Variable
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.results.band import WitnessBand
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.partitions import estimates_of, weights_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from shrinktest.hypotheses.equality import EqualDistributions
+
+_VALUES = 2**22  # of the kernel at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """What it takes to compute the estimates of a two-sample test again, on the same relabellings or on other data.
+
+    Parameters
+    ----------
+    hypothesis : EqualDistributions
+        The two samples.
+    estimator : MeanEstimator
+        As it was given.
+    kernel : Kernel
+        With its bandwidth.
+    form, tuning : str
+        Of the statistic.
+    relabellings : Relabellings
+        As they were before the first draw, but for their generator.
+    state : dict
+        Of their generator, then.
+    """
+
+    hypothesis: EqualDistributions
+    estimator: MeanEstimator
+    kernel: Kernel
+    form: str
+    tuning: str
+    relabellings: Relabellings
+    state: Mapping[str, Any]
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """The observations (m + n, d), X first."""
+        return self.hypothesis.pooled
+
+    def again(self) -> Relabellings:
+        """The relabellings of the test, drawn anew."""
+        bits = type(self.relabellings.rng.bit_generator)()
+        bits.state = self.state
+        return replace(self.relabellings, rng=np.random.Generator(bits))
+
+    def band(
+        self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool
+    ) -> WitnessBand:
+        """The witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band."""
+        confidence = level(confidence, "confidence")
+        shape = np.shape(points)
+        groups = len(shape) == 3 and 0 not in shape
+        flat = complete_points(np.reshape(points, (-1, shape[2])) if groups else points, "points").values
+        at = flat.reshape(shape if groups else (len(flat), 1, -1))
+        if at.shape[2] != self.pooled.shape[1]:
+            raise ValueError(f"points has {at.shape[2]} columns, the samples have {self.pooled.shape[1]}")
+        relabellings = self.again()
+        if relabellings.count < 2:
+            raise ValueError("n_resamples=0 leaves no relabellings for a band; run the test with some")
+        rows = self._functions(estimates, at, relabellings.rows()(relabellings.count))
+        return WitnessBand.of(
+            at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
+        )
+
+    def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The witness functions (rows, g) of all relabellings; estimators are fitted again in each."""
+        kernel, used = estimates[0].kernel, self.estimator
+        if self.tuning == "pooled":
+            used = used.tuned(kernel, self.pooled)
+        if used.needs == "noise" or (used.changes_features and not used.smooths):
+            return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
+        gram = Gram(
+            "factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled
+        )
+        weights = weights_of(used, gram, self.hypothesis.sizes, self.tuning)(labels)
+        if not np.isfinite(weights).all():
+            raise ValueError("the estimator could not be computed on a relabelled sample; use more shrinkage")
+        smoothing = estimates[0].smoothing
+        if smoothing is not None:
+            kernel = kernel.smoothed(np.asarray(smoothing), self.pooled.shape[1])
+        return np.where(labels == 0, weights, -weights) @ _averaged(kernel, self.pooled, at)
+
+    def _one(self, estimator: MeanEstimator, kernel: Kernel, at: np.ndarray, first: np.ndarray) -> np.ndarray:
+        """The function of one relabelling, for estimates that are no combination of the observations' features."""
+        one, other = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], self.tuning)
+        flat = at.reshape(-1, at.shape[2])
+        return (one.embedding(flat) - other.embedding(flat)).reshape(at.shape[:2]).mean(axis=1)
+
+    def contributions(self, *, n_repeats: int, rng: Any) -> pd.DataFrame:
+        """How much of the statistic goes when a coordinate's values are exchanged among all observations."""
+        import pandas as pd
+
+        repeats, generator = count(n_repeats, "n_repeats", minimum=2), as_rng(rng)
+        whole = self._statistic(self.pooled)
+        rows = []
+        for j in range(self.pooled.shape[1]):
+            drops = np.empty(repeats)
+            for r in range(repeats):
+                changed = self.pooled.copy()
+                changed[:, j] = generator.permutation(changed[:, j])
+                drops[r] = whole - self._statistic(changed)
+            share = drops.mean() / whole if whole > 0.0 else np.nan
+            rows.append((j, drops.mean(), drops.std(ddof=1) / np.sqrt(repeats), share))
+        return pd.DataFrame(rows, columns=["coordinate", "drop", "error", "share"])
+
+    def _statistic(self, pooled: np.ndarray) -> float:
+        changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
+        grams = Grams("dense", None, 1e18, self.relabellings.rng)
+        prepared = changed.prepare(self.estimator, self.kernel, self.form, grams, 1)
+        identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
+        return float(prepared.statistic(identity[None])[0, 0])
+
+
+def _averaged(kernel: Kernel, points: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """The kernel between points (N, d) and groups of points (g, r, d), averaged over each group: (N, g)."""
+    groups, many, columns = at.shape
+    step = max(1, _VALUES // (len(points) * many))
+    blocks = [
+        kernel(points, at[start : start + step].reshape(-1, columns)).reshape(len(points), -1, many).mean(axis=2)
+        for start in range(0, groups, step)
+    ]
+    return np.concatenate(blocks, axis=1)

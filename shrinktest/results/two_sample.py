@@ -1,0 +1,181 @@
+"""TwoSampleResult: what a two-sample test found, and where and in which coordinates the samples differ."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest.results.result import TestResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from shrinktest.results.band import WitnessBand
+
+_LEFT_OUT = "left out when the result was pickled"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoSampleResult(TestResult):
+    """Result of a two-sample test: all of a :class:`TestResult`, and where the two samples differ.
+
+    Attributes
+    ----------
+    again : Witness or None
+        The data and the statistic, to compute it on the same permutations or on other data; not in a pickle, which
+        would otherwise hold the data, unless ``keeps_data``.
+    keeps_data : bool
+        Whether it is (``with_data``).
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As in a :class:`TestResult`.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As in a :class:`TestResult`, too.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> result.witness([0.5, 2.5]).round(2)  # the first sample is at the left
+    array([ 0.68, -0.64])
+    """
+
+    again: Any = None
+    keeps_data: bool = False
+
+    def witness(self, points: Any) -> np.ndarray:
+        """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
+
+        Positive where the first sample has more mass.
+
+        Raises
+        ------
+        ValueError
+            If the data contained missing values.
+        """
+        self._require_estimates()
+        first, second = self.estimates
+        return first.embedding(points) - second.embedding(points)
+
+    def with_data(self) -> TwoSampleResult:
+        """The same result, which keeps its data when it is pickled, for ``witness_band`` and ``contributions``."""
+        return replace(self, keeps_data=True)
+
+    def _require_estimates(self) -> None:
+        if not self.estimates:
+            raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
+
+    def _recomputed(self) -> Any:
+        self._require_estimates()
+        if self.again == _LEFT_OUT:
+            raise ValueError(
+                "this result was pickled without its data, from which the band, the contributions and the picture are "
+                "computed; pickle result.with_data(), or compute them before"
+            )
+        if self.again is None:
+            raise ValueError(
+                "this result does not say how to compute its statistic again; run two_sample_test with one estimator "
+                "and one bandwidth"
+            )
+        return self.again
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        if self.again is not None and not self.keeps_data:
+            state["again"] = _LEFT_OUT
+        return state
+
+    def __copy__(self) -> TwoSampleResult:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TwoSampleResult:
+        return replace(self, **{field.name: copy.deepcopy(getattr(self, field.name), memo) for field in fields(self)})
+
+    def witness_band(self, points: Any, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
+        """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
+
+        Parameters
+        ----------
+        points : array_like, shape (g, d), or (g, r, d)
+            Where; with three dimensions, the average over each group of r points.
+        confidence : float, default 0.95
+            The chance that the whole function stays within the band if the samples have one distribution.
+        studentize : bool, default True
+            Whether the band is proportional to the spread of the function over the relabellings; otherwise it has one
+            width, which small differences in the tails cannot leave.
+
+        Returns
+        -------
+        WitnessBand
+            ``values``, ``half_width``, ``outside``, ``pvalue``, ``to_frame()``.
+
+        Raises
+        ------
+        ValueError
+            Without relabellings, or if the result was pickled without its data.
+
+        Notes
+        -----
+        The functions of the same relabellings as in the test, each with its estimates fitted again, are compared by
+        their largest height over the points, in units of their root mean square at every point if ``studentize``.  A
+        function that leaves the band anywhere rejects equality at level 1 - confidence, exactly.  Where it does is
+        where the evidence is, and not proven for each point by itself: the relabellings know the hypothesis that there
+        is no difference at all (weak control).  A rule that stopped the test early is not used here.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from shrinktest import two_sample_test
+        >>> rng = np.random.default_rng(0)
+        >>> result = two_sample_test(rng.normal(size=60), rng.normal(1.0, 1.0, size=60), rng=0)
+        >>> band = result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0])
+        >>> band.outside
+        array([ True,  True, False,  True,  True])
+        """
+        return self._recomputed().band(self.estimates, points, confidence=confidence, studentize=studentize)
+
+    def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
+        """The witness function over one or two coordinates, with its band (matplotlib).
+
+        Parameters
+        ----------
+        ax : Axes, optional
+        **options
+            ``coordinates``: numbers of one or two columns (needed with more than two); ``others``: "median" holds the
+            other columns at the medians of all observations, "marginal" averages over their values (the partial
+            dependence of J. H. Friedman, Annals of Statistics 29 (2001), 1189-1232); ``confidence``, ``studentize`` as
+            in :meth:`witness_band`; ``grid``: points along each coordinate; ``names`` of all columns.
+        """
+        self._recomputed()
+        from shrinktest.plots.witness import plot_witness
+
+        return plot_witness(self, ax, **options)
+
+    def contributions(self, *, n_repeats: int = 20, rng: Any = 0) -> pd.DataFrame:
+        """What each coordinate contributes to the statistic of a two-sample test (pandas).
+
+        Parameters
+        ----------
+        n_repeats : int, default 20
+            Exchanges to average over.
+        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+            Source of the exchanges.
+
+        Returns
+        -------
+        DataFrame
+            coordinate, drop, error (standard error of the drop over the repeats), share (drop over statistic).
+
+        Notes
+        -----
+        The drop is the statistic of the data less that of data in which the values of the coordinate have been
+        exchanged among all observations of both samples, so that they say nothing about the sample nor about the other
+        coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
+        bandwidth stays; estimators are fitted again.  Shares do not add up to 1: what two coordinates show together
+        goes with either, and are NaN where the statistic is not above zero.  Below zero is what chance makes of a
+        coordinate without a difference.
+        """
+        return self._recomputed().contributions(n_repeats=n_repeats, rng=rng)

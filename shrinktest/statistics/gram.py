@@ -1,0 +1,273 @@
+"""How the kernel gets to the statistic: as a Gram matrix, or by coordinates of the observations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import choice, count
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
+
+GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
+
+_COLUMNS = 2  # of data whose Gram matrix has a low rank; with more it is full
+_LOW = 1000  # coordinates at most where nobody asked for a factor
+_MOST = 3000  # coordinates beyond which a factor is no longer one
+
+
+@dataclass(frozen=True)
+class Gram:
+    """A kernel at the observations: as their Gram matrix, or by coordinates whose inner products it is.
+
+    Parameters
+    ----------
+    name : str
+        "dense": its Gram matrix.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom",
+        "rff": coordinates of an approximation.
+    kernel : Kernel
+        For all but "dense" one of finite rank.
+    points : ndarray, shape (N, d)
+    note : str, optional
+        What a reader of the result should know.
+    found : ndarray, shape (N, rank), optional
+        Coordinates of the observations where they were found on the way.
+    """
+
+    name: str
+    kernel: Kernel
+    points: np.ndarray
+    note: str | None = None
+    found: np.ndarray | None = None
+    _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
+
+    def matrix(self, workers: int = 1) -> np.ndarray:
+        """The Gram matrix of the observations; evaluated once, whoever asks."""
+        if not self._evaluated:
+            self._evaluated.append(np.ascontiguousarray(self.kernel.gram_matrix(self.points, workers)))
+        return self._evaluated[0]
+
+    def coordinates(self) -> np.ndarray | None:
+        """Coordinates (N, rank) of the observations; None for "dense"."""
+        if self.found is not None:
+            return self.found
+        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+            return None
+        return self.kernel.coordinates(self.points)
+
+    @property
+    def columns(self) -> int | None:
+        """How many coordinates there are; None for "dense"."""
+        if self.found is not None:
+            return int(self.found.shape[1])
+        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+            return None
+        return int(self.kernel.coordinates(self.points[:1]).shape[1])
+
+    @property
+    def embedded(self) -> Kernel | None:
+        """The kernel of finite rank that stands for the one asked for, where coordinates are used."""
+        return self.kernel if isinstance(self.kernel, FiniteRank) else None
+
+
+class Grams:
+    """`choose_gram` for all statistics of a test: every distinct kernel is evaluated once.
+
+    Kernels are told apart by ``==``.  Random coordinates are drawn for every kernel object by itself, so that a
+    statistic sees the same ones whatever it is combined with.
+
+    Parameters
+    ----------
+    gram, rank, memory, rng
+        As for :func:`choose_gram`.
+    """
+
+    def __init__(self, gram: str, rank: int | None, memory: float, rng: np.random.Generator) -> None:
+        self.options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng}
+        self._known: list[tuple[np.ndarray, Kernel, tuple[Any, ...], Gram]] = []
+
+    @property
+    def random(self) -> bool:
+        """Whether coordinates are drawn at random."""
+        return self.options["gram"] in ("nystrom", "rff")
+
+    def __call__(self, kernel: Kernel, points: np.ndarray, **wishes: Any) -> Gram:
+        """The kernel at these points; ``wishes`` are the arguments of :func:`choose_gram` that a statistic decides."""
+        options = {**self.options, **wishes}
+        asked = tuple(sorted((name, value) for name, value in wishes.items()))
+        same = [one for one in self._known if one[0] is points and self._same(one[1], kernel)]
+        for _, _, before, gram in same:
+            if before == asked:
+                return gram
+        found = choose_gram(kernel, points, **options)
+        dense = [one[3] for one in same if one[3].name == found.name == "dense"]
+        self._make_room(len(points), options["memory"])
+        self._known.append((points, kernel, asked, dense[0] if dense else found))
+        return self._known[-1][3]
+
+    def _same(self, one: Kernel, other: Kernel) -> bool:
+        return one is other or (not self.random and bool(one == other))
+
+    def _make_room(self, size: int, memory: float) -> None:
+        """Forget the oldest, so that the Gram matrices kept and a new one take half of the memory at most."""
+        while self._known and 8.0 * size**2 * (1 + sum(bool(one[3]._evaluated) for one in self._known)) > memory / 2.0:
+            self._known.pop(0)
+
+
+def choose_gram(
+    kernel: Kernel,
+    points: np.ndarray,
+    *,
+    gram: str,
+    rank: int | None,
+    memory: float,
+    rng: np.random.Generator,
+    by_coordinates: bool,
+    unasked: bool = True,
+    kernels: int = 1,
+    large: int = 1500,
+    columns: int = _COLUMNS,
+    default_rank: int = 1000,
+) -> Gram:
+    """How to evaluate a kernel at these observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        Of the features that the estimator works with.
+    points : ndarray, shape (N, d)
+        All observations.  What is found on them does not depend on their labels.
+    gram : {"auto", "dense", "factor", "nystrom", "rff"}
+    rank : int, optional
+        Number of coordinates.
+    memory : float
+        Bytes.
+    rng : numpy.random.Generator
+        Draws landmarks and frequencies; not touched for the others.
+    by_coordinates : bool
+        Whether the estimator can do without the Gram matrix.
+    unasked : bool
+        Whether "auto" may choose coordinates.
+    kernels : int
+        How many kernels share the memory, with a working copy each when there are several.
+    large : int
+        Number of observations from which few coordinates pay for being found.
+    columns : int
+        Of the data, up to which they are looked for.
+    default_rank : int
+        Coordinates of an approximation.
+
+    Raises
+    ------
+    ValueError
+        For coordinates that the kernel does not have, or a rank where there is none.
+    MemoryError
+        If it takes more than ``memory``; says how much, and which would fit.
+    """
+    choice(gram, GRAMS, "gram")
+    if rank is not None:
+        rank = count(rank, "rank", minimum=1)
+        if gram in ("auto", "dense"):
+            raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
+    size, width = points.shape
+    needed = _needed(size, kernels)
+    affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
+    fits = needed <= memory
+    if gram == "auto":
+        gram = "dense"
+        small = size < large or width > columns
+        if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
+            found = _factor(kernel, points, min(_LOW, size // 4, affordable))
+            if found is not None:
+                return found
+    if gram != "dense" and not by_coordinates:
+        raise ValueError(
+            f"gram={gram!r}: this estimator is fitted to the Gram matrix of every relabelled sample, as are your own, "
+            "marginalised ones that tune their noise there, and all but 'kme', 'skmse' and the marginalised ones in "
+            "an independence test; use gram='dense'"
+        )
+    if gram == "dense":
+        advice = (
+            f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
+            if by_coordinates
+            else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
+        )
+        check_memory(size, kernels, memory, advice)
+        return Gram("dense", kernel, points)
+    exact = gram == "factor" and rank is None  # then nobody knows how many coordinates before they are found
+    most = rank or min(_MOST if exact else default_rank, size)
+    if (1 if exact else most) > max(1, affordable):
+        raise MemoryError(
+            f"gram={gram!r}: {most} coordinates of {size} observations take {_bytes(24.0 * kernels * size * most)}, "
+            f"more than max_memory={_bytes(memory)}; give rank={max(1, affordable)} or less"
+        )
+    if exact:
+        found = _factor(kernel, points, min(most, affordable))
+        if found is None:
+            full = (
+                f"the Gram matrix has more than {min(most, affordable)} dimensions, or nearly as many as observations"
+            )
+            if affordable < most:
+                raise MemoryError(
+                    f"gram='factor': {full}, and {affordable} coordinates of {size} observations take all of "
+                    f"max_memory={_bytes(memory)}; use gram='nystrom' with rank={min(default_rank, affordable)}"
+                )
+            raise ValueError(
+                f"gram='factor': {full}, so that its factor saves nothing; "
+                f"use gram='dense', or approximate it by gram='nystrom', rank={default_rank}"
+            )
+        return found
+    if gram == "factor":
+        assert rank is not None
+        if isinstance(kernel, FiniteRank):
+            return Gram(gram, kernel, points)
+        low = factorized(kernel, points, rank, truncate=True)
+        assert low is not None  # as it may be truncated
+        return Gram(gram, low[0], points, _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
+    if gram == "nystrom":
+        approximation = nystrom(kernel, points, most, rng)
+        return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {most} landmarks"))
+    approximation = random_fourier(kernel, width, most, rng)
+    return Gram(gram, approximation, points, _note(f"an approximation by {most} random Fourier features"))
+
+
+def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
+    """Raise MemoryError if the Gram matrices of so many observations do not fit; ``advice`` says what does."""
+    needed = _needed(size, kernels)
+    if needed > memory:
+        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+        raise MemoryError(
+            f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
+            f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
+        )
+
+
+def _needed(size: int, kernels: int) -> float:
+    """Bytes of Gram matrices while they are made."""
+    return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
+
+
+def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
+    """The kernel by a factor of at most ``limit`` coordinates, if there is one."""
+    if isinstance(kernel, FiniteRank):
+        return Gram("factor", kernel, points)
+    low = factorized(kernel, points, limit) if limit >= 1 else None
+    return Gram("factor", low[0], points, found=low[1]) if low else None
+
+
+def _few(kernel: Kernel, points: np.ndarray) -> bool:
+    return isinstance(kernel, FiniteRank) and 4 * kernel.coordinates(points[:1]).shape[1] <= len(points)
+
+
+def _note(what: str) -> str:
+    return f"The statistic is that of {what}; its permutation test has exact level."
+
+
+def _bytes(size: float) -> str:
+    unit, name = next(
+        (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
+    )
+    return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"

@@ -1,0 +1,91 @@
+"""Prepared: one statistic of the data at hand, with everything that does not depend on the labels done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._threads import each
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.nulls.permutation import CostHint, Null, Statistic, null_distribution
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.stopping import Stopping
+
+WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
+
+FORMS = ("auto", "biased", "unbiased")
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A statistic as a function of relabellings, and what a result says of it.
+
+    Parameters
+    ----------
+    statistic : callable
+        Relabellings (B, N) to (B, 2); what it closes over does not depend on the labels.
+    estimates : callable
+        The embeddings of the data as they are labelled.
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that are used.
+    route : str
+        How the kernel is evaluated.
+    notes : tuple of str
+        What a reader should know about this combination.
+    threads : bool
+        Whether threads pay.
+    cost : CostHint, optional
+        For statistics that are cheap per row only in large batches.
+    """
+
+    statistic: Statistic
+    estimates: Callable[[], tuple[MeanEmbedding, ...]]
+    kernel: Any
+    route: str
+    notes: tuple[str, ...]
+    threads: bool
+    cost: CostHint | None = None
+
+    def null(
+        self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False
+    ) -> Null:
+        """The statistic on the data and over the relabellings."""
+        return null_distribution(
+            self.statistic,
+            relabellings,
+            stopping=stopping,
+            workers=workers if self.threads else 1,
+            progress=progress,
+            cost=self.cost,
+        )
+
+    def about(self) -> dict[str, Any]:
+        """What a result says of it."""
+        return {"kernel": self.kernel, "estimates": self.estimates(), "notes": self.notes, "route": self.route}
+
+
+def margins(
+    estimator: MeanEstimator, kernels: Sequence[Kernel], variables: Sequence[np.ndarray], workers: int = 1
+) -> tuple[MeanEstimator, ...]:
+    """One estimator per variable.
+
+    Those that smooth the features are tuned here, once, because relabelling leaves the margins as they are.
+    """
+    found = [estimator] * len(kernels)
+    if estimator.smooths:
+
+        def tune(v: int) -> None:
+            found[v] = estimator.tuned(kernels[v], variables[v])
+
+        each(tune, range(len(kernels)), workers if len(variables[0]) >= WORTH_THREADS else 1)
+    return tuple(found)
+
+
+def runs_compiled(estimator: MeanEstimator) -> bool:
+    """Whether threads pay: users' Python functions hold the interpreter lock and need not be thread-safe."""
+    return estimator.needs != "function"

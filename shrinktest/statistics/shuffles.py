@@ -1,0 +1,110 @@
+"""dHSIC and its shrinkage relatives for every estimator, as a function of shuffles of the variables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import KME, MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.joint import WithoutMainEffects
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.gram import check_memory
+from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
+
+
+def prepare(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, ...],
+    variables: list[np.ndarray],
+    *,
+    memory: float,
+) -> Prepared:
+    """The statistic of an estimator and a kernel for each variable (n, p_l)."""
+    tuned = margins(estimator, kernels, variables)
+    features = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
+    check_memory(len(variables[0]), len(variables), memory)
+    return Prepared(
+        statistic=shuffle_statistic(estimator, features, variables),
+        estimates=lambda: (_estimate(tuned, kernels, features, variables),),
+        kernel=kernels,
+        route="dense",
+        notes=_notes(estimator, len(variables), len(variables[0])),
+        threads=runs_compiled(estimator),
+    )
+
+
+def shuffle_statistic(estimator: MeanEstimator, features: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
+    """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
+    from shrinktest._compiled.joint import feature_gram, shuffle_sums, shuffled
+
+    grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(features, variables, strict=True)]))
+    rows = np.ascontiguousarray(grams.mean(axis=1))
+    centre = grams, rows, rows.mean(axis=1)
+    n = rows.shape[1]
+    if estimator.smooths or estimator.needs == "sums":
+
+        def scaled(shuffles: np.ndarray) -> np.ndarray:
+            out = np.empty((len(shuffles), 3))
+            shuffle_sums(*centre, shuffles, out)
+            total, trace, size = out.T
+            return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
+
+        return scaled
+    if estimator.needs == "filter":
+        estimator.check_size(n)
+        theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+
+        def spectral(shuffles: np.ndarray) -> np.ndarray:
+            out = np.empty((len(shuffles), 2))
+            shuffled(*centre, shuffles, theta, amounts, *loops, out)
+            return out
+
+        return spectral
+
+    def by_function(shuffles: np.ndarray) -> np.ndarray:
+        out = np.empty((len(shuffles), 2))
+        for r in range(len(shuffles)):
+            gram = np.empty((n, n))
+            feature_gram(*centre, shuffles, r, gram)
+            w = estimator.weights(gram)
+            out[r] = w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+        return out
+
+    return by_function
+
+
+def _estimate(
+    estimators: tuple[MeanEstimator, ...],
+    kernels: tuple[Kernel, ...],
+    features: tuple[Kernel, ...],
+    variables: list[np.ndarray],
+) -> MeanEmbedding:
+    estimator = estimators[0]
+    points = np.hstack(variables)
+    joint = WithoutMainEffects(features, points, tuple(z.shape[1] for z in variables))
+    if estimator.smooths:  # the features are smoothed already; their weights are equal
+        amounts = tuple(
+            one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, variables, kernels, strict=True)
+        )
+        return replace(KME().embed(points, joint), shrinkage=amounts)
+    if estimator.needs == "sums":
+        return estimator.embed(points, joint)
+    weights, amount = estimator._solve(joint(points))
+    return MeanEmbedding(points, weights, joint, amount)
+
+
+def _notes(estimator: MeanEstimator, variables: int, n: int) -> tuple[str, ...]:
+    if estimator.scales_all_alike((n,)):
+        return (
+            "One shrinkage amount for every shuffle multiplies the statistic by a constant: the p-value is that of "
+            f"estimator='kme' ({'HSIC' if variables == 2 else 'dHSIC'}).",
+        )
+    if estimator.smooths:
+        return (
+            "The noise of a variable does not change with the shuffles: this is the test of estimator='kme' with wider "
+            "kernels, bandwidth^2 + 2 variance.",
+        )
+    return ()

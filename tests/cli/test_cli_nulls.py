@@ -1,0 +1,112 @@
+"""The command line: stopping rules, blocks, pairs, groups, shifts."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from shrinktest import BesagClifford, independence_test, two_sample_test
+from shrinktest.cli import main
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(12, 2)).round(6), RNG.normal(size=(12, 2)).round(6)
+SITES = [["north", "south", "west"][i % 3] for i in range(12)]
+FAST = ["--seed", "0", "--resamples", "99", "--json"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command line in a folder with a.csv, b.csv (two samples) and both.csv (two variables)."""
+    monkeypatch.chdir(tmp_path)
+    for name, z, groups in (("a", X, range(12)), ("b", Y, range(12, 24))):
+        rows = [f"{site},{u:.6f},{v:.6f},g{g // 2}" for site, (u, v), g in zip(SITES, z, groups, strict=True)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["site,u,v,cluster", *rows]))
+    rows = [f"{a:.6f},{s},{b:.6f}" for a, s, b in zip(X[:, 0], SITES, Y[:, 0], strict=True)]
+    (tmp_path / "both.csv").write_text("\n".join(["u,site,w", *rows]))
+
+    def call(*argv):
+        code = main([str(argument) for argument in argv])
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def same(shown, expected):
+    code, out, err = shown
+    assert (code, err) == (0, "")
+    assert json.loads(out) == json.loads(expected.to_json())
+
+
+@pytest.mark.parametrize(
+    ("typed", "given"),
+    [
+        ("--blocks site --columns u,v", {"blocks": SITES * 2}),
+        ("--groups cluster --columns u,v", {"groups": np.arange(24) // 2}),
+        ("--paired --columns u,v", {"paired": True}),
+        ("--columns u,v --stopping decision", {"stopping": "decision"}),
+        ("--columns u,v --stopping besag-clifford --paired", {"stopping": "besag-clifford", "paired": True}),
+        ("--columns u,v --stopping besag-clifford:h=5", {"stopping": BesagClifford(h=5)}),
+    ],
+)
+def test_two_samples(run, typed, given):
+    expected = two_sample_test(X, Y, rng=0, n_resamples=99, **given)
+    same(run("two-sample", "a.csv", "b.csv", *typed.split(), *FAST), expected)
+
+
+def test_columns_of_labels_are_not_data(run):
+    shown = run("two-sample", "a.csv", "b.csv", "--blocks", "site", "--groups", "cluster", *FAST)
+    assert shown[0] == 2 and "groups: some groups have observations in more than one block" in shown[2]
+    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, blocks=SITES)
+    same(run("independence", "both.csv", "--blocks", "site", *FAST), expected)
+
+
+def test_independence(run):
+    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, alpha=0.1, shift="circular")
+    typed = "--x u --y w --shift circular --alpha 0.1"
+    same(run("independence", "both.csv", *typed.split(), *FAST), expected)
+    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, stopping="decision")
+    same(run("independence", "both.csv", "--x", "u", "--y", "w", "--stopping", "decision", *FAST), expected)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("two-sample a.csv b.csv --columns u,v --stopping besag-cliford", "Did you mean 'besag-clifford'?"),
+        ("two-sample a.csv b.csv --columns u,v --stopping besag-clifford:k=3", "a parameter of besag-clifford"),
+        ("two-sample a.csv b.csv --columns u,v --stopping besag-clifford:h", "must look like lam=0.1; got 'h'"),
+        ("two-sample a.csv b.csv --columns u,v --blocks sites", "Did you mean 'site'?"),
+        ("two-sample a.csv b.csv --columns site,u --blocks site", "column 'site' is in both --blocks and --columns"),
+        ("two-sample a.csv b.csv --columns u,v --paired --blocks site", "so that --blocks has nothing to say"),
+        ("independence both.csv --x u,site --y w --blocks site", "column 'site' is in both --blocks and --x or --y"),
+        ("independence both.csv --x u --y w --shift linear", "--shift must be one of 'circular'"),
+        ("independence both.csv", "say which columns to test"),
+        ("power mean-shift --n 8 --trials 2 --quiet --stopping decisoin", "Did you mean 'decision'?"),
+        ("power mean-shift --n 8 --trials 2 --quiet --shift circular", "--shift is not for a two-sample test"),
+        ("power linear --n 8 --trials 2 --quiet --shift circular --workers 1", "observe longer series"),
+        ("power mean-shift --n 5 --trials 2 --quiet --paired --workers 1", "collect 6 pairs or more"),
+        ("power mean-shift --n 8 --trials 2 --quiet --estimators kme:lam", "must look like lam=0.1; got 'lam'"),
+    ],
+)
+def test_errors(run, command, said):
+    code, out, err = run(*command.split())
+    assert (code, out) == (2, "") and said in err
+
+
+def test_a_label_that_is_missing(run, tmp_path):
+    (tmp_path / "both.csv").write_text("u,site,w\n1,a,2\n2,,3\n3,a,1\n5,b,2\n")
+    code, _, err = run("independence", "both.csv", "--blocks", "site")
+    assert code == 2 and "blocks has no label for row 1 (counting from 0)" in err
+
+
+def test_power(run):
+    common = ["power", "mean-shift", "--n", "8", "--trials", "6", "--resamples", "99", "--workers", "1", "--quiet"]
+    code, out, err = run(*common, "--alphas", "0.05,0.1", "--stopping", "decision", "--csv", "stopped.csv")
+    assert (code, err) == (0, "")
+    assert "Permutations:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
+    run(*common, "--alphas", "0.05,0.1", "--csv", "full.csv")
+    with open("stopped.csv") as stopped, open("full.csv") as full:
+        assert stopped.read() == full.read()
+    assert run(*common, "--paired")[0] == 0
+    assert run(*common[:1], "linear", *common[2:], "--shift", "circular", "--alphas", "0.2")[0] == 0

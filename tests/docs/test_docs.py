@@ -1,0 +1,236 @@
+"""The pages: numbers from their data files, outputs from their code, links that lead somewhere, sources that exist."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import _pages
+import _study
+import pytest
+import rows as benchmark_rows
+
+import shrinktest
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted([*DOCS.glob("*.md"), *ROOT.glob("*.md")])
+MODULES = [
+    "shrinktest",
+    *(f"shrinktest.{name}" for name in ("estimators", "kernels", "datasets", "power", "risk", "applications")),
+    "shrinktest.power.designs",
+]
+PUBLIC = {
+    f"{module}.{name}": getattr(importlib.import_module(module), name)
+    for module in MODULES
+    for name in importlib.import_module(module).__all__
+    if callable(getattr(importlib.import_module(module), name))
+}
+# Objects under the first of their names, which is the shortest.
+OBJECTS = {id(found): name for name, found in reversed(PUBLIC.items())}
+SOURCES = [*sorted((ROOT / "shrinktest").rglob("*.py")), *sorted(DOCS.glob("*.md")), *(ROOT / "examples").glob("*.py")]
+
+
+def text_of(path):
+    return path.read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------------------------------------- numbers
+
+
+@pytest.mark.parametrize("study", _study.studies())
+def test_pages_of_studies_are_made_of_their_data(study):
+    assert _study.rebuilt(study) == (DOCS / f"{study}.md").read_text(encoding="utf-8")
+
+
+def test_every_page_that_names_a_study_is_checked():
+    named = {
+        path.stem for path in DOCS.glob("*.md") if f"\nWritten by `python examples/{path.stem}.py" in text_of(path)
+    }
+    assert {"which_estimator", "risk_study"} <= named
+    assert named == set(_study.studies())
+
+
+def test_a_number_that_is_not_in_the_data_is_found(tmp_path):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "figures").mkdir()
+    for path in [DOCS / "mixture_power.md", *DOCS.glob("data/mixture_power*"), *DOCS.glob("figures/mixture_power*")]:
+        (tmp_path / path.relative_to(DOCS)).write_bytes(path.read_bytes())
+    page = tmp_path / "mixture_power.md"
+    assert _study.rebuilt("mixture_power", tmp_path) == page.read_text(encoding="utf-8")
+    data = tmp_path / "data" / "mixture_power.csv"
+    data.write_text(re.sub(r",10,0\.05,False,0\.1", ",10,0.05,False,0.2", data.read_text("utf-8"), count=1), "utf-8")
+    assert _study.rebuilt("mixture_power", tmp_path) != page.read_text(encoding="utf-8")
+
+
+def test_tables_are_read_to_the_last_bit(tmp_path):
+    import pandas as pd
+
+    table = pd.DataFrame({"x": [0.1 + 0.2, 1e-300, float("nan")], "n": [1, 2, 3], "null": [True, False, True]})
+    table["label"] = ["a, b", "nan", ""]
+    table.to_csv(tmp_path / "t.csv", index=False, lineterminator="\n")
+    read = _study.read(tmp_path / "t.csv")
+    assert read["x"].tolist()[:2] == table["x"].tolist()[:2] and read["x"].isna().tolist() == [False, False, True]
+    assert [read[name].tolist() for name in ("n", "null", "label")] == [
+        table[name].tolist() for name in ("n", "null", "label")
+    ]
+
+
+def test_the_page_of_benchmarks_is_made_of_its_data():
+    rows = benchmark_rows.read(DOCS / "data" / "benchmarks.csv")
+    assert benchmark_rows.page(rows) == (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_every_data_file_and_figure_belongs_to_a_page():
+    text = "".join(text_of(path) for path in PAGES)
+    found = [path.relative_to(DOCS).as_posix() for folder in ("data", "figures") for path in (DOCS / folder).iterdir()]
+    assert found
+    assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
+
+
+def test_the_powers_in_the_readme_are_those_of_the_study():
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    rates = _study.read(DOCS / "data" / "which_estimator.csv")
+    rates = rates[(rates["test"] == "two-sample") & (rates["d"] == 20) & ~rates["null"]]
+    power = rates.set_index(["cell", "estimator"])["power"].map(lambda p: f"{p + 1e-9:.2f}".lstrip("0"))  # halves go up
+    cells = ("scale x1.3, all", "shift by 1, one", "correlation 0.6")
+    told = [f"{power[cell, 'kme']} and {power[cell, 'lam_cov 0.3']}" for cell in cells]
+    assert f"`FKMSE(lam_cov=0.3)` was {told[0]} when" in text
+    assert f"but {told[1]} when" in text and f"and {told[2]} when" in text
+
+
+# ---------------------------------------------------------------------------------------- code of the pages
+
+
+@pytest.mark.parametrize(
+    "page, blocks",
+    [
+        *((page, None) for page in _pages.PAGES if page != "README.md"),
+        ("README.md", 4),  # the tests; the study after them takes a minute
+        pytest.param("README.md", None, marks=pytest.mark.slow),
+    ],
+)
+def test_pages_show_what_their_code_prints(page, blocks, capsys):
+    assert _pages.written(page, blocks) == (ROOT / page).read_text(encoding="utf-8")
+
+
+def test_wrong_outputs_of_pages_are_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(_pages, "ROOT", tmp_path)
+    page = tmp_path / "page.md"
+    page.write_text("```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text\n4\n```\n", encoding="utf-8")
+    assert _pages.written("page.md").endswith("```text\n3\n```\n")
+    assert _pages.written("page.md", 1) == page.read_text(encoding="utf-8")
+    page.write_text("<!-- run\nprint('a  b')\n-->\n\n> wrong\n> text\n\nafter\n", encoding="utf-8")
+    assert _pages.written("page.md") == "<!-- run\nprint('a  b')\n-->\n\n> a b\n\nafter\n"
+    for lost in ("```python\nprint(1)\n```\n", "```python\nx = 1\n```\n\n```text\n1\n```\n"):
+        page.write_text(lost, encoding="utf-8")
+        with pytest.raises(ValueError, match="this prints"):
+            _pages.written("page.md")
+
+
+def test_every_page_with_code_is_run():
+    code = re.compile(r"^```python\n(?!>>> )", re.MULTILINE)  # sessions are doctests
+    assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(_pages.PAGES)
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples").glob("plot_*.py")))
+def test_gallery_scripts_read_as_pages(script):
+    text = (ROOT / "examples" / script).read_text(encoding="utf-8")
+    title, line = text.splitlines()[1:3]
+    assert text.startswith('"""\n') and set(line) == {"="} and len(line) == len(title)
+    assert text.count("\n# %%\n") >= 2 and text.rstrip().endswith("plt.show()")
+    assert "xlabel" in text and "ylabel" in text
+
+
+# ------------------------------------------------------------------------------------------------- links
+
+
+def anchors(page):
+    """What `page.md#...` can point to: headings in small letters, other signs left out, hyphens for spaces."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
+    return {
+        re.sub(r"[^\w -]", "", heading.lower()).strip().replace(" ", "-")
+        for heading in re.findall(r"(?m)^#+ (.+)$", text)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_relative_links_and_images_lead_somewhere(page):
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text(encoding="utf-8"))
+    made = ("gallery/", "api/")  # by the build, which fails where these do not resolve
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"https?://", target) or target.startswith(made):
+            continue
+        path, _, anchor = target.partition("#")
+        found = page.parent / path if path else page
+        if page.name == "contributing.md":
+            continue
+        assert found.exists(), f"{page.name}: {target}"
+        if anchor:
+            included = ROOT / "CONTRIBUTING.md" if found.name == "contributing.md" else found
+            assert anchor in anchors(included), f"{page.name}: {target}"
+
+
+# --------------------------------------------------------------------------------- sources and docstrings
+
+
+def keys(text):
+    """Citation keys such as [M14]."""
+    return set(re.findall(r"(?<![\w`])\[([A-Z]\w{0,5}\d\d[a-z]?)\](?!\()", text))
+
+
+def test_citations_are_in_the_bibliography():
+    bibliography = (DOCS / "references.bib").read_text(encoding="utf-8")
+    listed = re.findall(r"(?m)^@\w+\{(\w+),$", bibliography)
+    assert len(set(listed)) == len(listed)
+    used = set().union(*(keys(text_of(path)) for path in SOURCES))
+    assert {"M14", "S14", "X20"} <= used
+    assert used - set(listed) == set()
+    for entry in bibliography.split("\n@")[1:]:
+        assert all(f"\n  {name} = {{" in entry for name in ("author", "title", "year")), entry
+        assert "\n  url = {" in entry or "\n  doi = {" in entry, entry
+
+
+def test_citation_file_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    top = dict(re.findall(r"(?m)^([\w-]+): (.+)$", text))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert top["cff-version"] == "1.2.0" and top["type"] == "software"
+    assert (top["title"], top["version"]) == (project["name"], shrinktest.__version__)
+    assert top["license"] == project["license"]
+    assert f"- name: {project['authors'][0]['name']}" in text
+    yaml = pytest.importorskip("yaml")
+    assert set(yaml.safe_load(text)) >= {"cff-version", "message", "title", "authors", "version"}
+
+
+def test_every_public_name_has_a_docstring_with_an_example():
+    assert len(OBJECTS) > 80
+    without = [name for name in OBJECTS.values() if "\n>>> " not in (inspect.getdoc(PUBLIC[name]) or "")]
+    assert without == []
+
+
+def test_every_public_method_has_a_docstring():
+    without = []
+    for name in OBJECTS.values():
+        if not inspect.isclass(PUBLIC[name]):
+            continue
+        for key, value in vars(PUBLIC[name]).items():
+            described = callable(value) or isinstance(value, property | classmethod | staticmethod)
+            if described and not key.startswith("_") and not inspect.getdoc(getattr(PUBLIC[name], key)):
+                without.append(f"{name}.{key}")
+    assert without == []
+
+
+def test_the_api_page_lists_every_public_name_once():
+    listed, module = [], ""
+    for line in (DOCS / "api.rst").read_text(encoding="utf-8").splitlines():
+        module = line.removeprefix(".. currentmodule:: ") if line.startswith(".. currentmodule::") else module
+        if re.fullmatch(r"   [A-Za-z_]\w*", line):
+            listed.append(f"{module}.{line.strip()}")
+    assert len(set(listed)) == len(listed)
+    missing = [name for key, name in OBJECTS.items() if key not in {id(PUBLIC[other]) for other in listed}]
+    assert missing == [], "add them to docs/api.rst"
+    assert len(listed) == len(OBJECTS), "the same object twice"

@@ -1,0 +1,540 @@
+"""Kernels: values, bandwidths, the algebra, and the ways a kernel can be wrong."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shrinktest.kernels as names
+from naive_kernels import corrupted, gaussian, laplacian, linear, polynomial
+from naive_kernels import median_bandwidth as naive_median
+from shrinktest.kernels import (
+    Custom,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Product,
+    Scaled,
+    Sum,
+    as_kernel,
+    bandwidth_grid,
+    median_bandwidth,
+)
+from shrinktest.kernels import distance as distance_module
+
+
+def brownian(X, Y):
+    return np.minimum(np.abs(X).sum(axis=1)[:, None], np.abs(Y).sum(axis=1)[None, :])
+
+
+KERNELS = [
+    Gaussian(0.7),
+    Gaussian([0.5, 2.0]),
+    Laplacian(1.3),
+    Laplacian((0.5, 2.0)),
+    Linear(),
+    Polynomial(),
+    Polynomial(degree=3, offset=0),
+    Custom(brownian),
+    Gaussian(1.0) + Linear() + 2 * Laplacian(1.0),
+    Gaussian(1.0) * (Linear() + Polynomial(3)) * 0.25,
+]
+X = np.random.default_rng(0).normal(size=(12, 2))
+Y = np.random.default_rng(1).normal(size=(7, 2))
+
+
+@pytest.fixture(params=KERNELS, ids=repr)
+def kernel(request):
+    return request.param
+
+
+# --- laws of every kernel -----------------------------------------------------------------------------------
+
+
+def test_gram_matrix_is_symmetric_positive_and_consistent(kernel):
+    gram, cross = kernel(X), kernel(X, Y)
+    assert gram.shape == (12, 12)
+    assert cross.shape == (12, 7)
+    for matrix in (gram, cross):
+        assert matrix.dtype == np.float64
+        assert matrix.flags.c_contiguous
+    np.testing.assert_array_equal(gram, gram.T)
+    np.testing.assert_allclose(kernel(Y, X), cross.T, rtol=1e-13)
+    np.testing.assert_allclose(kernel(X, X.copy()), gram, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(kernel(X, X), gram)
+    assert np.linalg.eigvalsh(gram).min() >= -1e-12 * np.trace(gram)
+    repeated = kernel(np.vstack([X, X]))
+    assert np.linalg.eigvalsh(repeated).min() >= -1e-12 * np.trace(repeated)
+
+
+def test_rows_may_come_in_any_form_and_are_not_changed(kernel):
+    before = X.copy()
+    np.testing.assert_array_equal(kernel(pd.DataFrame(X)), kernel(X))
+    np.testing.assert_array_equal(kernel(np.asfortranarray(X), Y.tolist()), kernel(X, Y))
+    np.testing.assert_array_equal(X, before)
+
+
+def test_a_kernel_is_a_value(kernel):
+    rebuilt = eval(repr(kernel), {**vars(names), "brownian": brownian})
+    assert rebuilt == kernel
+    assert hash(rebuilt) == hash(kernel)
+    copy = pickle.loads(pickle.dumps(kernel))
+    assert copy == kernel
+    np.testing.assert_array_equal(copy(X), kernel(X))
+    assert [other == kernel for other in KERNELS].count(True) == 1
+    with pytest.raises(AttributeError):
+        kernel.anything = 1
+    assert kernel.resolve(X) == kernel  # nothing to resolve
+
+
+def test_bad_rows_are_refused(kernel):
+    for bad, message in ((np.nan, "missing"), (np.inf, "infinite")):
+        with pytest.raises(ValueError, match=message):
+            kernel([[1.0, 2.0], [bad, 0.0]])
+        with pytest.raises(ValueError, match="Y has"):
+            kernel(X, [[1.0, 2.0], [bad, 0.0]])
+    with pytest.raises(ValueError, match="X has 2 columns and Y has 3"):
+        kernel(X, np.ones((4, 3)))
+
+
+# --- values -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
+def test_values_against_the_formulas(bandwidth):
+    np.testing.assert_allclose(Gaussian(bandwidth)(X, Y), gaussian(X, Y, np.array(bandwidth)), rtol=1e-12)
+    np.testing.assert_allclose(Laplacian(bandwidth)(X, Y), laplacian(X, Y, np.array(bandwidth)), rtol=1e-12)
+
+
+def test_values_of_inner_product_kernels():
+    np.testing.assert_allclose(Linear()(X, Y), linear(X, Y), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(Polynomial(3, 1.5)(X, Y), polynomial(X, Y, 3, 1.5), rtol=1e-11, atol=1e-13)
+
+
+def test_one_bandwidth_per_column_is_a_change_of_units():
+    scale = np.array([1e-3, 1e4])
+    for kind in (Gaussian, Laplacian):
+        np.testing.assert_allclose(kind(scale)(X * scale, Y * scale), kind(1.0)(X, Y), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (2, 2, 9), (1, 5, 20), (40, 30, 3), (60, 60, 40)])
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_distances_of_few_points_are_those_of_the_compiled_loops(n, m, d, kind, monkeypatch):
+    rng = np.random.default_rng(n)
+    x, y = (rng.normal(size=(size, d)) * 10.0 ** (np.arange(d) % 5) for size in (n, m))
+    x[0], y[0] = 3.0, 3.0
+    few = kind(30.0)(x), kind(30.0)(x, y)
+    grid = bandwidth_grid(x, 3) if n > 1 else ()
+    monkeypatch.setattr(distance_module, "_FEW", 0)
+    many = kind(30.0)(x), kind(30.0)(x, y)
+    for ours, theirs in zip(few, many, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-300)
+        assert ours[0, 0] == theirs[0, 0] == 1.0
+    np.testing.assert_array_equal(few[0], few[0].T)
+    np.testing.assert_allclose(grid, bandwidth_grid(x, 3) if n > 1 else (), rtol=1e-14)
+
+
+@pytest.mark.parametrize("city", [False, True])
+def test_distances_are_exactly_symmetric(city):
+    x = np.random.default_rng(7).normal(size=(30, 11))
+    x[20:] = x[:10]
+    out = np.empty((30, 30))
+    distance_module._plain_distances(x, np.ascontiguousarray(x.T), city, out)
+    np.testing.assert_array_equal(out, out.T)
+    assert not np.diag(out).any() and not np.diag(out[20:, :10]).any()
+    np.testing.assert_allclose(out, np.linalg.norm(x[:, None] - x, axis=2, ord=1 if city else None), rtol=1e-13)
+    np.testing.assert_array_equal(distance_module._pairs(x, city), out[np.triu_indices(30, 1)])
+
+
+def test_large_offsets_do_not_cost_accuracy():
+    grid = np.arange(8.0)[:, None] / 8  # exact after the shift
+    for kind in (Gaussian, Laplacian):
+        np.testing.assert_array_equal(kind(0.5)(grid + 2.0**40), kind(0.5)(grid))
+
+
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_extreme_bandwidths_and_scales_stay_sane(kind):
+    np.testing.assert_array_equal(kind(1e-300)(X), np.eye(12))
+    np.testing.assert_array_equal(kind((1e-300, 1.0))(X), np.eye(12))
+    np.testing.assert_array_equal(kind(1e300)(X), np.ones((12, 12)))
+    for unit in (1e-250, 1e-170, 1e170, 1e250):
+        resolved = kind().resolve(X * unit)
+        np.testing.assert_allclose(resolved(X * unit), kind().resolve(X)(X), rtol=1e-10)
+    np.testing.assert_array_equal(kind(1.0)(np.array([-1e308, 1e308])), np.eye(2))
+
+
+def test_a_kernel_that_overflows_says_so():
+    for too_big in (Linear(), Polynomial(), Linear() + Linear(), Linear() * Linear()):
+        with pytest.raises(ValueError, match=r"is inf for row 0 of X and row 0 of Y.*rescale"):
+            too_big([1e200, 1.0])
+
+
+# --- bandwidths ---------------------------------------------------------------------------------------------
+
+
+def test_median_bandwidth_is_over_pairs_of_different_rows():
+    assert median_bandwidth(X) == pytest.approx(naive_median(X), rel=1e-14)
+    assert median_bandwidth([0.0, 1.0, 3.0, 7.0]) == np.sqrt((9 + 16) / 2)  # squares 1 4 9 16 36 49
+    assert Gaussian().resolve(X) == Gaussian(median_bandwidth(X))
+    assert Laplacian().resolve(X) == Laplacian(median_bandwidth(X, distance="cityblock"))
+    cityblock = np.median([np.abs(x - y).sum() ** 2 for x, y in combinations(X, 2)]) ** 0.5
+    assert median_bandwidth(X, distance="cityblock") == pytest.approx(cityblock, rel=1e-14)
+
+
+@settings(max_examples=50)
+@given(
+    points=st.lists(st.integers(-50, 50), min_size=3, max_size=12, unique=True),
+    unit=st.floats(1e-100, 1e100),
+    shift=st.integers(-1000, 1000),
+)
+def test_tests_see_the_same_gram_matrix_in_any_units(points, unit, shift):
+    Z = np.array(points, dtype=float)
+    for kind in (Gaussian, Laplacian):
+        expected = kind().resolve(Z)(Z)
+        np.testing.assert_allclose(kind().resolve(Z * unit)(Z * unit), expected, rtol=1e-9, atol=1e-300)
+        np.testing.assert_allclose(kind().resolve(Z + shift)(Z + shift), expected, rtol=1e-9)
+        order = np.argsort(Z)  # and the order of the pooled rows plays no part
+        assert kind().resolve(Z[order]) == kind().resolve(Z)
+
+
+def test_ties_more_than_half_use_the_positive_distances():
+    counts = np.repeat([0.0, 0.0, 0.0, 0.0, 3.0], 1)  # 6 of 10 distances are zero
+    with pytest.warns(UserWarning, match="more than half of the distances"):
+        assert median_bandwidth(counts) == 3.0 == naive_median(counts[:, None])
+    half = [0.0, 0.0, 0.0, 1.0]  # 3 of 6: exactly half, the median itself is positive
+    assert median_bandwidth(half) == np.sqrt(0.5)
+
+
+@pytest.mark.parametrize("Z", [np.ones((5, 2)), np.zeros(3), np.full(4, 1e-200)])
+def test_constant_data_have_no_median_distance(Z):
+    with pytest.raises(ValueError, match=r"all observations are equal.*give bandwidth=a number"):
+        Gaussian().resolve(Z)
+    assert (Gaussian(1.0)(Z) == 1).all()
+
+
+def test_median_needs_two_complete_rows_and_a_known_distance():
+    with pytest.raises(ValueError, match="at least 2 rows"):
+        median_bandwidth([1.0])
+    with pytest.raises(ValueError, match="missing"):
+        median_bandwidth([1.0, np.nan, 2.0])
+    with pytest.raises(ValueError, match="distance must be one of"):
+        median_bandwidth([1.0, 2.0], distance="euclid")
+
+
+def test_large_samples_use_rows_drawn_from_the_given_generator():
+    Z = np.sort(np.random.default_rng(3).normal(size=2001))  # sorted: the first rows would mislead
+    assert median_bandwidth(Z, rng=5) == median_bandwidth(Z, rng=np.random.default_rng(5))
+    assert median_bandwidth(Z, rng=5) != median_bandwidth(Z, rng=6)
+    assert median_bandwidth(Z, rng=5) == pytest.approx(median_bandwidth(Z[::2]), rel=0.1)
+    drawn = np.random.default_rng(5).choice(2001, 1000, replace=False)
+    assert median_bandwidth(Z, rng=5) == median_bandwidth(Z[drawn])
+
+
+def test_the_generator_is_left_alone_when_all_pairs_are_used(monkeypatch):
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    (Gaussian() + Laplacian()).resolve(X, generator)
+    assert generator.bit_generator.state == before
+    monkeypatch.setattr(distance_module, "_ALL_PAIRS_UP_TO", 11)
+    monkeypatch.setattr(distance_module, "_ROWS_DRAWN", 5)
+    (Gaussian() + Laplacian()).resolve(X, generator)
+    assert generator.bit_generator.state != before
+
+
+def test_bandwidths_are_normalised_so_that_equal_ones_are_equal():
+    forms = ([1, 2], (1.0, 2.0), np.array([1, 2]), pd.Series([1.0, 2.0]))
+    assert len({Gaussian(form) for form in forms}) == 1
+    assert repr(Gaussian(np.array([1, 2]))) == "Gaussian(bandwidth=(1.0, 2.0))"
+    assert Gaussian(np.float32(0.5)) == Gaussian(np.array(0.5)) == Gaussian(bandwidth=0.5)
+    assert Gaussian(1.0) != Laplacian(1.0)
+
+
+@pytest.mark.parametrize(
+    ("bandwidth", "error", "message"),
+    [
+        (0, ValueError, "bandwidth must be a finite number > 0, got 0"),
+        (-1.0, ValueError, "> 0, got -1"),
+        (np.nan, ValueError, "finite"),
+        (np.inf, ValueError, "finite"),
+        ("mean", ValueError, r"'median', or such as '0.5 \* median' .*'grid'\); got 'mean'"),
+        ([1.0, 0.0], ValueError, "bandwidth of column 1 must be a finite number > 0"),
+        ([], ValueError, "one number per column"),
+        ([[1.0]], ValueError, "one number per column"),
+        (None, TypeError, "bandwidth must be a number"),
+        (True, TypeError, "bandwidth must be a number"),
+        (["a"], TypeError, "bandwidth of column 0 must be a number"),
+    ],
+)
+def test_bad_bandwidths(bandwidth, error, message):
+    for kind in (Gaussian, Laplacian):
+        with pytest.raises(error, match=message):
+            kind(bandwidth)
+
+
+def test_a_vector_of_the_wrong_length():
+    for call in (Gaussian((1.0, 2.0, 3.0)), Gaussian((1.0, 2.0, 3.0)).resolve):
+        with pytest.raises(ValueError, match="3 entries but the points have 2 columns"):
+            call(X)
+
+
+def test_an_unresolved_kernel_does_not_guess():
+    with pytest.raises(ValueError, match=r"Laplacian\(bandwidth='median'\) has no number yet.*resolve"):
+        (Linear() + Laplacian())(X)
+
+
+# --- smoothing ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bandwidth", [0.7, (0.5, 2.0)])
+@pytest.mark.parametrize("variance", [0.3, (0.2, 3.0), (0.0, 1.0)])
+def test_smoothed_gaussian_is_the_expectation_under_noise(bandwidth, variance):
+    smooth = Gaussian(bandwidth).smoothed(variance, dimension=2)
+    expected = corrupted(X, Y, np.square(bandwidth), np.array(variance))
+    np.testing.assert_allclose(smooth(X, Y), expected, rtol=1e-12)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    noise = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2) * np.sqrt(variance)
+    mean = np.outer(weights, weights).ravel() / (2 * np.pi) @ Gaussian(bandwidth)(X[0] + noise, Y)
+    np.testing.assert_allclose(smooth(X[:1], Y)[0], mean, rtol=1e-4)
+
+
+def test_smoothing_twice_is_smoothing_once():
+    once = Gaussian(0.7).smoothed((0.5, 1.0), 2)
+    twice = Gaussian(0.7).smoothed((0.2, 0.9), 2)
+    again = twice.factor * twice.kernel.smoothed((0.3, 0.1), 2)
+    np.testing.assert_allclose(again(X), once(X), rtol=1e-12)
+
+
+def test_smoothing_at_the_edges():
+    assert Gaussian(0.7).smoothed(0.0, 3) == Gaussian(0.7)
+    assert Gaussian(1e-3).smoothed(1e6, 500)(np.zeros((2, 500))).max() < 1e-300  # underflows, and stays a kernel
+    with pytest.raises(ValueError, match=r"variance must be a number or have shape \(2,\)"):
+        Gaussian(1.0).smoothed([1.0, 2.0, 3.0], 2)
+    with pytest.raises(ValueError, match="variance must be a finite number >= 0"):
+        Gaussian(1.0).smoothed([1.0, -2.0], 2)
+    with pytest.raises(ValueError, match="2 entries but the points have 3 columns"):
+        Gaussian((1.0, 2.0)).smoothed(1.0, 3)
+    with pytest.raises(ValueError, match="has no number yet"):
+        Gaussian().smoothed(1.0, 3)
+
+
+# --- the algebra --------------------------------------------------------------------------------------------
+
+
+def test_sums_and_products_are_those_of_the_gram_matrices():
+    a, b, c = Gaussian(1.0), Linear(), Polynomial(2)
+    np.testing.assert_allclose((a + b)(X, Y), a(X, Y) + b(X, Y), rtol=1e-15)
+    np.testing.assert_allclose((a * b)(X, Y), a(X, Y) * b(X, Y), rtol=1e-15)
+    np.testing.assert_allclose((2 * a * 3)(X, Y), 6 * a(X, Y), rtol=1e-15)
+    np.testing.assert_allclose((a * (b + c))(X), (a * b + a * c)(X), rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose((b * b)(X), Polynomial(2, 0)(X), rtol=1e-13)
+
+
+def test_nesting_does_not_matter_and_reads_well():
+    a, b, c = Gaussian(1.0), Linear(), Laplacian(2.0)
+    assert a + (b + c) == (a + b) + c == Sum((a, b, c))
+    assert a * (b * c) == (a * b) * c == Product((a, b, c))
+    assert np.float64(2) * b == b * np.int64(2) == Scaled(2.0, b)
+    assert repr(b + b * (2 * b)) == "Linear() + Linear() * (2.0 * Linear())"
+    for compound in (
+        b * (2 * b) + b,
+        2 * (b * b),
+        (2 * b) * b,
+        0.1 * (a + 0.2 * b),
+        2 * (3 * b),
+        (a + b) * (b + c),
+    ):
+        assert eval(repr(compound), vars(names)) == compound
+
+
+def test_resolving_reaches_every_part():
+    kernel = 2 * (Gaussian() + Linear()) * Laplacian()
+    resolved = kernel.resolve(X)
+    assert resolved == 2 * (Gaussian().resolve(X) + Linear()) * Laplacian().resolve(X)
+    assert resolved.resolve(100 * X) == resolved
+
+
+@pytest.mark.parametrize(
+    ("make", "error"),
+    [
+        (lambda: 0 * Linear(), ValueError),
+        (lambda: Linear() * -1.0, ValueError),
+        (lambda: Linear() * np.inf, ValueError),
+        (lambda: True * Linear(), TypeError),
+        (lambda: Linear() + 1, TypeError),
+        (lambda: Linear() * "2", TypeError),
+        (lambda: np.ones(3) * Linear(), TypeError),
+        (lambda: Sum((Linear(),)), ValueError),
+        (lambda: Product((Linear(), np.dot)), TypeError),
+        (lambda: Scaled(2.0, "linear"), TypeError),
+        (lambda: Polynomial(degree=0), ValueError),
+        (lambda: Polynomial(degree=2.0), TypeError),
+        (lambda: Polynomial(offset=-1), ValueError),
+        (lambda: Kernel(), TypeError),
+    ],
+)
+def test_what_would_not_be_a_kernel(make, error):
+    with pytest.raises(error):
+        make()
+
+
+# --- the user's own -----------------------------------------------------------------------------------------
+
+
+def test_precomputed_looks_up_rows():
+    gram = Gaussian(1.0)(X)
+    kernel = Precomputed(gram)
+    np.testing.assert_array_equal(kernel(range(12)), gram)
+    np.testing.assert_array_equal(kernel([3, 1], [[0], [5], [0]]), gram[[3, 1]][:, [0, 5, 0]])
+    assert repr(kernel) == "Precomputed(<12 x 12 Gram matrix>)"
+    assert kernel == Precomputed(gram.tolist())
+    assert hash(kernel) == hash(Precomputed(gram.copy()))
+    assert kernel != Precomputed(2 * gram)
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert kernel.resolve([0, 1]) is kernel
+    gram[0, 0] = 7  # the kernel keeps its own
+    assert kernel([0])[0, 0] == 1
+    with pytest.raises(ValueError, match="read-only"):
+        kernel.gram[0, 0] = 7
+
+
+@pytest.mark.parametrize("rows", [[0, 12], [-1, 0], [0.5, 1], [[0, 1], [1, 2]]])
+def test_precomputed_points_are_row_numbers(rows):
+    with pytest.raises(ValueError, match="the points are row numbers of its matrix"):
+        Precomputed(np.eye(12))(rows)
+
+
+@pytest.mark.parametrize(
+    ("gram", "message"),
+    [
+        (np.ones((2, 3)), r"gram must be square, got shape \(2, 3\)"),
+        ([[1.0, np.nan], [0.0, 1.0]], "gram has 1 missing value"),
+        ([[1.0, np.inf], [np.inf, 1.0]], "gram has an infinite value"),
+        ([[1.0, 0.5], [0.4, 1.0]], r"gram is not symmetric: 0.5 at \(0, 1\) but 0.4 at \(1, 0\)"),
+    ],
+)
+def test_precomputed_checks_its_matrix(gram, message):
+    with pytest.raises(ValueError, match=message):
+        Precomputed(gram)
+
+
+def test_rounding_is_no_asymmetry():
+    gram = Gaussian(1.0)(X)
+    gram[0, 1] += 1e-15
+    kept = Precomputed(gram).gram
+    np.testing.assert_array_equal(kept, kept.T)
+
+
+def test_a_function_equals_the_built_in_kernel():
+    own = Custom(lambda X, Y: np.exp(-0.5 * ((X[:, None] - Y[None]) ** 2).sum(axis=2)))
+    np.testing.assert_allclose(own(X, Y), Gaussian(1.0)(X, Y), rtol=1e-12)
+    np.testing.assert_allclose((own + Linear())(X), Gaussian(1.0)(X) + Linear()(X), rtol=1e-12)
+    assert repr(Custom(brownian)) == "Custom(brownian)"
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X, Y: np.ones(3), r"returned shape \(3,\) for 12 rows against 12"),
+        (lambda X, Y: 1.0, r"returned shape"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "is nan for row 0 of X and row 0 of Y"),
+        (lambda X, Y: X[:, :1] - Y[:, 0], "is not symmetric"),
+    ],
+)
+def test_a_function_that_is_no_kernel(function, message):
+    with pytest.raises(ValueError, match=message):
+        Custom(function)(X)
+
+
+class Ones(Kernel):
+    """A kernel of one's own, by the one method that it needs."""
+
+    def evaluate(self, X, Y):
+        return np.ones((len(X), len(Y)))
+
+
+def test_a_subclass_needs_only_evaluate():
+    kernel = Ones() * 3 + Linear()
+    np.testing.assert_allclose(kernel(X, Y), 3 + X @ Y.T)
+    assert as_kernel(Ones()).resolve(X)(X).shape == (12, 12)
+    np.testing.assert_array_equal(Ones().diagonal(X), np.ones(12))
+    with pytest.raises(ValueError, match="X has 1 missing value"):
+        Ones()([0.0, np.nan])
+
+
+def test_a_subclass_with_a_call_is_deprecated():
+    with pytest.warns(DeprecationWarning, match=r"Constant has a __call__ .* rename __call__ to evaluate"):
+
+        class Constant(Kernel):
+            def __call__(self, X, Y=None):
+                return np.ones((len(X), len(X if Y is None else Y)))
+
+    np.testing.assert_allclose((Constant() * 3 + Linear())(X, Y), 3 + X @ Y.T)
+    np.testing.assert_array_equal(Constant().evaluate(X, X), np.ones((12, 12)))
+
+
+# --- from an argument ---------------------------------------------------------------------------------------
+
+
+def test_kernels_by_name():
+    assert as_kernel("gaussian") == Gaussian()
+    assert as_kernel("gaussian", 2) == Gaussian(2.0)
+    assert as_kernel("laplacian", np.array([1, 2])) == Laplacian((1.0, 2.0))
+    assert as_kernel("linear") == Linear()
+    assert as_kernel("polynomial") == Polynomial(2, 1.0)
+    assert as_kernel(Gaussian(3.0)) == Gaussian(3.0)
+    assert as_kernel(brownian) == Custom(brownian)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "bandwidth", "error", "message"),
+    [
+        ("gausian", "median", ValueError, r"kernel_x must be one of 'gaussian'.*Did you mean 'gaussian'"),
+        ("precomputed", "median", ValueError, r"kernel_x=Precomputed\(gram\)"),
+        (np.eye(3), "median", TypeError, r"got ndarray; a Gram matrix goes in as Precomputed\(gram\)"),
+        (None, "median", TypeError, "kernel_x must be a name, a Kernel, or a function"),
+        (
+            Gaussian,
+            "median",
+            TypeError,
+            r"the class Gaussian; pass an object such as kernel_x=Gaussian\(...\)",
+        ),
+        (
+            Gaussian(1.0),
+            2.0,
+            ValueError,
+            r"bandwidth_x=2.0 has no effect on kernel_x=Gaussian\(bandwidth=1.0\)",
+        ),
+        ("linear", 2.0, ValueError, r"bandwidth_x=2.0 has no effect on kernel_x=Linear\(\)"),
+        (brownian, [1.0, 2.0], ValueError, r"leave bandwidth_x at 'median'"),
+        ("gaussian", "silverman", ValueError, "or such as .* got 'silverman'"),
+    ],
+)
+def test_kernel_arguments_that_make_no_sense(kernel, bandwidth, error, message):
+    with pytest.raises(error, match=message):
+        as_kernel(kernel, bandwidth, "kernel_x")
+
+
+@pytest.mark.parametrize("size", [1, 2, 2**14, 2**14 + 1, 60_000, 100_001])
+@pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic", "two values", "heavy tails"])
+def test_median_of_many_values_is_the_median(size, kind):
+    rng, stride = np.random.default_rng(size), size // distance_module._SOME or 1  # of those looked at first
+    values = {
+        "random": lambda: rng.random(size),
+        "sorted": lambda: np.sort(rng.normal(size=size) ** 2),
+        "ties": lambda: rng.integers(0, 5, size=size) * 1.5,
+        "periodic": lambda: np.where(np.arange(size) % stride == 0, 7.0, rng.random(size)),
+        "two values": lambda: np.repeat([1.0, 4.0], [size // 2, size - size // 2]),
+        "heavy tails": lambda: rng.standard_cauchy(size) ** 2,
+    }[kind]()
+    before = values.copy()
+    assert distance_module._median(values) == np.median(values)
+    assert np.array_equal(values, before)

@@ -1,0 +1,146 @@
+"""Ranks, scores and adjusted p-values of several statistics over the same relabellings."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import naive_multiplicity as naive
+from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tail_ranks
+
+
+def draws(seed, rows=60, k=5):
+    """Correlated statistics with scales and skewness of their own."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=(rows, k)) + rng.normal(size=(rows, 1))
+    return np.exp(z * rng.uniform(0.2, 1.5, k)) * rng.uniform(1e-6, 1e6, k)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_ranks_and_pvalues_agree_with_the_literal_definition(seed):
+    statistics = draws(seed)
+    assert np.array_equal(tail_ranks(statistics), naive.tail_ranks(statistics))
+    found = scores(statistics)
+    assert overall_pvalue(found) == pytest.approx(naive.overall(statistics))
+    np.testing.assert_allclose(step_down(found), naive.step_down(statistics))
+
+
+def test_ranks_count_ties_within_the_tolerance_of_the_column():
+    rng = np.random.default_rng(0)
+    statistics = rng.integers(0, 6, size=(40, 3)) * np.array([1.0, 10.0, 1e-3])
+    tolerance = np.array([1e-9, 1e-8, 1e-12])
+    noisy = statistics + tolerance / 3 * rng.uniform(-1, 1, size=statistics.shape)
+    assert np.array_equal(tail_ranks(noisy, tolerance), naive.tail_ranks(statistics))
+    assert np.array_equal(tail_ranks(noisy, tolerance), naive.tail_ranks(noisy, tolerance))
+    assert not np.array_equal(tail_ranks(noisy), naive.tail_ranks(statistics))
+
+
+def test_tied_statistics_have_equal_scores():
+    rng = np.random.default_rng(1)
+    statistics = rng.integers(0, 6, size=(40, 3)).astype(float)
+    noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
+    found = scores(noisy, 1e-9)
+    for column, value in zip(found.T, statistics.T, strict=True):
+        assert len(np.unique(column)) == len(np.unique(value))
+        assert (np.diff(column[np.argsort(value, kind="stable")]) <= 0).all()
+
+
+def test_one_column_gives_the_permutation_pvalue():
+    statistics = draws(3, k=1)
+    expected = (statistics >= statistics[0]).mean()
+    assert overall_pvalue(scores(statistics)) == expected == step_down(scores(statistics))[0]
+
+
+def test_monotone_transformations_keep_ranks_and_scaling_keeps_scores():
+    statistics = draws(4)
+    assert np.array_equal(tail_ranks(statistics), tail_ranks(np.log(statistics)))
+    np.testing.assert_allclose(scores(statistics), scores(statistics * [1, 2, 3, 4, 1e-9] - [0, 5, 1, 0, 0]), rtol=1e-9)
+
+
+def test_smallest_adjusted_pvalue_is_the_overall_one_and_order_is_kept():
+    for seed in range(20):
+        found = scores(draws(seed, rows=100, k=7))
+        adjusted = step_down(found)
+        raw = tail_ranks(draws(seed, rows=100, k=7))[0] / 100
+        assert adjusted.min() == overall_pvalue(found)
+        assert (adjusted >= raw - 1e-12).all() and (adjusted <= np.minimum(1.0, 7 * raw + 1e-12)).all()
+        assert (np.diff(adjusted[np.argsort(found[0])]) >= 0).all()
+
+
+def test_equal_columns_cost_nothing():
+    one = draws(5, k=1)
+    found = scores(np.repeat(one, 4, axis=1))
+    assert overall_pvalue(found) == overall_pvalue(scores(one))
+    assert np.array_equal(step_down(found), np.repeat(overall_pvalue(scores(one)), 4))
+
+
+def test_weights_divide_ranks():
+    statistics = draws(6, k=3)
+    weights = np.array([4.0, 1.0, 1.0])
+    found = scores(statistics, weights=weights)
+    np.testing.assert_allclose(found, scores(statistics) / (weights / weights.mean()))
+    assert np.array_equal(scores(statistics, weights=10 * weights), found)
+
+
+def test_a_dominating_weight_leaves_the_test_of_its_column():
+    statistics = draws(7, k=3)
+    alone = overall_pvalue(scores(statistics[:, :1]))
+    assert overall_pvalue(scores(statistics, weights=[1e9, 1.0, 1.0])) == alone
+
+
+def test_every_row_as_the_observed_one_gives_uniform_pvalues():
+    """Exactness by enumeration: over all choices of the row of the data, P(p <= a) <= a, for p and for any subset."""
+    for seed, ties in itertools.product(range(4), (False, True)):
+        statistics = draws(seed, rows=24, k=4)
+        if ties:
+            statistics = np.round(np.log(np.abs(statistics)))
+        for weights in (None, [5.0, 1.0, 1.0, 0.3]):
+            overall, smallest = [], []
+            for row in range(24):
+                found = scores(np.roll(statistics, -row, axis=0), weights=weights)
+                overall.append(overall_pvalue(found))
+                smallest.append(step_down(found).min())
+            levels = np.arange(1, 25) / 24
+            rejected = np.array([np.mean(np.array(overall) <= a + 1e-12) for a in levels])
+            assert (rejected <= levels + 1e-12).all()
+            assert np.array_equal(overall, smallest)
+            if not ties and weights is None:  # at most a tie between columns is lost
+                assert rejected.mean() > 0.9 * levels.mean()
+
+
+def test_step_down_controls_the_family_with_false_hypotheses_among_true_ones():
+    rng = np.random.default_rng(8)
+    errors = 0
+    for _ in range(400):
+        statistics = rng.normal(size=(100, 6))
+        statistics[0, :3] += 6.0  # three false hypotheses
+        adjusted = step_down(scores(statistics))
+        assert (adjusted[:3] <= 0.05).all()
+        errors += (adjusted[3:] <= 0.05).any()
+    assert 8 <= errors <= 35  # 20 expected if the level is used up; beyond these bounds with chance 2e-3
+
+
+def test_more_columns_than_relabellings_can_still_reject():
+    rng = np.random.default_rng(9)
+    statistics = rng.normal(size=(100, 500))
+    statistics[0, 17] = 12.0
+    adjusted = step_down(scores(statistics))
+    assert adjusted[17] == 0.01 and (np.delete(adjusted, 17) > 0.05).all()
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        ({"statistics": np.zeros(3)}, "statistics must be a matrix"),
+        ({"statistics": np.zeros((3, 0))}, "statistics must be a matrix"),
+        ({"statistics": [[1.0], [np.nan]]}, r"statistics\[1, 0\] is nan"),
+        ({"statistics": [[1.0], [2.0]], "tolerance": -1.0}, "tolerance must hold"),
+        ({"statistics": [[1.0], [2.0]], "weights": [0.0]}, "weights must be one positive number"),
+        ({"statistics": [[1.0], [2.0]], "weights": [1.0, 2.0]}, "for each of 1 statistics"),
+    ],
+)
+def test_bad_input(bad, message):
+    with pytest.raises(ValueError, match=message):
+        scores(**bad)

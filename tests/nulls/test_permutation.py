@@ -1,0 +1,422 @@
+"""Relabellings, the null distribution over them, and p-values: uniform, complete, and the same for any workers."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import threading
+from math import comb, factorial, isnan
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import naive_tests
+from shrinktest import FKMSE, MKME, MMKME, SKMSE, independence_test, two_sample_test
+from shrinktest.estimators import ESTIMATORS, Compiled
+from shrinktest.nulls.permutation import Null, null_distribution
+from shrinktest.nulls.relabellings import Pairings, Partitions
+
+RNG = np.random.default_rng(3)
+X, Y = RNG.normal(size=(11, 3)), RNG.normal(size=(8, 3)) * 1.3
+TWIN = X[:, :1] ** 2 + RNG.normal(size=(11, 1))
+
+
+def splits(m, n, n_resamples, seed=0):
+    return Partitions(n_resamples, np.random.default_rng(seed), (m, n))
+
+
+def pairings(n, n_resamples, seed=0):
+    return Pairings(n_resamples=n_resamples, rng=np.random.default_rng(seed), n=n)
+
+
+RELABELLINGS = {
+    "random splits": (lambda: splits(6, 5, 40), np.arange(11) >= 6),
+    "random halves": (lambda: splits(6, 6, 40), np.arange(12) >= 6),
+    "all splits": (lambda: splits(3, 2, 10), np.arange(5) >= 3),
+    "all halves": (lambda: splits(4, 4, np.inf), np.arange(8) >= 4),
+    "random pairings": (lambda: pairings(9, 40), np.arange(9)),
+    "all pairings": (lambda: pairings(4, 24), np.arange(4)),
+}
+
+
+@pytest.fixture(params=RELABELLINGS)
+def relabellings(request):
+    """A function that makes the same relabellings again, and the identity."""
+    return RELABELLINGS[request.param]
+
+
+def weighted(rows):
+    """A statistic that tells every relabelling from every other."""
+    value = (rows * np.sqrt(np.arange(1.0, rows.shape[1] + 1))).sum(axis=1)  # BLAS would round by chunk
+    return np.stack([value, np.abs(value)], axis=1)
+
+
+# --- which relabellings -------------------------------------------------------------------------------------
+
+
+def test_row_0_is_the_identity_and_all_rows_are_relabellings(relabellings):
+    make, identity = relabellings
+    rows = make().rows()(make().count)
+    assert len(rows) == make().count
+    np.testing.assert_array_equal(rows[0], identity)
+    np.testing.assert_array_equal(np.sort(rows, axis=1), np.tile(np.sort(identity), (len(rows), 1)))
+
+
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+@pytest.mark.parametrize("name", RELABELLINGS)
+def test_rows_do_not_depend_on_how_they_are_cut(name, data):
+    make, _ = RELABELLINGS[name]
+    count = make().count
+    whole = make().rows()(count)
+    cuts = sorted(data.draw(st.sets(st.integers(1, count - 1), max_size=8)))
+    take, pieces = make().rows(), []
+    for start, stop in itertools.pairwise([0, *cuts, count]):
+        pieces.append(take(stop - start))
+    np.testing.assert_array_equal(np.vstack(pieces), whole)
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 3), (3, 2), (4, 2), (1, 5), (5, 4)])
+def test_all_splits_once_each(m, n):
+    everything = splits(m, n, np.inf)
+    rows = everything.rows()(10**6) == 0
+    assert everything.exact
+    assert len(rows) == everything.count == everything.distinct == comb(m + n, m)
+    expected = {S for S in itertools.combinations(range(m + n), m)}
+    assert {tuple(np.flatnonzero(row)) for row in rows} == expected
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
+def test_of_equal_halves_one_of_each_mirrored_pair(m):
+    everything = splits(m, m, np.inf)
+    rows = everything.rows()(10**6) == 0
+    assert len(rows) == everything.count == comb(2 * m - 1, m - 1) == comb(2 * m, m) // 2
+    both = [tuple(np.flatnonzero(side)) for row in rows for side in (row, ~row)]
+    assert len(set(both)) == comb(2 * m, m)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_all_pairings_once_each(n):
+    everything = pairings(n, np.inf)
+    rows = everything.rows()(10**6)
+    assert len(rows) == everything.count == factorial(n)
+    assert {tuple(row) for row in rows} == set(itertools.permutations(range(n)))
+
+
+@pytest.mark.parametrize(
+    ("make", "distinct"),
+    [(lambda B: splits(5, 3, B), 56), (lambda B: splits(5, 5, B), 126), (lambda B: pairings(5, B), 120)],
+)
+def test_all_relabellings_are_used_when_they_are_no_more_than_asked_for(make, distinct):
+    assert (make(distinct).exact, make(distinct).count) == (True, distinct)
+    assert (make(10 * distinct).exact, make(10 * distinct).count) == (True, distinct)
+    assert (make(np.inf).exact, make(np.inf).count) == (True, distinct)
+    assert (make(distinct - 1).exact, make(distinct - 1).count) == (False, distinct)  # the identity comes on top
+    assert (make(0).exact, make(0).count) == (False, 1)
+
+
+@pytest.mark.parametrize(
+    ("make", "kinds"),
+    [(lambda: splits(3, 3, 4000), 20), (lambda: splits(2, 4, 4000), 15), (lambda: pairings(4, 6000), 24)],
+)
+def test_draws_are_uniform(make, kinds):
+    drawn = make()
+    object.__setattr__(drawn, "n_resamples", 5)  # few enough not to be enumerated
+    rows = drawn.rows()(make().n_resamples + 1)[1:]
+    seen, counts = np.unique(rows, axis=0, return_counts=True)
+    assert len(seen) == kinds
+    assert stats.chisquare(counts).pvalue > 1e-3
+    later = (rows[1:] == rows[:-1]).all(axis=1).mean()  # no memory: repeats as often as by chance
+    assert later == pytest.approx(1 / kinds, abs=4 * np.sqrt(1 / kinds / len(rows)))
+
+
+@pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
+def test_every_observation_is_as_likely_to_be_drawn(m, n):
+    rows = splits(m, n, 8000).rows()(8001)[1:] == 0
+    assert (rows.sum(axis=1) == m).all()
+    inside = rows.mean(axis=0)
+    chance = m / (m + n)
+    # members of one draw are negatively correlated, which the factor (N - 1) / N of the chi-square allows for
+    spread = chance * (1 - chance) / len(rows)
+    assert stats.chi2.sf(((inside - chance) ** 2).sum() / spread * (m + n - 1) / (m + n), m + n - 1) > 1e-3
+    together = (rows[:, 0] & rows[:, -1]).mean()
+    both = chance * (m - 1) / (m + n - 1)
+    assert together == pytest.approx(both, abs=4 * np.sqrt(both * (1 - both) / len(rows)))
+
+
+def test_every_place_is_as_likely_to_be_taken():
+    rows = pairings(130, 8000).rows()(8001)[1:]
+    for where in (0, 1, 77, 129):
+        counts = np.bincount(rows[:, where], minlength=130)
+        assert stats.chisquare(counts).pvalue > 1e-3
+
+
+# --- the null distribution and its p-value ------------------------------------------------------------------
+
+
+def test_the_observed_value_belongs_to_an_exhaustive_null_only():
+    random, everything = (null_distribution(weighted, splits(6, 5, B)) for B in (40, np.inf))
+    rows = splits(6, 5, 40).rows()(41)
+    np.testing.assert_array_equal(random.values, weighted(rows)[1:, 0])
+    assert random.observed == weighted(rows)[0, 0]
+    assert everything.values.size == comb(11, 5)
+    assert everything.values[0] == everything.observed
+
+
+def test_p_values_count_ties_and_the_observed_labelling():
+    values = np.array([0.0, 1.0, 2.0, 2.0, 3.0])
+    for observed, reached in ((2.0, 3), (2.0 + 1e-12, 3), (2.1, 1), (9.0, 0), (-1.0, 5)):
+        random = Null(observed, values, 1e-10, exact=False)
+        assert random.exceedances == reached
+        assert random.pvalue == (1 + reached) / 6 == naive_tests.p_monte_carlo(observed, values, 1e-10)
+    assert Null(2.0, values, 1e-10, exact=True).pvalue == 3 / 5
+    assert Null(2.0, np.append(values, 2.0 - 1e-9), 1e-10, exact=True).pvalue == 3 / 6
+
+
+def test_the_tolerance_is_that_of_the_terms_that_cancel():
+    def cancelling(rows):
+        return np.stack([np.arange(len(rows)) * 0.0, np.full(len(rows), 5.0)], axis=1)
+
+    assert null_distribution(cancelling, pairings(6, 3)).tolerance == pytest.approx(5e-10, rel=1e-12)
+
+
+def test_without_resamples_there_is_no_p_value():
+    null = null_distribution(weighted, splits(6, 5, 0))
+    assert isnan(null.pvalue)
+    assert null.values.size == 0
+    for result in (two_sample_test(X, Y, n_resamples=0), independence_test(X, TWIN, n_resamples=0)):
+        assert isnan(result.pvalue)
+        assert np.isfinite(result.statistic)
+        assert (result.n_resamples, result.exact) == (0, False)
+        assert not result.reject(0.99)
+
+
+@pytest.mark.parametrize(
+    ("relabellings", "message"),
+    [
+        (splits(700, 700, np.inf), r"n_resamples=inf: about 1e419 relabellings of 1400 observations are too many"),
+        (splits(20, 20, np.inf), r"n_resamples=inf: about 1e11 relabellings of 40 observations"),
+        (pairings(300, np.inf), r"n_resamples=inf: about 1e614 relabellings of 300 observations"),
+        (pairings(30, 10**9), r"n_resamples=1000000000: about 1e9 relabellings .* such as n_resamples=9999"),
+    ],
+)
+def test_more_relabellings_than_anyone_waits_for(relabellings, message):
+    with pytest.raises(ValueError, match=message):
+        null_distribution(weighted, relabellings)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_a_statistic_that_is_not_finite_is_an_error(workers):
+    def fails(rows):
+        out = weighted(rows)
+        out[(rows != np.arange(9)).any(axis=1) & (rows[:, 0] == 4), 0] = np.nan
+        return out
+
+    rows = pairings(9, 200).rows()(201)
+    first = np.flatnonzero(rows[:, 0] == 4)[0]
+    with pytest.raises(ValueError, match=f"the statistic of relabelling {first} is not finite"):
+        null_distribution(fails, pairings(9, 200), workers=workers)
+
+
+# --- workers ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [2, 5])
+def test_every_row_is_evaluated_once_and_in_its_place(workers, relabellings):
+    make, _ = relabellings
+    seen = []
+
+    def counted(rows):
+        seen.extend(map(tuple, rows))
+        return weighted(rows)
+
+    null = null_distribution(counted, make(), workers=workers)
+    expected = make().rows()(make().count)
+    assert sorted(seen) == sorted(map(tuple, expected))
+    np.testing.assert_array_equal(null.values, weighted(expected)[not make().exact :, 0])
+
+
+def test_the_observed_labelling_is_evaluated_first_and_alone():
+    calls = []
+
+    def counted(rows):
+        calls.append(len(rows))
+        return weighted(rows)
+
+    null_distribution(counted, splits(6, 5, 300), workers=4)
+    assert calls[0] == 1
+    assert sum(calls) == 301
+
+
+def test_an_error_in_a_thread_comes_through_and_leaves_no_thread_behind():
+    def fails(rows):
+        if (rows != np.arange(9)).any():
+            raise ArithmeticError("in a thread")
+        return weighted(rows)
+
+    before = threading.active_count()
+    with pytest.raises(ArithmeticError, match="in a thread"):
+        null_distribution(fails, pairings(9, 500), workers=4)
+    assert threading.active_count() == before
+
+
+@numba.njit
+def uniform(gram, theta, out):
+    out[:] = 1.0 / out.size
+
+
+@pytest.mark.parametrize("name", [*ESTIMATORS, "fixed", "compiled", "own"])
+@pytest.mark.parametrize("test", ["two samples", "equal sizes", "independence"])
+def test_the_number_of_workers_changes_nothing(test, name):
+    own = {"fixed": FKMSE(lam_cov=0.2), "compiled": Compiled(uniform), "own": lambda G: G[0] / len(G) ** 2}
+    estimator = own.get(name, name)
+    results = []
+    for workers in (1, 2, 5):
+        options = {"estimator": estimator, "n_resamples": 60, "rng": 5, "workers": workers}
+        if test == "independence":
+            results.append(independence_test(X, TWIN, **options))
+        else:
+            results.append(two_sample_test(X[:8] if test == "equal sizes" else X, Y, **options))
+    for other in results[1:]:
+        assert other.statistic == results[0].statistic
+        np.testing.assert_array_equal(other.null_distribution, results[0].null_distribution)
+        assert other.pvalue == results[0].pvalue
+        assert other.rng == results[0].rng
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_functions_in_python_run_in_the_thread_that_calls(workers):
+    """They hold the interpreter lock anyway, and need not be made for threads."""
+    seen = set()
+
+    def mean(gram):
+        seen.add(threading.get_ident())
+        return np.full(len(gram), 1 / len(gram))
+
+    two_sample_test(X, Y, estimator=mean, n_resamples=300, workers=workers)
+    independence_test(X, TWIN, estimator=mean, n_resamples=300, workers=workers)
+    assert seen == {threading.get_ident()}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [FKMSE(tuning="sample"), SKMSE(tuning="joint"), MKME(tuning="sample"), MMKME(tuning="joint")],
+    ids=repr,
+)
+def test_nor_in_an_exhaustive_null(estimator):
+    one, many = (
+        two_sample_test(X[:5], Y[:4], estimator=estimator, n_resamples=np.inf, workers=workers) for workers in (1, 5)
+    )
+    np.testing.assert_array_equal(one.null_distribution, many.null_distribution)
+    assert one.n_resamples == comb(9, 4)
+
+
+# --- seeds --------------------------------------------------------------------------------------------------
+
+
+def p_and_null(test, rng):
+    data = (X, Y) if test is two_sample_test else (X, TWIN)
+    result = test(*data, n_resamples=50, rng=rng)
+    return result.pvalue, tuple(result.null_distribution)
+
+
+@pytest.mark.parametrize("test", [two_sample_test, independence_test])
+def test_a_seed_fixes_the_null_distribution_in_any_form(test):
+    expected = p_and_null(test, 7)
+    for rng in (
+        7,
+        np.int64(7),
+        np.random.SeedSequence(7),
+        np.random.PCG64(7),
+        np.random.default_rng(7),
+    ):
+        assert p_and_null(test, rng) == expected
+    assert p_and_null(test, 8)[1] != expected[1]
+    assert p_and_null(test, None)[1] != p_and_null(test, None)[1]
+
+
+@pytest.mark.parametrize("test", [two_sample_test, independence_test])
+def test_a_generator_is_used_up(test):
+    rng = np.random.default_rng(7)
+    first, second = p_and_null(test, rng), p_and_null(test, rng)
+    assert first[1] != second[1]
+    assert first == p_and_null(test, 7)
+
+
+def test_the_global_seed_is_neither_used_nor_touched():
+    state = np.random.get_state()  # noqa: NPY002
+    first = p_and_null(two_sample_test, 7)
+    np.testing.assert_array_equal(np.random.get_state()[1], state[1])  # noqa: NPY002
+    np.random.seed(0)  # noqa: NPY002
+    assert p_and_null(two_sample_test, 7) == first
+    np.random.set_state(state)  # noqa: NPY002
+
+
+@pytest.mark.parametrize("bits", ["PCG64", "MT19937", "Philox", "SFC64"])
+@pytest.mark.parametrize("test", [two_sample_test, independence_test])
+def test_the_provenance_draws_the_same_relabellings_again(test, bits):
+    rng = np.random.Generator(getattr(np.random, bits)(11))
+    rng.normal(size=5)  # not at the start of its stream
+    data = (X, Y) if test is two_sample_test else (X, TWIN)
+    result = test(*data, n_resamples=50, rng=rng)
+    noted = json.loads(json.dumps(result.rng))
+    assert (noted["bit_generator"], noted["entropy"]) == (bits, 11)
+    again = getattr(np.random, bits)()
+    again.state = arrays(noted["state"])
+    repeated = test(*data, n_resamples=50, rng=again)
+    np.testing.assert_array_equal(repeated.null_distribution, result.null_distribution)
+
+
+def arrays(state):
+    """The lists of a state as arrays again, which some bit generators insist on."""
+    if isinstance(state, dict):
+        return {key: arrays(value) for key, value in state.items()}
+    return np.array(state, dtype=np.uint64) if isinstance(state, list) else state
+
+
+def test_fresh_entropy_can_be_used_again():
+    result = two_sample_test(X, Y, n_resamples=50)
+    repeated = two_sample_test(X, Y, n_resamples=50, rng=result.rng["entropy"])
+    np.testing.assert_array_equal(repeated.null_distribution, result.null_distribution)
+
+
+def test_a_large_sample_draws_its_bandwidth_from_the_same_generator():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=1100), rng.normal(size=1000)
+    first, again, other = (two_sample_test(x, y, n_resamples=3, alpha=0.5, rng=seed) for seed in (1, 1, 2))
+    assert first.bandwidth == again.bandwidth
+    np.testing.assert_array_equal(first.null_distribution, again.null_distribution)
+    assert first.bandwidth != other.bandwidth
+
+
+# --- progress -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("n_resamples", [99, np.inf])
+def test_a_progress_bar_counts_to_the_end(capsys, workers, n_resamples):
+    result = two_sample_test(X[:6], Y[:5], n_resamples=n_resamples, workers=workers, progress=True, rng=0)
+    shown = capsys.readouterr()
+    total = result.n_resamples + (not result.exact)
+    assert "relabellings: 100%" in shown.err
+    assert f"{total}/{total}" in shown.err
+    assert shown.out == ""
+
+
+def test_no_progress_bar_unless_asked_for(capsys):
+    two_sample_test(X, Y, n_resamples=99)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_progress_bar_is_closed_after_an_error(capsys):
+    def fails(rows):
+        raise ArithmeticError("at once")
+
+    with pytest.raises(ArithmeticError) as caught:
+        null_distribution(fails, pairings(9, 50), progress=True)
+    assert capsys.readouterr().err.endswith("\n")
+    assert caught.tb is not None  # its frames hold the bar, so that nothing but an orderly end has closed it

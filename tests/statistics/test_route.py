@@ -1,0 +1,378 @@
+"""Routes: the same test by a Gram matrix, by a factor of it, and by approximations that are tests of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    SKMSE,
+    TSVD,
+    Gaussian,
+    IteratedTikhonov,
+    Landweber,
+    Laplacian,
+    Linear,
+    NuMethod,
+    independence_test,
+    two_sample_test,
+)
+from shrinktest._machine import free_memory, memory_limit
+from shrinktest.kernels import Polynomial, Precomputed
+from shrinktest.kernels.finite_rank import TOLERANCE, factorized, nystrom, random_fourier
+
+RNG = np.random.default_rng(0)
+SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
+FILTERS = {
+    "deletion": FKMSE(),
+    "averaged": FKMSE(loo="averaged"),
+    "paper": FKMSE(loo="paper"),
+    "pooled": FKMSE(tuning="pooled"),
+    "common": FKMSE(lam_cov=0.3),
+    "fixed": FKMSE(lam=0.5),
+    "iterated": IteratedTikhonov(t=2),
+    "iterated, paper": IteratedTikhonov(loo="paper"),
+    "landweber": Landweber(max_iter=30),
+    "landweber, paper": Landweber(loo="paper", max_iter=30),
+    "nu": NuMethod(max_iter=15),
+    "stopped": NuMethod(t=4),
+    "tsvd": TSVD(),
+    "gcv": TSVD(rule="gcv"),
+    "components": TSVD(m=2),
+}
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def agree(dense, other):
+    assert (dense.route, other.route) == ("dense", "factor")
+    scale = np.abs(dense.null_distribution).max()
+    np.testing.assert_allclose(other.null_distribution, dense.null_distribution, atol=1e-9 * max(scale, 0.1))
+    assert other.pvalue == dense.pvalue
+    assert other.statistic == pytest.approx(dense.statistic, abs=1e-9)
+
+
+# ------------------------------------------------------------------------------------ the same answer
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    m=st.integers(2, 70),
+    n=st.integers(2, 70),
+    columns=st.integers(1, 2),
+    estimator=st.sampled_from(sorted(SUMS)),
+    form=st.sampled_from(["auto", "biased"]),
+    seed=st.integers(0, 1000),
+    ties=st.booleans(),
+)
+def test_no_route_changes_a_two_sample_test(m, n, columns, estimator, form, seed, ties):
+    X, Y = normal(m, columns, seed=seed), 1.3 * normal(n, columns, seed=seed + 1)
+    if ties:
+        X, Y = np.round(X), np.round(Y)
+    if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
+        return
+    options = {
+        "estimator": SUMS[estimator],
+        "statistic": form,
+        "n_resamples": 60,
+        "rng": seed,
+        "bandwidth": 1.0,
+        "alpha": 0.9,
+    }
+    agree(*(two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor")))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    m=st.integers(2, 60),
+    n=st.integers(2, 60),
+    estimator=st.sampled_from(sorted(FILTERS)),
+    kernel=st.sampled_from([Gaussian(1.0), Linear(), Polynomial(2)]),
+    form=st.sampled_from(["biased", "unbiased"]),
+    seed=st.integers(0, 1000),
+    ties=st.booleans(),
+)
+def test_no_route_changes_a_filter(m, n, estimator, kernel, form, seed, ties):
+    X, Y = normal(m, 2, seed=seed), 1.3 * normal(n, 2, seed=seed + 1) + 0.1
+    if ties:
+        X, Y = np.round(X), np.round(Y)
+    if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
+        return
+    options = {"estimator": FILTERS[estimator], "kernel": kernel, "statistic": form, "n_resamples": 40, "alpha": 0.9}
+    agree(*(two_sample_test(X, Y, gram=gram, rng=seed, **options) for gram in ("dense", "factor")))
+
+
+@pytest.mark.parametrize("estimator", sorted(FILTERS))
+def test_estimates_inside_a_factor_are_those_of_the_gram_matrix(estimator):
+    X, Y = normal(60, 2), 1.4 * normal(50, 2, seed=1)
+    options = {"estimator": FILTERS[estimator], "rng": 0, "n_resamples": 19}
+    dense, low = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "factor"))
+    for a, b in zip(dense.estimates, low.estimates, strict=True):
+        np.testing.assert_allclose(b.weights, a.weights, atol=1e-7 * np.abs(a.weights).max())
+        assert b.shrinkage == pytest.approx(a.shrinkage, rel=1e-7)
+    assert low.statistic + 0.0 == pytest.approx(dense.statistic, abs=1e-9)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.integers(5, 90),
+    estimator=st.sampled_from(sorted(SUMS)),
+    unbiased=st.booleans(),
+    seed=st.integers(0, 1000),
+    ties=st.booleans(),
+)
+def test_no_route_changes_an_independence_test(n, estimator, unbiased, seed, ties):
+    x, y = normal(n, seed=seed), normal(n, seed=seed + 1)
+    y = y + np.sin(2 * x)
+    if ties:
+        x, y = np.round(2 * x), np.round(y)
+    if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
+        return
+    form = "unbiased" if unbiased and SUMS[estimator].unbiased_pairs else "biased"
+    options = {"estimator": SUMS[estimator], "statistic": form, "n_resamples": 60, "rng": seed}
+    options |= {"bandwidth_x": 1.0, "bandwidth_y": 0.7}
+    agree(*(independence_test(x, y, gram=gram, **options) for gram in ("dense", "factor")))
+
+
+def test_no_route_changes_an_exhaustive_null():
+    X, Y = normal(5, 2), normal(6, 2, seed=1)
+    agree(*(two_sample_test(X, Y, gram=gram, n_resamples=np.inf) for gram in ("dense", "factor")))
+    agree(*(independence_test(X, Y[:5], gram=gram, n_resamples=np.inf) for gram in ("dense", "factor")))
+
+
+@pytest.mark.parametrize(
+    "kernel", [Linear(), Polynomial(2), Laplacian(1.0), Gaussian(1.0) + Linear(), 2.0 * Gaussian()]
+)
+def test_every_kernel_has_a_factor(kernel):
+    X, Y = normal(40, 2), normal(30, 2, seed=1) + 0.3
+    agree(*(two_sample_test(X, Y, kernel=kernel, gram=gram, n_resamples=99, rng=0) for gram in ("dense", "factor")))
+
+
+def test_a_precomputed_kernel_has_a_factor():
+    gram = Gaussian(1.0)(normal(50, 2))
+    rows = np.arange(20), np.arange(20, 50)
+    options = {"kernel": Precomputed(gram), "n_resamples": 99, "rng": 0}
+    agree(*(two_sample_test(*rows, gram=name, **options) for name in ("dense", "factor")))
+
+
+def test_workers_do_not_change_a_factor():
+    X, Y = normal(300, 2), normal(200, 2, seed=1)
+    one, two = (two_sample_test(X, Y, gram="factor", rng=0, workers=workers) for workers in (1, 3))
+    np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+
+
+def test_estimates_on_a_factor_are_those_of_the_kernel():
+    X, Y = normal(60, 2), 1.4 * normal(50, 2, seed=1)
+    at = normal(9, 2, seed=2)
+    dense, low = (two_sample_test(X, Y, estimator="skmse", gram=gram, rng=0) for gram in ("dense", "factor"))
+    np.testing.assert_allclose(low.witness(at), dense.witness(at), atol=1e-5)
+    for a, b in zip(dense.estimates, low.estimates, strict=True):
+        assert b.norm2() == pytest.approx(a.norm2(), rel=1e-8)
+        assert b.shrinkage == pytest.approx(a.shrinkage, rel=1e-8)
+    dense, low = (independence_test(X[:50], Y, estimator="skmse", gram=gram, rng=0) for gram in ("dense", "factor"))
+    assert low.estimates[0].norm2() == pytest.approx(dense.estimates[0].norm2(), rel=1e-7)
+    assert low.estimates[0].shrinkage == pytest.approx(dense.estimates[0].shrinkage, rel=1e-7)
+    assert low.statistic == pytest.approx(low.estimates[0].norm2(), rel=1e-9)
+
+
+# ----------------------------------------------------------------------------------- which route
+
+
+def test_automatic_routes():
+    small, large = normal(30, 2), normal(900, 2)
+    assert two_sample_test(small, small + 1, n_resamples=19).route == "dense"
+    assert two_sample_test(large, large + 1, n_resamples=19).route == "factor"
+    wide = normal(800, 5)
+    assert two_sample_test(wide, wide + 1, n_resamples=19).route == "dense"
+    assert two_sample_test(wide, wide + 1, kernel="linear", n_resamples=19).route == "factor"
+    averaged = FKMSE(loo="averaged")
+    assert two_sample_test(large[:60], large[:60] + 1, estimator=averaged, n_resamples=19).route == "dense"
+    assert two_sample_test(large[:400], large[:400] + 1, estimator=averaged, n_resamples=19).route == "factor"
+    tiny = FKMSE(lam_cov=1e-9)  # sees what a factor leaves out
+    assert two_sample_test(large[:100], large[:100] + 1, estimator=tiny, n_resamples=19).route == "dense"
+    x = normal(400)
+    assert independence_test(x, x**2, n_resamples=19).route == "factor"
+    assert independence_test(x[:100], x[:100] ** 2, n_resamples=19).route == "dense"
+    assert independence_test(x, normal(400, 6), n_resamples=19).route == "dense"
+
+
+def test_the_route_is_in_the_output():
+    x = normal(50)
+    result = independence_test(x, x**2, gram="nystrom", rank=7, n_resamples=19)
+    assert result.route == result.to_dict()["route"] == "nystrom"
+    assert "Nystrom approximation with 7 landmarks" in str(result.summary())
+    exact = two_sample_test(x, x + 1, gram="factor", n_resamples=19)
+    assert exact.notes == ()
+    assert "rank 3" in two_sample_test(x, x + 1, gram="factor", rank=3, n_resamples=19).notes[0]
+
+
+def test_approximations_come_close_with_their_rank():
+    X, Y = normal(200, 3), 1.2 * normal(150, 3, seed=1)
+    dense = two_sample_test(X, Y, gram="dense", rng=0).statistic
+    for gram in ("nystrom", "rff", "factor"):
+        errors = [
+            np.mean(
+                [
+                    abs(two_sample_test(X, Y, gram=gram, rank=rank, n_resamples=0, rng=s).statistic - dense)
+                    for s in range(8)
+                ]
+            )
+            for rank in (4, 60)
+        ]
+        assert errors[1] < 0.5 * errors[0]
+        assert errors[1] < 0.5 * dense
+
+
+@pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
+def test_approximations_have_exact_level(gram):
+    """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""
+    counts, trials = 0, 400
+    for seed in range(trials):
+        Z = normal(20, 2, seed=seed)
+        counts += two_sample_test(Z[:15], Z[15:], gram=gram, rank=2, n_resamples=19, alpha=0.1, rng=seed).reject()
+    assert 22 <= counts <= 61  # 0.1 +- 3.3 standard errors
+
+
+@pytest.mark.parametrize("rank", [None, 3])
+def test_a_factor_does_not_know_the_labels(rank):
+    Z = normal(9, 2)
+    Z[4] = Z[7]
+    expected = two_sample_test(Z[:4], Z[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
+    for seed in range(5):
+        moved = np.random.default_rng(seed).permutation(Z)
+        found = two_sample_test(moved[:4], moved[4:], gram="factor", rank=rank, n_resamples=np.inf).null_distribution
+        np.testing.assert_allclose(np.sort(found), np.sort(expected), rtol=1e-6, atol=1e-12)
+
+
+# ------------------------------------------------------------------------------------ factors
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_what_a_factor_leaves_out(columns):
+    points = normal(500, columns)
+    kernel = Gaussian().resolve(points)
+    landmarks, z = factorized(kernel, points, 500)
+    gram = kernel(points)
+    missing = gram - z @ z.T
+    assert 0 <= np.trace(missing) <= 500 * TOLERANCE
+    assert np.abs(missing).max() <= 500 * TOLERANCE
+    np.testing.assert_allclose(landmarks.coordinates(points), z, atol=1e-4)
+    np.testing.assert_allclose(landmarks(points), gram, atol=500 * TOLERANCE)
+    assert factorized(kernel, points, z.shape[1] // 2) is None
+    assert factorized(kernel, points, z.shape[1] - 1, truncate=True)[1].shape[1] == z.shape[1] - 1
+
+
+def test_factors_are_found_a_pool_at_a_time(monkeypatch):
+    points = normal(300, 2)
+    kernel = Gaussian(1.0)
+    monkeypatch.setattr("shrinktest.kernels.finite_rank._POOL", 100)
+    landmarks, z = factorized(kernel, points, 300)
+    assert np.ptp([np.abs(z[:, k]).max() for k in (0, -1)]) > 0
+    assert len(landmarks.points) > 60
+    np.testing.assert_allclose(z @ z.T, kernel(points), atol=300 * TOLERANCE)
+
+
+def test_repeated_points_are_one_landmark():
+    points = np.repeat(normal(6, 2), 10, axis=0)
+    landmarks, _ = factorized(Gaussian(1.0), points, 60)
+    assert len(landmarks.points) == 6
+    assert len(np.unique(landmarks.points, axis=0)) == 6
+    assert len(nystrom(Gaussian(1.0), points, 40, 0).points) <= 6
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(1.5), Gaussian((1.0, 3.0)), Laplacian(2.0), 0.3 * Gaussian(1.5)])
+def test_random_fourier_features(kernel):
+    points = normal(25, 2)
+    approximate = random_fourier(kernel, 2, 40000, 0)(points)
+    np.testing.assert_allclose(approximate, kernel(points), atol=6.0 * kernel(points)[0, 0] / np.sqrt(20000))
+    np.testing.assert_allclose(np.diag(approximate), np.diag(kernel(points)), rtol=1e-10)
+
+
+def test_a_filter_without_a_gram_matrix_of_many_points():
+    X, Y = normal(3000, 2), 1.05 * normal(3000, 2, seed=1)
+    options = {"estimator": FKMSE(lam_cov=0.3), "n_resamples": 19, "max_memory": 5e7}
+    result = two_sample_test(X, Y, **options)  # its Gram matrix would take 360 MB
+    assert result.route == "factor"
+    assert result.statistic == pytest.approx(result.estimates[0].distance2(result.estimates[1]), rel=1e-9)
+    with pytest.raises(ValueError, match="independence test; use gram='dense'"):
+        independence_test(X, Y, estimator="fkmse", gram="factor")
+
+
+# ------------------------------------------------------------------------------------- refusals
+
+
+X, Y = normal(40, 2), normal(30, 2, seed=1)
+
+
+def test_a_factor_takes_the_memory_of_its_own_rank():
+    """Which nobody knows beforehand: what counts is whether the coordinates that are needed fit."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=200), rng.normal(0.3, 1.0, size=200)
+    whole = two_sample_test(X, Y, gram="dense", n_resamples=99, rng=0)
+    small = two_sample_test(X, Y, gram="factor", n_resamples=99, rng=0, max_memory=5e5)  # the Gram matrix has 1.28e6
+    assert small.route == "factor" and small.pvalue == whole.pvalue
+    X, Y = rng.normal(size=(2, 200, 9))
+    with pytest.raises(
+        MemoryError, match=r"and 52 coordinates of 400 observations take all of max_memory=500000 bytes"
+    ):
+        two_sample_test(X, Y, gram="factor", max_memory=5e5)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"gram": "low"}, ValueError, "gram must be one of"),
+        ({"gram": "dense", "rank": 5}, ValueError, "rank=5 is for gram='factor', 'nystrom' or 'rff'"),
+        ({"rank": 5}, ValueError, "gram='auto' has none"),
+        ({"gram": "rff", "rank": 0}, ValueError, "rank must be"),
+        ({"gram": "rff", "kernel": "linear"}, ValueError, "use gram='nystrom'"),
+        ({"gram": "factor", "estimator": MKME(tuning="sample")}, ValueError, "fitted to the Gram matrix of every"),
+        ({"gram": "nystrom", "estimator": lambda gram: gram[0]}, ValueError, "use gram='dense'"),
+        ({"gram": "rff", "estimator": MKME(tuning="joint")}, ValueError, "that tune their noise there"),
+        ({"max_memory": -1}, ValueError, "max_memory must be a positive number of bytes"),
+        ({"max_memory": "2GB"}, ValueError, "max_memory must be a positive number of bytes"),
+        (
+            {"gram": "dense", "max_memory": 1e4},
+            MemoryError,
+            "49000 bytes while being made, more than max_memory=10000 bytes; use gram='nystrom'",
+        ),
+        ({"gram": "nystrom", "rank": 30, "max_memory": 1e4}, MemoryError, "give rank=5 or less"),
+        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "use gram='nystrom'"),
+        ({"estimator": lambda gram: gram[0], "max_memory": 1e4}, MemoryError, "use estimator='kme', 'skmse' or 'mkme'"),
+    ],
+)
+def test_refusals(options, error, message):
+    with pytest.raises(error, match=message):
+        two_sample_test(X, Y, **options)
+
+
+def test_a_full_rank_is_refused():
+    wide = normal(3100, 40)
+    with pytest.raises(ValueError, match=r"has more than 3000 dimensions.* approximate it by gram='nystrom'"):
+        two_sample_test(wide[:1500], wide[1500:], kernel=Gaussian(0.5), gram="factor")
+
+
+# -------------------------------------------------------------------------------------- memory
+
+
+def test_free_memory(tmp_path):
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   500 kB\n")
+    assert free_memory(tmp_path) == 500 * 1024
+    group = tmp_path / "sys/fs/cgroup"
+    group.mkdir(parents=True)
+    (group / "memory.max").write_text("max\n")
+    (group / "memory.current").write_text("10\n")
+    assert free_memory(tmp_path) == 500 * 1024
+    (group / "memory.max").write_text("300000\n")
+    assert free_memory(tmp_path) == 299990
+    assert free_memory(tmp_path / "elsewhere") > 0
+    assert memory_limit(None) == pytest.approx(free_memory() / 4, rel=0.2)
+    assert memory_limit(1000) == 1000.0

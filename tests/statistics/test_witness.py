@@ -1,0 +1,252 @@
+"""Where two samples differ: the witness function over the relabellings, its band, pictures, and contributions."""
+
+from __future__ import annotations
+
+import pickle
+
+import matplotlib
+import numpy as np
+import pytest
+
+from naive_several import band as naive_band
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    TSVD,
+    Gaussian,
+    Landweber,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+)
+from shrinktest.kernels import Linear
+from small import samples
+
+matplotlib.use("Agg")
+
+AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
+
+
+def halved(gram):
+    """A user's estimator."""
+    return gram.mean(axis=1) / len(gram)
+
+
+ESTIMATORS = [
+    KME(),
+    SKMSE(),
+    SKMSE(tuning="pooled"),
+    SKMSE(target=([[0.5, 0.5]], [0.7])),
+    FKMSE(),
+    Landweber(tuning="pooled"),
+    TSVD(),
+    MKME(),
+    MMKME(),
+    MKME(variance=0.2),
+    MKME(tuning="sample"),
+    MKME(tuning="joint"),
+    halved,
+]
+
+
+def run(m=6, n=5, estimator="kme", **options):
+    given = {"n_resamples": 39, "rng": 3, "workers": 1, "kernel": Gaussian(0.9), **options}
+    return two_sample_test(*samples(m, n), estimator=estimator, **given)
+
+
+def functions(result, x, y, estimator, at):
+    """The witness functions of the data and all relabellings, by tests of relabelled data that relabel nothing."""
+    masks = result.again.again().rows()(10**4 if result.exact else 1 + result.n_resamples)
+    pooled, rows = np.vstack([x, y]), []
+    for mask in masks:
+        one = two_sample_test(pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0)
+        rows.append(one.witness(at))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("sizes", [(5, 5), (6, 5)])
+def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, sizes):
+    result = run(*sizes, estimator=estimator)
+    rows = functions(result, *samples(*sizes), estimator, AT)
+    for studentize in (True, False):
+        band = result.witness_band(AT, confidence=0.8, studentize=studentize)
+        pvalue, limits = naive_band(rows, 0.8, studentize)
+        assert np.allclose(band.values, result.witness(AT), atol=1e-12)
+        assert np.isclose(band.pvalue, pvalue)
+        assert np.allclose(band.half_width, limits, rtol=1e-5, atol=1e-9)  # descents of the noise end near the optimum
+
+
+def test_relabellings_are_those_of_the_test():
+    result = run(8, 4, kernel=Linear(), statistic="biased")
+    masks = result.again.again().rows()(40)
+    pooled = np.vstack(samples(8, 4))
+    gaps = np.array([pooled[mask].mean(axis=0) - pooled[~mask].mean(axis=0) for mask in masks[1:]])
+    assert np.allclose(np.square(gaps).sum(axis=1), result.null_distribution)
+    restricted = run(5, 5, paired=True, n_resamples=np.inf, alpha=0.5)
+    masks = restricted.again.again().rows()(10**4)
+    assert restricted.exact and (masks[:, :5] != masks[:, 5:]).all()
+
+
+def test_exhaustive_band_agrees_with_brute_force():
+    result = run(4, 3, n_resamples=np.inf)
+    rows = functions(result, *samples(4, 3), "kme", AT)
+    assert len(rows) == 35
+    band = result.witness_band(AT, confidence=0.9)
+    pvalue, limits = naive_band(rows, 0.9, True)
+    assert band.exact and band.n_resamples == 35
+    assert np.isclose(band.pvalue, pvalue) and np.allclose(band.half_width, limits)
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0, 2.0, 3.0])
+@pytest.mark.parametrize("studentize", [True, False])
+def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
+    rng = np.random.default_rng(int(shift))
+    result = two_sample_test(rng.normal(size=9), rng.normal(shift, 1.0, size=11), n_resamples=99, rng=0)
+    for confidence in (0.5, 0.9, 0.95, 0.99):
+        band = result.witness_band(np.linspace(-2, 4, 9), confidence=confidence, studentize=studentize)
+        assert band.outside.any() == (band.pvalue <= 1.0 - confidence + 1e-12)
+
+
+def test_groups_of_points_are_averaged():
+    result = run()
+    grouped = np.stack([AT, AT[::-1]], axis=1)
+    band = result.witness_band(grouped)
+    assert np.allclose(band.values, (result.witness(AT) + result.witness(AT[::-1])) / 2)
+    slow = run(estimator=MKME(tuning="sample")).witness_band(grouped)
+    both = run(estimator=MKME(tuning="sample")).witness(AT)
+    assert np.allclose(slow.values, (both + both[::-1]) / 2)
+
+
+def test_too_few_relabellings_leave_no_band():
+    band = run(n_resamples=19, alpha=0.2).witness_band(AT, confidence=0.99)
+    assert np.isinf(band.half_width).all() and not band.outside.any()
+    with pytest.raises(ValueError, match="n_resamples=0 leaves no relabellings"):
+        run(n_resamples=0).witness_band(AT)
+
+
+def test_frame_and_repr_say_where():
+    band = run().witness_band(AT)
+    frame = band.to_frame()
+    assert frame.columns.tolist() == ["x0", "x1", "witness", "lower", "upper", "outside"]
+    assert np.array_equal(frame["upper"], -frame["lower"]) and len(frame) == 4
+    assert repr(band) == f"WitnessBand(4 points, {band.outside.sum()} outside the 95% band)"
+
+
+def test_results_can_be_sent_elsewhere():
+    result = run(estimator="fkmse")
+    again = pickle.loads(pickle.dumps(result.with_data()))
+    assert np.array_equal(again.witness_band(AT).half_width, result.witness_band(AT).half_width)
+
+
+def test_large_samples_in_coordinates():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=400), rng.normal(0.2, 1.0, size=500)
+    at = np.linspace(-2, 2, 5)
+    for estimator in ("kme", "skmse"):
+        bands = [
+            two_sample_test(x, y, estimator=estimator, gram=gram, n_resamples=19, alpha=0.1, rng=0).witness_band(at)
+            for gram in ("dense", "factor")
+        ]
+        assert np.allclose(bands[0].values, bands[1].values, atol=1e-7) and bands[0].pvalue == bands[1].pvalue
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: run().witness_band(AT[:, :1]), "points has 1 columns, the samples have 2"),
+        (lambda: run().witness_band(np.full((2, 3, 2), np.nan)), "points has 12 missing values"),
+        (lambda: run().witness_band(np.full((2, 3, 2), np.inf)), "points has an infinite value"),
+        (lambda: run().witness_band(np.zeros((2, 0, 2))), "points has 3 dimensions"),
+        (lambda: run().witness_band(np.zeros((2, 3, 1))), "points has 1 columns, the samples have 2"),
+        (lambda: run().witness_band(AT, confidence=95), "confidence must lie strictly between 0 and 1"),
+        (lambda: run().contributions(n_repeats=1), "n_repeats must be an integer >= 2"),
+        (lambda: run().plot_witness(coordinates=(0, 2)), "two different columns from 0 to 1"),
+        (lambda: run().plot_witness(coordinates=(1, 1)), "one or two different columns"),
+        (lambda: run().plot_witness(others="mean"), "others must be one of 'median', 'marginal'"),
+        (lambda: run().plot_witness(names=["a"]), "names has 1 entries for 2 columns"),
+    ],
+)
+def test_bad_input_says_what_to_do(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: independence_test(*samples(5, 5), n_resamples=9, alpha=0.2).witness_band,
+            "independence test has none",
+        ),
+        (lambda: k_sample_test(*samples(5, 5), n_resamples=9, alpha=0.2).plot_witness, "a k-sample test has none"),
+        (lambda: run(estimator=["kme", "skmse"]).witness_band, "one estimator and one bandwidth, chosen beforehand"),
+        (lambda: run(estimator=["kme", "skmse"]).contributions, "of the member that the data chose, and not exact"),
+    ],
+)
+def test_results_without_it_say_why(call, message):
+    with pytest.raises(AttributeError, match=message):
+        call()
+
+
+# ---------------------------------------------------------------------------------------------------- pictures
+
+
+def wide():
+    rng = np.random.default_rng(1)
+    return rng.normal(size=(15, 3)), rng.normal(size=(14, 3)) + np.array([2.0, 0.0, 0.0])
+
+
+def test_curve_of_one_coordinate_shows_witness_and_band():
+    result = two_sample_test(*wide(), n_resamples=59, rng=0)
+    pooled = np.vstack(wide())
+    for others, rest in (("median", np.median(pooled, axis=0)[None]), ("marginal", pooled)):
+        ax = result.plot_witness(coordinates=0, others=others, grid=7, names=["u", "v", "w"])
+        curve = next(line for line in ax.lines if line.get_label() == "witness")
+        at = np.repeat(rest[None], 7, axis=0)
+        at[:, :, 0] = curve.get_xdata()[:, None]
+        band = result.witness_band(at)
+        assert np.allclose(curve.get_ydata(), band.values)
+        outside = next(line for line in ax.lines if line.get_label() == "outside the band")
+        assert len(outside.get_xdata()) == band.outside.sum() > 0
+        assert ax.get_xlabel() == "u" and others in ax.get_title()
+        matplotlib.pyplot.close(ax.figure)
+
+
+def test_map_of_two_coordinates():
+    result = run(estimator="fkmse")
+    ax = result.plot_witness(grid=5)
+    values = ax.collections[0].get_array()
+    assert values.size == 25
+    pooled = np.vstack(samples(6, 5))
+    low, high = pooled.min(axis=0), pooled.max(axis=0)
+    corner = low - 0.1 * (high - low)  # a margin on every side
+    assert np.isclose(np.asarray(values).ravel()[0], result.witness(corner[None])[0])
+    matplotlib.pyplot.close(ax.figure)
+    with pytest.raises(ValueError, match="the samples have 3 columns; choose one or two"):
+        two_sample_test(*wide(), n_resamples=19, rng=0).plot_witness()
+
+
+# ----------------------------------------------------------------------------------------------- contributions
+
+
+@pytest.mark.parametrize("estimator", ["kme", "fkmse", "mkme"])
+def test_contributions_are_drops_of_the_statistic(estimator):
+    x, y = wide()
+    result = two_sample_test(x, y, estimator=estimator, n_resamples=19, rng=0)
+    table = result.contributions(n_repeats=3, rng=8)
+    generator, pooled = np.random.default_rng(8), np.vstack([x, y])
+    for j in range(3):
+        drops = []
+        for _ in range(3):
+            changed = pooled.copy()
+            changed[:, j] = generator.permutation(pooled[:, j])
+            given = {"kernel": result.kernel, "estimator": estimator, "n_resamples": 0}
+            drops.append(result.statistic - two_sample_test(changed[:15], changed[15:], **given).statistic)
+        assert np.isclose(table["drop"][j], np.mean(drops), rtol=1e-6, atol=1e-10)
+        assert np.isclose(table["error"][j], np.std(drops, ddof=1) / np.sqrt(3), rtol=1e-5, atol=1e-10)
+        assert np.isclose(table["share"][j], table["drop"][j] / result.statistic)
+    assert table["drop"].idxmax() == 0 and table["coordinate"].tolist() == [0, 1, 2]
