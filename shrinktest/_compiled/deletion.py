@@ -67,14 +67,18 @@ def project(z, members, vectors, points):
     """``points`` (n, r): the rows ``members`` of ``z`` along the vectors."""
     n, r = points.shape
     order = (r + 3) // 4 * 4
-    table, weights, out = np.zeros(order * _LANES), np.zeros((4, order)), np.empty(4 * _LANES)
+    table, weights, out = np.empty(order * _LANES), np.empty((4, order)), np.empty(4 * _LANES)
+    for b in range(table.size):
+        table[b] = 0.0
+    for k in range(order):
+        weights[0, k] = weights[1, k] = weights[2, k] = weights[3, k] = 0.0
     for first in range(0, r, _LANES):
-        lanes = min(_LANES, r - first)
+        lanes = _LANES if r - first > _LANES else r - first
         for b in range(lanes):
             for k in range(r):
                 table[k * _LANES + b] = vectors[first + b, k]
         for i in range(0, n, 4):
-            rows = min(4, n - i)
+            rows = 4 if n - i > 4 else n - i
             for c in range(rows):
                 for k in range(r):
                     weights[c, k] = z[members[i + c], k]
@@ -255,7 +259,7 @@ def deletion_scores(points, diagonal, rows, values, along, t, z, lams, scores):
             if i < 0:  # an odd number: the first point has met itself
                 for b in range(_ZERO, _L):
                     out[_L + b] = 0.0
-        for b in range(min(_LANES, lams.size - first)):
+        for b in range(_LANES if lams.size - first > _LANES else lams.size - first):
             along_x, along_e = whole[2 * t - 1, b] - whole[2 * t, b], whole[t - 1, b] - whole[t, b]
             moved = n * scale * scale * (along_x - 2.0 * along_e) + out[b] + out[_LANES + b]
             scores[first + b] = (fixed + some[b] * moved) / n

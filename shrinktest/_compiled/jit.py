@@ -1,24 +1,120 @@
-"""How every loop is compiled, and the one signature that estimators share."""
+"""How every loop is compiled and kept on disk, and the one signature that estimators share."""
 
 from __future__ import annotations
 
+import gc
+import os
+import sys
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
+from threading import Timer
+from time import perf_counter
 
-from numba import njit, types
+import numba
+from numba import config, njit, types
+from numba.core import caching, event
+from numba.misc.appdirs import AppDirs
 from numba.types import FunctionType
 
 # Sums may be reordered (that is what makes them vector instructions); NaN and infinity keep their meaning, because NaN
 # is how a loop reports failure.  The order is fixed at compile time, so results do not depend on threads or chunks.
 _RELAXED = {"reassoc", "contract", "arcp", "nsz"}
 
+#: Seconds of compiling after which a process is told why it waits.
+PATIENCE = 2.0
 
-def _stamp() -> tuple[float, int]:
+
+def _stamp() -> str:
     """Changes with any compiled file: machine code holds that of the functions it calls, wherever they are written."""
-    found = [path.stat() for path in Path(__file__).parent.glob("*.py")]
-    return max(status.st_mtime for status in found), sum(status.st_size for status in found)
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in files)).hexdigest()
 
 
 _STAMP = _stamp()
+
+
+class Locator(caching._CacheLocator):
+    """Where machine code is kept: found by the text of all compiled files, Python and numba, wherever these are.
+
+    That is ``NUMBA_CACHE_DIR`` or the user's folder of caches.  That it was made for this processor, numba sees to.
+    """
+
+    def __init__(self, py_func, py_file):
+        self._py_file = py_file  # numba names it in warnings
+        self._lineno = py_func.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        found = cls(py_func, py_file)
+        try:
+            found.ensure_cache_path()
+        except OSError:  # nothing can be written
+            return None
+        return found
+
+    def get_cache_path(self):
+        folder = config.CACHE_DIR or AppDirs(appname="shrinktest", appauthor=False).user_cache_dir
+        python = f"{sys.implementation.name}{sys.version_info[0]}{sys.version_info[1]}"
+        return os.path.join(folder, f"shrinktest-{python}-numba{numba.__version__}-{_STAMP[:16]}")
+
+    def get_source_stamp(self):
+        return _STAMP
+
+    def get_disambiguator(self):
+        return str(self._lineno)
+
+
+class _Kept(caching.CompileResultCacheImpl):
+    _locator_classes = (Locator,)
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _Kept
+
+
+class Waiting(event.Listener):
+    """Tells, once, whoever waits for the compiler for more than ``PATIENCE`` seconds in all.
+
+    Nothing that a compiler makes is garbage before it ends, so the collector of garbage, which would look through all
+    of it again and again, rests meanwhile: an eighth of the time.
+    """
+
+    def __init__(self):
+        self.running, self.spent, self.since, self.told, self.collecting = 0, 0.0, 0.0, False, False
+
+    def _ours(self, given):
+        return given.data["dispatcher"].py_func.__module__.startswith("shrinktest.")
+
+    def on_start(self, given):
+        if not self._ours(given):
+            return
+        self.running += 1
+        if self.running > 1:  # a function that the first one calls
+            return
+        self.collecting, self.since = gc.isenabled(), perf_counter()
+        gc.disable()
+        self.timer = Timer(max(0.0, PATIENCE - self.spent), self.tell)
+        self.timer.daemon = True
+        if not self.told:
+            self.timer.start()
+
+    def on_end(self, given):
+        if not self._ours(given):
+            return
+        self.running -= 1
+        if self.running == 0:
+            self.timer.cancel()
+            self.spent += perf_counter() - self.since
+            if self.collecting:
+                gc.enable()
+
+    def tell(self):
+        self.told = True
+        print("shrinktest: compiling for this machine, once; this takes some seconds", file=sys.stderr, flush=True)
+
+
+event.register("numba:compile", Waiting())
 
 
 def compiled(*signature, ordered=False, fused=False, inline=False):
@@ -27,10 +123,10 @@ def compiled(*signature, ordered=False, fused=False, inline=False):
     ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.  ``fused``: the
     same, but a product need not be rounded before it is added.  ``inline``: the text of the function is put into its
     callers, by whose rules it is then compiled, for a compiled function is optimised once by itself and again within
-    every one that calls it: for those that call others, and have few callers.
+    every one that calls it: for those that have few callers.
 
-    No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where neither
-    the folder of the package nor that of the user can be written, every process compiles for itself.
+    No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where nothing
+    can be written, every process compiles for itself.
     """
 
     def decorate(function):
@@ -39,15 +135,8 @@ def compiled(*signature, ordered=False, fused=False, inline=False):
         loop = njit(nogil=True, error_model="numpy", fastmath=liberties, inline=into)(function)
         if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
             return loop
-        try:
-            loop.enable_caching()
-        except RuntimeError:
-            pass
-        else:
-            # numba's own stamp is of the one file that a function is in; without this attribute it stays that
-            file = getattr(loop._cache, "_cache_file", None)
-            if file is not None and hasattr(file, "_source_stamp"):
-                file._source_stamp = _STAMP
+        with suppress(RuntimeError):  # no place to keep it
+            loop._cache = _Cache(function)
         for one in signature:
             loop.compile(one)
         if signature:

@@ -86,7 +86,7 @@ def unpack(sums, whole, p, b, matrix, start):
     """Z'Z and Z'e of a part: from the products of the columns of [Z, 1], below and on the diagonal, row after row."""
     k = 0
     for i in range(start.size + 1):
-        for j in range(min(i + 1, start.size)):
+        for j in range(i + 1 if i < start.size else i):
             if p < sums.shape[0]:
                 value = sums[p, b, k]
             else:  # the last part gets what the others leave
@@ -126,14 +126,14 @@ def part_weights(gram, z, sums, whole, labels, sizes, theta, amounts, starts, jo
     """
     parts, most, rank = sizes.size, 0, z.shape[1]
     for p in range(parts):
-        most = max(most, sizes[p])
+        most = sizes[p] if sizes[p] > most else most
     order = most if rank == 0 else rank
     # room for the largest part: the others take the beginning of it
     matrices, begins = np.empty(parts * order * order), np.empty((parts, order))
     rows = 5 * order + 25  # as in `workspace`, for the largest
     works = np.empty(parts * rows * order)
     members, filled, weights = np.empty((parts, most), np.int64), np.empty(parts, np.int64), np.empty(most)
-    scores, summed = np.empty((parts, amounts.size)), np.empty(amounts.size)
+    scores, summed = np.empty((parts, amounts.size)), np.empty(starts[1])
     traces = np.empty(parts)
     for b in range(labels.shape[0]):
         for p in range(parts):

@@ -193,7 +193,9 @@ def tikhonov_weigh(matrix, start, z, members, theta, amount, work, out):
         for i in range(n):
             out[i] = np.nan
         return
-    b = np.zeros(r)
+    b = np.empty(r)
+    for k in range(r):
+        b[k] = 0.0
     mean, before = np.sqrt(squared_norm(start)) / n, 0.0
     if z.shape[1] == 0:  # T times the mean, u: (T + lam) b_j = T u + lam b_{j-1}, no cancellation for large lam
         mean, before = work[0, 0] * mean, work[1, 0] * mean

@@ -25,7 +25,8 @@ def reflector(x, v):
         tail += x[j] * x[j]
     v[0] = 1.0
     if tail == 0.0:
-        v[1:] = 0.0
+        for j in range(1, x.size):
+            v[j] = 0.0
         return 2.0 if x[0] < 0.0 else 0.0, abs(x[0])
     beta = np.sqrt(x[0] * x[0] + tail)
     head = x[0] - beta if x[0] <= 0.0 else -tail / (x[0] + beta)  # their difference, without cancellation
@@ -69,7 +70,8 @@ def tridiagonalize(matrix, start, work):
     diagonal, off, taus = work[0], work[1], work[2]
     a = matrix.copy()
     p, product = np.empty(n), np.empty(n)  # product = A v for the next reflector, whose A is rows and columns k..n-1
-    product[:] = 0.0
+    for j in range(n):
+        product[j] = 0.0
     v = work[3]
     tau, _ = reflector(start, v)
     for i in range(n):
@@ -96,7 +98,8 @@ def tridiagonalize(matrix, start, work):
             break
         w = work[k + 4, k + 1 :]
         tau, off[k] = reflector(top[1:], w)
-        product[: size - 1] = 0.0
+        for j in range(size - 1):
+            product[j] = 0.0
         for i in range(1, size - 1, 2):  # two rows at a time, so that the vectors are read half as often
             here, below = a[k + i, k + i :], a[k + i + 1, k + i :]
             v1, p1, w1, v2, p2, w2 = v[i], p[i], w[i - 1], v[i + 1], p[i + 1], w[i]
@@ -161,7 +164,8 @@ def iterate(diagonal, off, vectors, tape):
     if tape is not None:
         tape[0, 0] = 0
     for i in range(n):
-        norm = max(norm, abs(diagonal[i]) + abs(off[i]))
+        size = abs(diagonal[i]) + abs(off[i])
+        norm = size if size > norm else norm
     if norm > 0.0:  # no square below can overflow, or underflow where it matters
         for i in range(n):
             diagonal[i] /= norm
@@ -209,7 +213,7 @@ def iterate(diagonal, off, vectors, tape):
             if tape is not None:
                 tape[spent, 0], tape[spent, 1] = low, last
     for i in range(n):
-        diagonal[i] = norm * max(diagonal[i], 0.0)
+        diagonal[i] = norm * (0.0 if diagonal[i] < 0.0 else diagonal[i])
     if tape is not None:
         tape[0, 0] = spent
 

@@ -1,25 +1,91 @@
-"""Compiled loops on disk: current after any change, and not needed where nothing can be written."""
+"""Compiled loops on disk: current after any change, found from everywhere, and not needed where nothing is written."""
 
+import gc
 import os
+import shutil
 import subprocess
 import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
 
 import numba
 import pytest
 
+import shrinktest
 from shrinktest._compiled import deletion, jit, sums, tridiagonal
 
+LINE = "shrinktest: compiling for this machine, once; this takes some seconds"
 
-@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled here")
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled here")
+
+
+@compiled
 def test_machine_code_is_as_new_as_every_compiled_file(monkeypatch, tmp_path):
-    for loop in (sums.split_sums, deletion.residuals, tridiagonal.tridiagonalize):
+    for loop in (sums.split_sums, deletion.tabulate, tridiagonal.tridiagonalize):
         assert loop._cache._cache_file._source_stamp == jit._STAMP
+        assert jit._STAMP[:16] in loop._cache.cache_path
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
     stamps = set()
-    for name, text in (("a", "x"), ("b", "y"), ("a", "xx")):
+    for name, text in (("a", "x"), ("b", "y"), ("a", "xx"), ("a", "zz")):
         (tmp_path / f"{name}.py").write_text(text)
         stamps.add(jit._stamp())
-    assert len(stamps) == 3
+    assert len(stamps) == 4
+    (tmp_path / "a.py").write_text("xx")
+    os.utime(tmp_path / "a.py", (0, 0))
+    assert jit._stamp() in stamps, "the same text, at another time"
+
+
+PROGRAM = """
+import sys
+from shrinktest._compiled import jit
+jit.PATIENCE = 0.01
+import numpy as np
+from shrinktest._compiled.draws import mixed, population
+mixed(np.uint64(3)), population(np.uint64(3))
+print(sum(mixed.stats.cache_hits.values()), sum(mixed.stats.cache_misses.values()))
+"""
+
+
+@compiled
+def test_machine_code_is_found_by_other_environments(tmp_path):
+    package, answers = Path(shrinktest.__file__).parent, []
+    for name in ("one", "two"):
+        shutil.copytree(package, tmp_path / name / "shrinktest", ignore=shutil.ignore_patterns("__pycache__"))
+        os.utime(tmp_path / name / "shrinktest" / "_compiled" / "draws.py", (1e9, 1e9 + len(answers)))
+        where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path / name)}
+        done = subprocess.run([sys.executable, "-c", PROGRAM], env=where, capture_output=True, text=True, check=True)
+        answers.append((done.stdout.strip(), done.stderr.splitlines()))
+    assert answers == [("0 1", [LINE]), ("1 0", [])]
+
+
+def test_whoever_waits_is_told_while_waiting(monkeypatch, capsys):
+    monkeypatch.setattr(jit, "PATIENCE", 0.02)
+    waiting = jit.Waiting()
+
+    def of(module):
+        return SimpleNamespace(data={"dispatcher": SimpleNamespace(py_func=SimpleNamespace(__module__=module))})
+
+    ours = of("shrinktest._compiled.sums")
+
+    waiting.on_start(of("elsewhere"))  # other people's functions
+    waiting.on_start(ours)
+    assert not gc.isenabled()
+    waiting.on_start(ours)  # a function that it calls
+    waiting.on_end(ours)
+    told = ""
+    for _ in range(500):
+        time.sleep(0.01)
+        told += capsys.readouterr().err
+        if told:
+            break
+    assert told == LINE + "\n"
+    waiting.on_end(ours)
+    assert gc.isenabled() and waiting.spent > 0.0
+    waiting.on_start(ours)
+    time.sleep(0.1)
+    waiting.on_end(ours)
+    assert capsys.readouterr().err == ""
 
 
 def test_nothing_need_be_written(tmp_path):
