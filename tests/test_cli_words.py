@@ -90,7 +90,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--nan-policy x", "--nan-policy must be one of 'raise', 'omit', 'propagate'; got 'x'"),
         ("--workers 0", "--workers must be an integer >= 1, got 0; -1 uses all cores"),
         ("--estimator x", "--estimator must be one of 'kme'"),
-        ("--tuning x", "--tuning must be one of 'auto'"),
+        ("--estimator fkmse --tuning x", "--tuning must be one of 'auto'"),
         ("--estimator fkmse --set lam=1 --tuning joint", "--tuning joint has nothing to tune"),
         ("--statistic x", "--statistic must be one of"),
         ("--gram x", "--gram must be one of"),
@@ -101,9 +101,9 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--stopping x", "--stopping must be one of"),
         ("--kernel x", "--kernel must be one of"),
         ("--bandwidth 0", "--bandwidth must be a finite number > 0, got 0"),
-        ("--bandwidth 1,2,3", "--bandwidth has 3 entries but the points have"),
+        ("--bandwidth 1,2,3", "--bandwidth has 3 entries"),
         ("--kernel linear --bandwidth 2", "--bandwidth 2.0 has no effect on --kernel linear: leave out --bandwidth"),
-        ("--blocks site --groups cluster", "--groups: some groups have observations in more than one block"),
+        ("--blocks site --groups cluster", "--groups: some groups have observations in"),
         ("--shift x", "--shift must be one of 'circular'"),
         ("--method x", "--method must be one of"),
         ("--comparison x", "--comparison must be one of"),
@@ -119,7 +119,105 @@ def test_tests_name_the_option(run, command, typed, said):
     if not {word for word in typed.split() if word.startswith("--")} <= known:
         pytest.skip(f"{command} does not have this option")
     found = run(f"{OF_ALL[command]} {typed}")
-    if "is not for" not in found:  # what a command refuses has a message of its own
-        assert said in found
-    else:
-        assert found.split()[0] in typed
+    refused = f"is not for {command}; leave it out" in found  # which has a message of its own
+    assert found.split()[0] in typed if refused else said in found
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("independence a.csv --x u --y v --kernel-y x", "--kernel-y must be one of"),
+        ("independence a.csv --x u --y v --bandwidth-y 0", "--bandwidth-y must be a finite number > 0"),
+        ("independence a.csv --x u --y v --bandwidth-y 1,2", "Y: --bandwidth-y has 2 entries"),
+        ("independence a.csv --x u --y v --resamples inf", "--resamples inf: about 1e9 relabellings"),
+        ("independence a.csv --x u --y v --shift circular --groups site", "--shift circular moves single observations"),
+        ("two-sample a.csv b.csv --columns u --paired --blocks site", "so that --blocks has nothing to say"),
+        ("two-sample a.csv b.csv --columns u --paired --alpha 1e-4", "can never reject at --alpha 0.0001; collect"),
+        ("two-sample a.csv b.csv --columns u --max-memory 10", "use --gram nystrom (or rff) with --rank 1, or raise"),
+        ("two-sample a.csv b.csv --columns u --estimator kme,kme", "--estimator holds KME() twice"),
+        ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "leave out --kernel and --bandwidth, or"),
+        ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "such as --estimator kme,fkmse"),
+        ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel cannot be a matrix here"),
+        (
+            "k-sample a.csv b.csv --columns u --comparison pooled --statistic unbiased",
+            "exists for --comparison pairs: ",
+        ),
+        (
+            "calibrate a.csv b.csv --blocks site --groups cluster --shift circular",
+            "--shift is not for a test of the kind two-sample, which takes --blocks, --paired, --groups; leave it out",
+        ),
+        ("power mean-shift --quiet --n 8 --trials 0", "--trials must be an integer >= 1"),
+        ("power mean-shift --quiet --n 8 --alphas 2", "--alphas must lie strictly between 0 and 1"),
+        ("power mean-shift --quiet --n 8 --resamples 9", "--resamples 9 is too small for --alphas 0.05: the smallest"),
+        ("power mean-shift --quiet --n 8 --resamples 9", "use --resamples 19 or more"),
+        ("power mean-shift --quiet --n 1", "--n has --n 1, and MeanShift("),
+        ("power mean-shift --quiet --n 8 --stopping x", "--stopping must be one of"),
+        ("power mean-shift --quiet --n 8 --workers 0", "--workers must be an integer >= 1"),
+        ("power mean-shift --quiet --n 8 --shift circular", "--shift is not for a two-sample test"),
+        ("power linear --quiet --n 8 --paired", "--paired is not for an independence test"),
+        ("power mean-shift --quiet --n 8 --estimators auto --kernel linear", "--kernel is given, and all that"),
+        ("sample-size mean-shift --quiet --power 2", "--power must lie strictly between 0 and 1"),
+        ("sample-size mean-shift --quiet --power 0.01", "--power 0.01 must be above the level --alpha 0.05"),
+        ("sample-size mean-shift --quiet --ratio 0", "--ratio must be a finite number > 0"),
+        ("sample-size linear --quiet --ratio 2", "--ratio compares the sizes of two samples"),
+        ("sample-size mean-shift --quiet --largest 0", "--largest must be an integer >="),
+    ],
+)
+def test_each_command_names_its_own(run, line, said):
+    assert said in run(line)
+
+
+# ------------------------------------------------------------------------------------------ words that stay
+
+EVERY = {option for options in OPTIONS.values() for option in options}
+
+
+def test_parameters_of_estimators_and_designs_are_no_options(run):
+    assert run("two-sample a.csv b.csv --columns u --estimator skmse:alpha=2").startswith("alpha must be a number")
+    assert run("power mean-shift --quiet --n 8 --set shift=x").startswith("shift must be")
+
+
+def test_a_file_that_is_called_as_an_argument_stays(run, tmp_path):
+    (tmp_path / "alpha").write_text("")
+    assert run("two-sample alpha b.csv") == "alpha is empty"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "column 'alpha' is missing",
+        "a.csv has alpha, kernel and rank",
+        "alphabet must be text",
+        "the kernel must be positive",
+        "MeanShift(shift=0.5, power=2) needs n >= 2",
+        "FKMSE(tuning='joint') is fixed",
+        "blocks.csv: line 2 has 3 cells",
+        "/tmp/alpha=3/a.csv: line 2",
+        "collect more groups; only groups of equal sizes can be exchanged",
+    ],
+)
+def test_words_that_are_no_arguments_stay(message):
+    assert as_typed(message, EVERY) == message
+
+
+@pytest.mark.parametrize(
+    ("message", "typed"),
+    [
+        ("use n_resamples >= 99", "use --resamples 99 or more"),
+        ("use n <= 35, or another", "use --n 35 or less, or another"),
+        ("pass nan_policy='omit' to drop", "pass --nan-policy omit to drop"),
+        ("kernel_y and bandwidth_y are for Y; use kernel_x", "--kernel and --bandwidth are for Y; use --kernel"),
+        ("above alpha = 0.05: never", "above --alpha 0.05: never"),
+        ("store s is of another: seed: stored 0, asked 1", "--store s is of another: --seed: stored 0, asked 1"),
+        ("use estimator='kme', 'skmse' or 'mkme', which do", "use --estimator kme, skmse or mkme, which do"),
+        ("give bandwidth=a number", "give --bandwidth a number"),
+    ],
+)
+def test_arguments_in_a_sentence(message, typed):
+    assert as_typed(message, EVERY - {"--kernel-x", "--kernel-y", "--bandwidth-x", "--bandwidth-y"}) == typed
+
+
+def test_warnings_are_in_these_words_too(run, capsys):
+    line = "independence a.csv --x u --y v --resamples 19 --alpha 0.01 --seed 0"
+    assert main(line.split()) == 0
+    assert "above --alpha 0.01: the test can never reject; use --resamples 99 or more" in capsys.readouterr().err

@@ -50,6 +50,9 @@ OPTIONS = {
 }
 #: What is said of Python only, and how it is said here.
 _PHRASES = (
+    (r"^X: (.*?)\bbandwidth(?==| has| must)", r"X: \1bandwidth_x"),  # each variable has an option
+    (r"^Y: (.*?)\bbandwidth(?==| has| must)", r"Y: \1bandwidth_y"),
+    (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables
     (r"pass the matrix itself: (\w+)=Precomputed\(gram\), .*", r"\1 cannot be a matrix here"),
     (r"numpy\.inf asks", "inf asks"),
     (r"None or -1 use all cores", "-1 uses all cores"),
@@ -130,7 +133,7 @@ def _replaced(known: dict[str, str], found: re.Match[str]) -> str:
 
 def _is_argument(before: str, after: str, *, bound: bool) -> bool:
     """Whether a name between these words is that of an argument: the subject of the message, or of its advice."""
-    if re.fullmatch(r"(?:(?:X|Y|X and Y|\w+\[\d+\]): )?", before) or after.startswith(": stored "):
+    if re.fullmatch(r"(?:(?:X|Y|X and Y|the samples|\w+\[\d+\]): )?", before) or after.startswith(": stored "):
         return True
     advice = re.search(r"\b(?:use|raise|lower|leave|leave out|give) $", before) is not None
     return advice and (bound or re.match(r"$|[,;:.)]| (?:and|at|or) ", after) is not None)

@@ -98,6 +98,8 @@ def _samples(args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
 def _pipeline(args: argparse.Namespace, kind: str, told: dict[str, Any]) -> Callable[[Any, Any], Any]:
     """The test that is calibrated: a function of the user's, or one of this package."""
     if args.test is not None:
+        if not all(args.test.partition(":")):
+            raise ValueError(f"--test must look like module:function; got {args.test!r}")
         refuse(args, tuple(DEFAULTS), "a --test of one's own")
         return _imported(args.test)
     kernels = dict.fromkeys(KINDS[kind].kernels, args.kernel)
@@ -108,9 +110,7 @@ def _pipeline(args: argparse.Namespace, kind: str, told: dict[str, Any]) -> Call
 
 def _imported(typed: str) -> _Users:
     """The function that is called MODULE:FUNCTION on the command line."""
-    module, colon, name = typed.partition(":")
-    if not colon or not name:
-        raise ValueError(f"--test must look like module:function; got {typed!r}")
+    module, _, name = typed.partition(":")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # modules of the folder one is in, as with python -m
     try:

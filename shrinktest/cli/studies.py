@@ -66,6 +66,7 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     for name in ("paired", "shift"):
         if value := getattr(args, name):
             if name not in kind.restrictions:
-                raise ValueError(f"--{name} is not for a {design.test} test, which is that of {args.design}")
+                article = "an" if design.test.startswith("i") else "a"
+                raise ValueError(f"--{name} is not for {article} {design.test} test, which is that of {args.design}")
             told[name] = value
     return configured(design, settings, args.design), told
