@@ -14,7 +14,7 @@ from scipy.stats import binom, binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS, distinct
 
 from shrinktest import FKMSE, Collection, power_study, two_sample_test
-from shrinktest._validate import usable_cores
+from shrinktest._machine import usable_cores
 from shrinktest.multiple.collection import recommended
 from shrinktest.power import designs as d
 

@@ -22,7 +22,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._validate import usable_cores
+from shrinktest._machine import usable_cores
 
 NAME = "new_tests_levels"
 TITLE = "Level of the tests of more than two, of many, and of the witness band"

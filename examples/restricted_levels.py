@@ -13,10 +13,10 @@ from _study import markdown, options, store, write
 from scipy.stats import binom
 
 from shrinktest import Gaussian, power_study
-from shrinktest.nulls.restriction import read_pairs, read_samples
+from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.power.designs import FromFunction
-from shrinktest.statistics.memory import shift_notes
+from shrinktest.statistics.shift_check import shift_notes
 
 NAME, TITLE = "restricted_levels", "Level of restricted permutation tests"
 ESTIMATORS = ("kme", "skmse", "fkmse")
@@ -147,9 +147,9 @@ def very_slow(rng, n):
 
 def noted(x, y, **told):
     """Whether the result of the test has a note that says not to trust shifts of these series."""
-    *values, _, restriction = read_pairs(x, y, "raise", **told)
-    kernels = tuple(Gaussian().resolve(z) for z in values)
-    return bool(shift_notes(kernels, *values, restriction.series(len(x))))
+    read = read_variables((x, y), XY, "raise", **told)
+    kernels = tuple(Gaussian().resolve(z) for z in read.values)
+    return bool(shift_notes(kernels, *read.values, read.restriction.series(len(x))))
 
 
 def without_a_note(draw):
@@ -218,9 +218,11 @@ def attainable(test: str, n: int, told: dict) -> float:
     """The largest level up to .05 that the restricted test can have: all relabellings, or the drawn ones."""
     nothing, rng = np.zeros((n, 1)), np.random.default_rng()
     if test == "two-sample":
-        found = read_samples(nothing, nothing, "raise", **told)[-1].splits(RESAMPLES, rng, n, n, ALPHA)
+        restriction = read_samples((nothing, nothing), XY, "raise", **told).restriction
+        found = restriction.partitions(RESAMPLES, rng, (n, n), ALPHA)
     else:
-        found = read_pairs(nothing, nothing, "raise", **told)[-1].pairings(RESAMPLES, rng, n, ALPHA)
+        restriction = read_variables((nothing, nothing), XY, "raise", **told).restriction
+        found = restriction.pairings(RESAMPLES, rng, n, ALPHA)
     return allowed_rows(ALPHA, found.count) / found.count
 
 

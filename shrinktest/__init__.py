@@ -20,10 +20,11 @@ from shrinktest.estimators import (
 )
 from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
-from shrinktest.multiple.aggregation import AggregateResult
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Decision
+from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.result import TestResult
+from shrinktest.results.two_sample import TwoSampleResult
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
@@ -32,26 +33,39 @@ if TYPE_CHECKING:
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
-    from shrinktest.multiple.many import ManyTests
+    from shrinktest.nulls.relabellings import Relabellings
+    from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
+    from shrinktest.results.multiple import MultipleTestsResult
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
-    "ManyTests": "shrinktest.multiple.many",
+    "MultipleTestsResult": "shrinktest.results.multiple",
+    "Relabellings": "shrinktest.nulls.relabellings",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
     "independence_matrix": "shrinktest.matrix",
     "joint_independence_test": "shrinktest.joint",
     "k_sample_test": "shrinktest.k_sample",
+    "permutation_test": "shrinktest.permutation",
     "power_study": "shrinktest.power",
     "solve_sample_size": "shrinktest.power",
     "two_sample_test_columns": "shrinktest.columns",
 }
 
 
+#: Names that have changed; the old ones work for one version more.
+_RENAMED = {"ManyTests": "MultipleTestsResult"}
+
+
 def __getattr__(name: str) -> Any:
+    if name in _RENAMED:
+        import warnings
+
+        warnings.warn(f"{name} is now called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
+        name = _RENAMED[name]
     if name in _LATER:
         import importlib
 
@@ -82,14 +96,16 @@ __all__ = [
     "Landweber",
     "Laplacian",
     "Linear",
-    "ManyTests",
     "MeanEmbedding",
     "MeanEstimator",
     "Member",
+    "MultipleTestsResult",
     "NuMethod",
     "Polynomial",
     "Precomputed",
+    "Relabellings",
     "TestResult",
+    "TwoSampleResult",
     "WitnessBand",
     "__version__",
     "calibrate",
@@ -98,6 +114,7 @@ __all__ = [
     "independence_test",
     "joint_independence_test",
     "k_sample_test",
+    "permutation_test",
     "power_study",
     "solve_sample_size",
     "two_sample_test",

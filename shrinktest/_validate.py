@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +27,12 @@ class Points(NamedTuple):
 # --- arrays and tables --------------------------------------------------------------------------------------
 
 
+def is_frame(x: Any) -> bool:
+    """Whether this is a pandas DataFrame."""
+    pandas = sys.modules.get("pandas")  # whoever passes a DataFrame has imported it
+    return pandas is not None and isinstance(x, pandas.DataFrame)
+
+
 def as_points(x: Any, name: str) -> Points:
     """Read numbers from a list, an array, or a pandas Series or DataFrame; one-dimensional means one column.
 
@@ -41,13 +45,13 @@ def as_points(x: Any, name: str) -> Points:
     ValueError
         A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values.
     """
-    pandas = sys.modules.get("pandas")  # whoever passes a DataFrame has imported it
+    pandas = sys.modules.get("pandas")
     columns: Columns = None
-    if pandas is not None and isinstance(x, pandas.DataFrame):
+    if is_frame(x):
         columns = tuple(str(label) for label in x.columns)
         repeated = sorted({label for label in columns if columns.count(label) > 1})
         if repeated:
-            raise ValueError(f"{name} has more than one column named {_listed(repeated)}; rename or drop them")
+            raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
         read = [_read_series(x.iloc[:, j], f"{name}, column {label!r},") for j, label in enumerate(columns)]
         values = np.stack(read, axis=1) if read else np.empty((len(x), 0))
     elif pandas is not None and isinstance(x, pandas.Series):
@@ -64,7 +68,9 @@ def as_points(x: Any, name: str) -> Points:
     if values.ndim == 1:
         values = values[:, np.newaxis]
     if values.size == 0:
-        raise ValueError(f"{name} is empty: it has {_counted(*values.shape)}")
+        raise ValueError(
+            f"{name} is empty: it has {counted(len(values), 'row')} and {counted(values.shape[1], 'column')}"
+        )
     points = Points(np.array(values, dtype=np.float64, order="C"), columns)
     infinite = np.isinf(points.values)
     if infinite.any():
@@ -77,53 +83,8 @@ def complete_points(x: Any, name: str) -> Points:
     points = as_points(x, name)
     missing = np.isnan(points.values)
     if missing.any():
-        raise ValueError(f"{name} has {_missing(points, missing)}; remove those rows first")
+        raise ValueError(f"{name} has {missing_values(points, missing)}; remove those rows first")
     return points
-
-
-def two_samples(X: Any, Y: Any, nan_policy: str) -> tuple[Array, Array, Columns, bool]:
-    """Two samples of the same variables: (X, Y, column names, whether missing values remain).
-
-    The columns of two DataFrames are matched by name, and Y takes the order of X. Missing values remain only
-    under nan_policy="propagate"; "omit" drops the rows that hold them.
-    """
-    choice(nan_policy, NAN_POLICIES, "nan_policy")
-    x, y = as_points(X, "X"), as_points(Y, "Y")
-    if x.columns is not None and y.columns is not None:
-        y = _reordered(y, x.columns)
-    if x.values.shape[1] != y.values.shape[1]:
-        raise ValueError(
-            f"X has {_counted(columns=x.values.shape[1])} and Y has {_counted(columns=y.values.shape[1])}; "
-            "both samples must hold the same variables, one per column"
-        )
-    keep_x, keep_y = _kept_rows(x, "X", nan_policy), _kept_rows(y, "Y", nan_policy)
-    has_nan = not bool(keep_x.all() and keep_y.all())
-    if nan_policy == "omit":
-        x, y, has_nan = x._replace(values=x.values[keep_x]), y._replace(values=y.values[keep_y]), False
-    _at_least_two_rows(x.values, "X", ~keep_x)
-    _at_least_two_rows(y.values, "Y", ~keep_y)
-    return x.values, y.values, x.columns if x.columns is not None else y.columns, has_nan
-
-
-def paired_samples(X: Any, Y: Any, nan_policy: str) -> tuple[Array, Array, bool]:
-    """Two variables observed together, row by row: (X, Y, whether missing values remain).
-
-    nan_policy="omit" drops a pair when either side misses a value.
-    """
-    choice(nan_policy, NAN_POLICIES, "nan_policy")
-    x, y = as_points(X, "X"), as_points(Y, "Y")
-    if len(x.values) != len(y.values):
-        raise ValueError(
-            f"X has {_counted(len(x.values))} and Y has {_counted(len(y.values))}; "
-            "row i of X and row i of Y must be the same observation"
-        )
-    _check_same_index(X, Y)
-    keep = _kept_rows(x, "X", nan_policy) & _kept_rows(y, "Y", nan_policy)
-    has_nan = not bool(keep.all())
-    if nan_policy == "omit":
-        x, y, has_nan = x._replace(values=x.values[keep]), y._replace(values=y.values[keep]), False
-    _at_least_two_rows(x.values, "X and Y", ~keep)
-    return x.values, y.values, has_nan
 
 
 def _read_array(x: Any, name: str) -> NDArray[Any]:
@@ -175,52 +136,8 @@ def _advice(kind: str) -> str:
     return "convert it (astype(float), pandas.to_numeric), encode categories as numbers, or leave it out"
 
 
-def _reordered(y: Points, columns: tuple[str, ...]) -> Points:
-    assert y.columns is not None
-    only_x = [label for label in columns if label not in y.columns]
-    only_y = [label for label in y.columns if label not in columns]
-    if only_x or only_y:
-        differences = [
-            f"only in {name}: {_listed(labels)}" for name, labels in (("X", only_x), ("Y", only_y)) if labels
-        ]
-        raise ValueError(f"X and Y have different columns ({'; '.join(differences)}); select the same in both")
-    order = [y.columns.index(label) for label in columns]
-    return Points(np.ascontiguousarray(y.values[:, order]), columns)
-
-
-def _kept_rows(points: Points, name: str, nan_policy: str) -> NDArray[np.bool_]:
-    missing = np.isnan(points.values)
-    if nan_policy == "raise" and missing.any():
-        raise ValueError(
-            f"{name} has {_missing(points, missing)}; remove or impute them, or pass nan_policy='omit' "
-            "to drop their rows (nan_policy='propagate' gives a p-value of nan)"
-        )
-    return np.asarray(~missing.any(axis=1))
-
-
-def _at_least_two_rows(values: Array, name: str, incomplete: NDArray[np.bool_]) -> None:
-    if len(values) >= 2:
-        return
-    dropped = len(incomplete) - len(values)
-    why = f" once the {_counted(dropped)} with missing values are dropped" if dropped else ""
-    raise ValueError(f"{name} has {_counted(len(values))}{why}; a test needs at least 2 (one per observation)")
-
-
-def _check_same_index(X: Any, Y: Any, x: str = "X", y: str = "Y") -> None:
-    """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
-        return
-    if not X.index.equals(Y.index):
-        row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
-        raise ValueError(
-            f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
-            f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
-            f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
-        )
-
-
-def _missing(points: Points, missing: NDArray[np.bool_]) -> str:
+def missing_values(points: Points, missing: NDArray[np.bool_]) -> str:
+    """How many values are missing and where the first is, in words."""
     total = int(missing.sum())
     first = "in" if total == 1 else "the first in"
     return f"{total} missing value{'s' * (total > 1)} (NaN), {first} {_cell(points, missing)}"
@@ -233,12 +150,13 @@ def _cell(points: Points, where: NDArray[np.bool_]) -> str:
     return f"row {row}, column {label} (counting from 0)"
 
 
-def _counted(rows: int | None = None, columns: int | None = None) -> str:
-    parts = [f"{n} {word}{'s' * (n != 1)}" for n, word in ((rows, "row"), (columns, "column")) if n is not None]
-    return " and ".join(parts)
+def counted(number: int, thing: str) -> str:
+    """A number of things in words: "1 row", "2 rows"."""
+    return f"{number} {thing}{'s' * (number != 1)}"
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, with commas."""
     return ", ".join(repr(name) for name in names)
 
 
@@ -299,7 +217,7 @@ def choice(value: Any, known: Iterable[str], name: str) -> str:
     known = tuple(known)
     if isinstance(value, str) and value in known:
         return value
-    message = f"{name} must be one of {_listed(known)}; got {value!r}"
+    message = f"{name} must be one of {listed(known)}; got {value!r}"
     if isinstance(value, str):
         import difflib
 
@@ -347,34 +265,3 @@ def resamples(n: Any) -> int | float:
         return count(n, "n_resamples", minimum=0)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}; numpy.inf asks for all relabellings") from None
-
-
-def n_workers(workers: Any) -> int:
-    """How many threads to run: None or -1 mean every core this process may use."""
-    if workers is None or (isinstance(workers, Integral) and workers == -1):
-        return usable_cores()
-    try:
-        return count(workers, "workers", minimum=1)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"{error}; None or -1 use all cores") from None
-
-
-def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
-    """The cores this process may run on, no more than the container's CPU quota."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS and Windows have no affinity call
-        cores = os.cpu_count() or 1
-    return max(1, math.ceil(min(cores, _cpu_quota(cgroup))))
-
-
-def _cpu_quota(cgroup: Path) -> float:
-    """Cores' worth of CPU time granted by the control group (v2, then v1); inf without a limit."""
-    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
-        try:
-            quota, period = " ".join((cgroup / file).read_text() for file in files).split()
-            if int(quota) > 0:  # v1 writes -1 and v2 "max" for no limit
-                return int(quota) / int(period)
-        except (OSError, ValueError):
-            continue
-    return math.inf

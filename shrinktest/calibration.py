@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import as_points, as_rng, choice, count, level, n_workers, two_samples
-from shrinktest.nulls.restriction import ARGUMENTS, Restriction, read_pairs, read_samples
+from shrinktest._machine import n_workers
+from shrinktest._read import XY, read_samples, read_variables
+from shrinktest._validate import as_rng, choice, count, is_frame, level
+from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
+from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-KINDS = ("two-sample", "independence")
+KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -121,7 +124,7 @@ class CalibrationResult:
         """What was done, and the levels with their intervals."""
         from statsmodels.iolib.table import SimpleTable
 
-        how = {"two-sample": "rows of both samples exchanged", "independence": "rows of Y permuted"}[self.kind]
+        how = kind_of(self.kind).permuted
         how += f" ({self.restriction})" if self.restriction else ""
         rows = [
             [f"{row.alpha:g}", f"{row.level:.4f}", f"[{row.low:.4f}, {row.high:.4f}]", row.verdict]
@@ -148,7 +151,7 @@ def calibrate(
     X: Any,
     Y: Any,
     *,
-    kind: str = "two-sample",
+    kind: str = TWO_SAMPLE.name,
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
@@ -295,12 +298,12 @@ class _Relabelled:
         """The p-value of one relabelled data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         x, y = self.x.values, self.y.values
-        moved = np.vstack([x, y]) if self.kind == "two-sample" else y
+        moved = np.vstack([x, y]) if self.kind == TWO_SAMPLE.name else y
         if self.restriction:
             moved = moved[self.restriction.relabelled(generator, len(moved))]
         else:
             moved = moved[generator.permutation(len(moved))]
-        x, y = (moved[: len(x)], moved[len(x) :]) if self.kind == "two-sample" else (x, moved)
+        x, y = (moved[: len(x)], moved[len(x) :]) if self.kind == TWO_SAMPLE.name else (x, moved)
         try:
             return [(trial, _pvalue(self.test(self.x.rows(x), self.y.rows(y))))]
         except Exception as error:
@@ -328,24 +331,27 @@ def _read(
 ) -> tuple[tuple[_Table, _Table], tuple[int, ...], Restriction]:
     told = {name: value for name, value in design.items() if value is not None and value is not False}
     for name in told:
-        if name not in ARGUMENTS[kind]:
+        if name not in kind_of(kind).restrictions:
             other = next(one for one in KINDS if one != kind)
-            raise ValueError(f"{name}= is for kind={other!r}; kind={kind!r} takes {', '.join(ARGUMENTS[kind])}")
+            raise ValueError(
+                f"{name}= is for kind={other!r}; kind={kind!r} takes {', '.join(kind_of(kind).restrictions)}"
+            )
     if told and nan_policy == "omit":
         raise ValueError(
             "nan_policy='omit' would drop rows that the labels of the pipeline still count; drop them before, from "
             f"the data and from what the pipeline knows of {' and '.join(told)}"
         )
-    columns = [as_points(data, name).columns for data, name in ((X, "X"), (Y, "Y"))]
-    flat = [np.ndim(data) == 1 for data in (X, Y)]
-    if kind == "two-sample":
-        shared = two_samples(X, Y, nan_policy)[2]
-        columns = [shared if one is not None else None for one in columns]
-        x, y, _, restriction = read_samples(X, Y, nan_policy, **told)
-        sizes: tuple[int, ...] = (len(x), len(y))
+    if kind == TWO_SAMPLE.name:
+        samples = read_samples((X, Y), XY, nan_policy, **told)
+        values, sizes, restriction = samples.values, samples.sizes, samples.restriction
+        columns = tuple(samples.columns if is_frame(data) else None for data in (X, Y))
     else:
-        x, y, _, restriction = read_pairs(X, Y, nan_policy, **told)
-        sizes = (len(x),)
+        variables = read_variables((X, Y), XY, nan_policy, **told)
+        values, columns, restriction = variables.values, variables.columns, variables.restriction
+        sizes = (len(values[0]),)
     if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:
         raise ValueError(f"{', '.join(told)} let nothing take another place, so that there is nothing to relabel")
-    return (_Table(x, columns[0], flat[0]), _Table(y, columns[1], flat[1])), sizes, restriction
+    x, y = (
+        _Table(found, names, np.ndim(data) == 1) for found, names, data in zip(values, columns, (X, Y), strict=True)
+    )
+    return (x, y), sizes, restriction

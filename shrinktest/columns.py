@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from shrinktest._several import labelled, require_variation
-from shrinktest._validate import as_points, as_rng, choice, level, n_workers, resamples, rng_provenance
+from shrinktest._validate import Array, Columns, as_rng, choice, listed, rng_provenance
 from shrinktest.estimators import as_estimator
-from shrinktest.estimators.base import Tuned
+from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import (
-    METHODS,
-    WESTFALL_YOUNG,
-    ManyTests,
-    conclude_many,
-    same_state,
-    setup_generator,
-    warn_if_hopeless,
-)
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_samples
-from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
-from shrinktest.statistics.mmd import configure
-from shrinktest.statistics.route import memory_limit
+from shrinktest.multiple.many import adjusted_tests
+from shrinktest.multiple.run import run_side_by_side
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def two_sample_test_columns(
@@ -43,6 +33,7 @@ def two_sample_test_columns(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -50,7 +41,7 @@ def two_sample_test_columns(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -72,10 +63,13 @@ def two_sample_test_columns(
         Level at which the result decides.
     blocks, paired, groups
         Which relabellings of the rows the design of the data allows, as in :func:`two_sample_test`.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises
@@ -111,63 +105,54 @@ def two_sample_test_columns(
     2     x2   0.001     0.001    True
     3     x3   0.496     0.867   False
     """
-    refuse_several("two_sample_test_columns", estimator, kernel, bandwidth if isinstance(bandwidth, str) else "median")
+    several_widths = bandwidth if isinstance(bandwidth, str) else "median"
+    refuse_several("two_sample_test_columns", estimator, kernel, several_widths)
     est = as_estimator(estimator)
-    alpha = level(alpha)
     choice(method, METHODS, "method")
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    names = next((found for z, name in ((X, "X"), (Y, "Y")) if (found := as_points(z, name).columns)), None)
-    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
+        rank=rank, max_memory=max_memory,
+    )  # fmt: skip
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
+    whole = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
+    refuse_missing(whole.missing)
+    labels = labelled(whole.columns, whole.pooled.shape[1], "x")
+    require_variation(whole.pooled, labels, "X and Y")
+    widths = one_width_each(bandwidth, len(labels), "bandwidth")
+    columns = [
+        Variable(np.ascontiguousarray(whole.pooled[:, [j]]), f"column {labels[j]!r} of X and Y")
+        for j in range(len(labels))
+    ]
+    generator = as_rng(rng)
+    provenance = rng_provenance(generator)
+    nulls, about = run_side_by_side(
+        [replace(whole, variables=(column,)) for column in columns],
+        est,
+        [as_kernel(kernel, width) for width in widths],
+        settings,
+        generator,
+        method,
+    )
+    return adjusted_tests(
+        nulls,
+        method,
+        test=whole.kind.name,
+        keys=("column",),
+        labels=tuple((label,) for label in labels),
+        n_observations=whole.sizes,
+        alpha=settings.alpha,
+        rng=provenance,
+        **about,
+    )
+
+
+def refuse_missing(missing: bool) -> None:
+    """Raise ValueError where missing values remain."""
     if missing:
         raise ValueError(
             "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
             "or test the columns that are complete"
         )
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    pooled = np.vstack([x, y])
-    labels = labelled(names, pooled.shape[1], "x")
-    require_variation(pooled, labels, "X and Y")
-    sizes = (len(x), len(y))
-    widths = one_width_each(bandwidth, len(labels), "bandwidth")
-    options: dict[str, Any] = {
-        "form": form_of(est, statistic, sizes),
-        "tuning": est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed",
-        "gram": gram,
-        "rank": rank,
-        "memory": memory_limit(max_memory),
-        "rng": setup_generator(generator),
-    }
-    again = same_state(generator)
-
-    def splits(draws: np.random.Generator) -> Relabellings:
-        return restriction.splits(n_resamples, draws, *sizes, alpha)
-
-    def tests() -> Iterator[tuple[Configuration, Relabellings]]:
-        for j, label in enumerate(labels):
-            column = np.ascontiguousarray(pooled[:, [j]])
-            chosen = resolve(as_kernel(kernel, widths[j]), column, options["rng"], f"column {label!r} of X and Y")
-            yield configure(est, chosen, column, len(x), **options), splits(again())
-
-    warn_if_hopeless(splits(generator), method, len(labels), alpha)
-    return conclude_many(
-        tests(),
-        method=method,
-        workers=threads,
-        progress=progress,
-        test="two-sample",
-        keys=("column",),
-        labels=tuple((label,) for label in labels),
-        estimator=est,
-        n_observations=sizes,
-        alpha=alpha,
-        rng=provenance,
-        restriction=splits(generator).restriction,
-        form=options["form"],
-        tuning=options["tuning"],
-    )
 
 
 def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
@@ -177,3 +162,19 @@ def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
     if len(bandwidth) != count:
         raise ValueError(f"{name} has {len(bandwidth)} entries for {count} columns; give one for each, or one for all")
     return list(bandwidth)
+
+
+def labelled(columns: Columns, count: int, prefix: str) -> tuple[str, ...]:
+    """Names of columns: those of a table, or ``prefix`` and their number from 0."""
+    return columns if columns is not None else tuple(f"{prefix}{j}" for j in range(count))
+
+
+def require_variation(values: Array, labels: tuple[str, ...], name: str) -> None:
+    """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
+    constant = [label for label, column in zip(labels, values.T, strict=True) if np.ptp(column) == 0.0]
+    if constant:
+        several = len(constant) > 1
+        raise ValueError(
+            f"{name}: column{'s' * several} {listed(constant)} {'have' if several else 'has'} the same value in every "
+            f"row, so that there is nothing to test; leave {'them' if several else 'it'} out"
+        )

@@ -1,4 +1,4 @@
-"""MeanEmbedding: an element of the RKHS that an estimator returns."""
+"""MeanEmbedding: an estimated kernel mean, an element of the RKHS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _VALUES = 2**24  # of the kernel at a time
 
 @dataclass(frozen=True, eq=False)
 class MeanEmbedding:
-    """The estimate sum_i w_i k(x_i, .), or its Gaussian-smoothed form sum_i w_i E k(x_i + N(0, diag(v)), .).
+    """Estimated kernel mean: sum_i w_i k(x_i, .), or the smoothed sum_i w_i E k(x_i + N(0, diag(v)), .).
 
     Parameters
     ----------

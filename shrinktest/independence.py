@@ -4,20 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.aggregation import combine
-from shrinktest.multiple.collection import Member, Variable, collect, is_several
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_pairs
-from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
-from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
-from shrinktest.statistics.hsic import configure, tuning_of
-from shrinktest.statistics.route import Routes, memory_limit
+from shrinktest.hypotheses.independence import Independence
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+from shrinktest.results.result import TestResult
 
 
 def independence_test(
@@ -36,6 +27,7 @@ def independence_test(
     blocks: Any = None,
     groups: Any = None,
     shift: str | None = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -70,6 +62,9 @@ def independence_test(
     shift : {None, "circular"}
         For time series, rows in order of time: y is shifted by 0 to n - 1 steps, what leaves at the end coming back at
         the start.  With ``blocks``, every block is a series that is shifted by itself.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all n! pairings (or those that are allowed) are enumerated when they are no more
         than ``n_resamples``.
@@ -120,57 +115,11 @@ def independence_test(
     >>> independence_test(data.wavelength, data.transmittance, estimator="fkmse", rng=0).pvalue
     0.001
     """
-    several = is_several(estimator, kernel_x, bandwidth_x, kernel_y, bandwidth_y)
-    one = KME() if several else as_estimator(estimator)
-    alpha = level(alpha)
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    rule = as_stopping(stopping, alpha)
-    x, y, missing, restriction = read_pairs(X, Y, nan_policy, blocks=blocks, groups=groups, shift=shift)
-    n = len(x)
-    generator = as_rng(rng)
-    common: dict[str, Any] = {
-        "test": "independence",
-        "n_observations": (n,),
-        "alpha": alpha,
-        "rng": rng_provenance(generator),
-    }
-    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
-    options |= {"series": restriction.series(n), "workers": threads}
-
-    def about(est: MeanEstimator) -> dict[str, Any]:
-        form = form_of(est, statistic, (n,))
-        if form == "unbiased" and n < 4:
-            raise ValueError(f"statistic='unbiased' needs at least 4 pairs; found {n}")
-        return {"estimator": est, "form": form, "tuning": tuning_of(est, n)}
-
-    def build(member: Member, draws: np.random.Generator) -> Configuration:
-        kernels = resolve(member.kernel[0], x, draws, "X"), resolve(member.kernel[1], y, draws, "Y")
-        form = about(member.estimator)["form"]
-        return configure(member.estimator, kernels, x, y, form=form, rng=draws, **options)
-
-    def pairings(draws: np.random.Generator) -> Relabellings:
-        return restriction.pairings(n_resamples, draws, n, alpha)
-
-    if several:
-        variables = (
-            Variable(kernel_x, bandwidth_x, "kernel_x", x, "X"),
-            Variable(kernel_y, bandwidth_y, "kernel_y", y, "Y"),
-        )
-        how: dict[str, Any] = {
-            "missing": missing,
-            "stopping": rule,
-            "workers": threads,
-            "progress": progress,
-            "about": about,
-        }
-        return combine(collect(estimator, variables, generator), build, pairings, generator, **how, **common)
-    kernels = as_kernel(kernel_x, bandwidth_x, "kernel_x"), as_kernel(kernel_y, bandwidth_y, "kernel_y")
-    described = about(one)
-    if missing:
-        return conclude(None, kernel=kernels, **described, **common)
-    pairing = pairings(generator)
-    configuration = build(Member(one, kernels), generator)
-    null = configuration.null(pairing, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=pairing.restriction, **configuration.about(), **described, **common)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
+    design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
+    hypothesis = Independence.read(X, Y, nan_policy=nan_policy, **design)
+    asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
+    return run(hypothesis, estimator, asked, settings, rng)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._several import joint_variables
-from shrinktest._validate import as_rng, level, n_workers, resamples, rng_provenance
-from shrinktest.estimators import as_estimator
-from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.multiple.collection import refuse_several
-from shrinktest.nulls.shuffles import Shuffles
-from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
-from shrinktest.statistics.configuration import resolve
-from shrinktest.statistics.dhsic import configure
-from shrinktest.statistics.hsic import tuning_of
-from shrinktest.statistics.route import memory_limit
+from shrinktest.hypotheses.joint import JointIndependence
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked, refuse_several
+from shrinktest.multiple.run import run
+from shrinktest.results.result import TestResult
 
 
 def joint_independence_test(
@@ -26,6 +19,7 @@ def joint_independence_test(
     n_resamples: float = 999,
     stopping: Any = None,
     alpha: float = 0.05,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -47,6 +41,9 @@ def joint_independence_test(
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
         As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) shuffles are
         enumerated when they are no more than ``n_resamples``.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
 
     Returns
     -------
@@ -95,41 +92,15 @@ def joint_independence_test(
     0.001
     """
     for one in bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]:
-        refuse_several("joint_independence_test", estimator, "gaussian", one if isinstance(one, str) else "median")
-    est = as_estimator(estimator)
-    alpha = level(alpha)
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    rule = as_stopping(stopping, alpha)
-    values, missing = joint_variables(variables, nan_policy)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    n, d = len(values[0]), len(values)
-    common: dict[str, Any] = {
-        "test": "joint-independence",
-        "form": "biased",
-        "estimator": est,
-        "tuning": tuning_of(est, n),
-        "n_observations": (n,),
-        "alpha": alpha,
-        "rng": provenance,
-    }
-    chosen = tuple(
-        as_kernel(kernel, bandwidth, f"kernels[{v}]")
-        for v, (kernel, bandwidth) in enumerate(
-            zip(_one_each(kernels, d, "kernels"), _one_each(bandwidths, d, "bandwidths"), strict=True)
-        )
-    )
-    if missing:
-        return conclude(None, kernel=chosen, **common)
-    found: tuple[Kernel, ...] = tuple(
-        resolve(kernel, z, generator, f"variables[{v}]")
-        for v, (kernel, z) in enumerate(zip(chosen, values, strict=True))
-    )
-    configuration = configure(est, found, values, memory=memory_limit(max_memory))
-    shuffles = Shuffles(n_resamples=n_resamples, rng=generator, n=n, variables=d)
-    null = configuration.null(shuffles, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, **configuration.about(), **common)
+        refuse_several("joint_independence_test", estimator, "gaussian", one if isinstance(one, str) else 1.0)
+    settings = Settings.read(
+        n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
+        max_memory=max_memory,
+    )  # fmt: skip
+    hypothesis, count = JointIndependence.read(*variables, nan_policy=nan_policy, own=permutations), len(variables)
+    given = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
+    asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(given)]
+    return run(hypothesis, estimator, asked, settings, rng)
 
 
 def _one_each(values: Any, count: int, name: str) -> list[Any]:

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from shrinktest._several import read_several
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.estimators import as_estimator
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.collection import refuse_several
-from shrinktest.nulls.partitions import Partitions
-from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
-from shrinktest.statistics.configuration import FORMS, form_of, resolve
-from shrinktest.statistics.dispersion import COMPARISONS, WEIGHTS, Contrast, configure, tuning_of
-from shrinktest.statistics.route import memory_limit
+from shrinktest._validate import choice
+from shrinktest.hypotheses.equality import EqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked, refuse_several
+from shrinktest.multiple.run import run
+from shrinktest.results.result import TestResult
+from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
 
 
 def k_sample_test(
@@ -32,6 +26,7 @@ def k_sample_test(
     alpha: float = 0.05,
     blocks: Any = None,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -63,6 +58,9 @@ def k_sample_test(
     blocks, groups : array_like, optional
         A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
         or as a list of vectors.  Observations are relabelled within their block only, groups as a whole.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
     gram, rank, max_memory
         As in :func:`two_sample_test`.
 
@@ -106,54 +104,13 @@ def k_sample_test(
     0.02
     """
     refuse_several("k_sample_test", estimator, kernel, bandwidth)
-    est = as_estimator(estimator)
-    alpha = level(alpha)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    rule = as_stopping(stopping, alpha)
-    values, missing, restriction = read_several(samples, nan_policy, blocks=blocks, groups=groups)
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
-    sizes = tuple(map(len, values))
-    if comparison == "pooled" and statistic == "unbiased":
-        raise ValueError(
-            "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares observations "
-            "with every sample, so that what chance adds is in the inner products as well; use statistic='biased'"
-        )
-    form = "biased" if comparison == "pooled" else form_of(est, statistic, sizes)
-    tuning = tuning_of(est, sizes)
-    common: dict[str, Any] = {
-        "test": "k-sample",
-        "form": form,
-        "estimator": est,
-        "tuning": tuning,
-        "n_observations": sizes,
-        "alpha": alpha,
-        "rng": provenance,
-    }
-    chosen = as_kernel(kernel, bandwidth)
-    if missing:
-        return conclude(None, kernel=chosen, **common)
-    pooled = np.vstack(values)
-    partitions = (
-        restriction.partitions(n_resamples, generator, sizes, alpha)
-        if restriction
-        else Partitions(n_resamples=n_resamples, rng=generator, sizes=sizes)
-    )
-    configuration = configure(
-        est,
-        resolve(chosen, pooled, generator, "the samples"),
-        pooled,
-        Contrast(sizes, comparison, weights),
-        form=form,
-        tuning=tuning,
-        gram=gram,
-        rank=rank,
-        memory=memory_limit(max_memory),
-        rng=generator,
-    )
-    null = configuration.null(partitions, stopping=rule, workers=threads, progress=progress)
-    return conclude(null, restriction=partitions.restriction, **configuration.about(), **common)
+    design = {"blocks": blocks, "groups": groups, "own": permutations}
+    how = {"comparison": comparison, "weights": weights}
+    hypothesis = EqualDistributions.read(*samples, nan_policy=nan_policy, **design, **how)
+    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

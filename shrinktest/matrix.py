@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from shrinktest._several import labelled, require_variation
-from shrinktest._validate import (
-    Array,
-    Columns,
-    as_points,
-    as_rng,
-    choice,
-    level,
-    n_workers,
-    resamples,
-    rng_provenance,
-)
-from shrinktest.columns import one_width_each
+from shrinktest._read import XY, Variables, read_variables
+from shrinktest._validate import as_rng, choice, rng_provenance
+from shrinktest.columns import labelled, one_width_each, refuse_missing, require_variation
 from shrinktest.estimators import as_estimator
-from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.independence import Independence
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import refuse_several
-from shrinktest.multiple.many import (
-    METHODS,
-    WESTFALL_YOUNG,
-    ManyTests,
-    conclude_many,
-    same_state,
-    setup_generator,
-    warn_if_hopeless,
-)
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction, read_pairs
+from shrinktest.multiple.many import adjusted_tests
+from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
-from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
-from shrinktest.statistics.hsic import configure, tuning_of
-from shrinktest.statistics.route import memory_limit
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
 def independence_matrix(
@@ -64,7 +45,7 @@ def independence_matrix(
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
-) -> ManyTests:
+) -> MultipleTestsResult:
     """A kernel independence test for every pair of columns, on shared relabellings, adjusted for their number.
 
     Parameters
@@ -90,7 +71,7 @@ def independence_matrix(
 
     Returns
     -------
-    ManyTests
+    MultipleTestsResult
         ``result.table``, ``result.reject()``, ``result.summary()``, ``result.plot()``.
 
     Raises
@@ -135,124 +116,70 @@ def independence_matrix(
     2  x1  x2   0.201     0.201   False
     """
     for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
-        refuse_several("independence_matrix", estimator, kernel, bandwidth if isinstance(bandwidth, str) else "median")
+        several_widths = bandwidth if isinstance(bandwidth, str) else "median"
+        refuse_several("independence_matrix", estimator, kernel, several_widths)
     est = as_estimator(estimator)
-    alpha = level(alpha)
     choice(method, METHODS, "method")
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
+        rank=rank, max_memory=max_memory,
+    )  # fmt: skip
     if Y is None and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
-    design = {"blocks": blocks, "groups": groups, "shift": shift}
-    if Y is None and any(value is not None for value in design.values()):
+    if Y is None and any(value is not None for value in (blocks, groups, shift)):
         raise ValueError(
             "blocks=, groups= and shift= restrict how the rows of Y are relabelled, which was not given (without it, "
             "every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
-    tables, restriction = _read(X, Y, nan_policy, design)
+    read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
+    refuse_missing(read.missing)
+    if Y is None and read.values[0].shape[1] < 2:
+        raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
+    widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
+    kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
+    sides = [_columns(read, side, kernels[side], widths[side], XY[side]) for side in range(1 if Y is None else 2)]
+    left, right = sides[0], sides[-1]
+    n = len(read.values[0])
+    if Y is None:
+        pairs = list(itertools.combinations(range(len(right)), 2))
+        own = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in pairs]
+    else:
+        pairs = list(itertools.product(range(len(left)), range(len(right))))
+        own = [None] * len(pairs)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    n = len(tables[0][0])
-    form = form_of(est, statistic, (n,))
-    if form == "unbiased" and n < 4:
-        raise ValueError(f"statistic='unbiased' needs at least 4 rows; found {n}")
-    tuning = tuning_of(est, n)
-    setup = setup_generator(generator)
-    specified = (
-        (kernel_x, bandwidth_x),
-        (
-            kernel_x if kernel_y is None else kernel_y,
-            "median" if bandwidth_y is None else bandwidth_y,
-        ),
+    nulls, about = run_side_by_side(
+        [
+            Independence(variables=(left[i][1], right[j][1]), sizes=(n,), restriction=read.restriction, own=one)
+            for (i, j), one in zip(pairs, own, strict=True)
+        ],
+        est,
+        [(left[i][2], right[j][2]) for i, j in pairs],
+        settings,
+        generator,
+        method,
     )
-    sides = [
-        _resolved(values, labels, kernel, bandwidth, name, setup)
-        for (values, labels), (kernel, bandwidth), name in zip(tables, specified, "XY", strict=False)
-    ]
-    right = sides[-1]
-    pairs = (
-        list(itertools.combinations(range(len(right)), 2))
-        if Y is None
-        else list(itertools.product(range(len(sides[0])), range(len(right))))
-    )
-    relabellings = (
-        _shuffles(n_resamples, generator, n, len(right))
-        if Y is None
-        else _pairings(lambda draws: restriction.pairings(n_resamples, draws, n, alpha), generator)
-    )
-    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "rng": setup}
-    options |= {"series": restriction.series(n), "workers": threads}
-
-    def tests() -> Iterator[tuple[Configuration, Relabellings]]:
-        for i, j in pairs:
-            (_, x, k), (_, y, q) = sides[0][i], right[j]
-            yield configure(est, (k, q), x, y, form=form, **options), relabellings(i, j)
-
-    warn_if_hopeless(relabellings(*pairs[0]), method, len(pairs), alpha)
-    return conclude_many(
-        tests(),
-        method=method,
-        workers=threads,
-        progress=progress,
-        test="independence",
+    return adjusted_tests(
+        nulls,
+        method,
+        test=Independence.kind.name,
         keys=("x", "y"),
-        labels=tuple((sides[0][i][0], right[j][0]) for i, j in pairs),
-        estimator=est,
+        labels=tuple((left[i][0], right[j][0]) for i, j in pairs),
         n_observations=(n,),
-        alpha=alpha,
+        alpha=settings.alpha,
         rng=provenance,
-        restriction=relabellings(*pairs[0]).restriction,
-        form=form,
-        tuning=tuning,
+        **about,
     )
 
 
-def _read(
-    X: Any, Y: Any, nan_policy: str, design: dict[str, Any]
-) -> tuple[list[tuple[Array, tuple[str, ...]]], Restriction]:
-    """Values and column names of X, or of X and Y, and the restriction of their pairings."""
-    given = [("X", X)] if Y is None else [("X", X), ("Y", Y)]
-    columns: list[Columns] = [as_points(table, name).columns for name, table in given]
-    x, y, missing, restriction = read_pairs(X, X if Y is None else Y, nan_policy, **design)
-    if missing:
-        raise ValueError(
-            "nan_policy='propagate' is for a single p-value: use nan_policy='omit' to drop rows with missing values, "
-            "or test the columns that are complete"
-        )
-    if Y is None and x.shape[1] < 2:
-        raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
-    tables = []
-    for (name, _), values, names in zip(given, (x, y), columns, strict=False):
-        labels = labelled(names, values.shape[1], name.lower())
-        require_variation(values, labels, name)
-        tables.append((values, labels))
-    return tables, restriction
-
-
-def _resolved(
-    values: Array, labels: tuple[str, ...], kernel: Any, bandwidth: Any, name: str, rng: np.random.Generator
-) -> list[tuple[str, Array, Kernel]]:
-    """Name, values (n, 1) and kernel of every column."""
+def _columns(read: Variables, side: int, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Any]]:
+    """Label, values (n, 1) and kernel of every column of a table."""
+    values = read.values[side]
+    labels = labelled(read.columns[side], values.shape[1], name.lower())
+    require_variation(values, labels, name)
     found = []
     for j, width in enumerate(one_width_each(bandwidth, len(labels), f"bandwidth_{name.lower()}")):
-        column = np.ascontiguousarray(values[:, [j]])
         chosen = as_kernel(kernel, width, f"kernel_{name.lower()}")
-        found.append((labels[j], column, resolve(chosen, column, rng, f"column {labels[j]!r} of {name}")))
+        column = np.ascontiguousarray(values[:, [j]])
+        found.append((labels[j], Variable(column, f"column {labels[j]!r} of {name}"), chosen))
     return found
-
-
-def _pairings(
-    pairings: Callable[[np.random.Generator], Relabellings], generator: np.random.Generator
-) -> Callable[[int, int], Relabellings]:
-    """A function from the numbers of two columns to their relabellings, which are those of the rows of Y."""
-    again = same_state(generator)
-    return lambda i, j: pairings(again())
-
-
-def _shuffles(
-    n_resamples: float, generator: np.random.Generator, n: int, columns: int
-) -> Callable[[int, int], Relabellings]:
-    """A function from the numbers of two columns of one table to their relabellings."""
-    again = same_state(generator)
-    return lambda i, j: OneAgainstAnother(n_resamples, again(), n, columns, i, j)

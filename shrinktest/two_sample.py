@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from shrinktest._validate import as_rng, choice, level, n_workers, resamples, rng_provenance
-from shrinktest.estimators import KME, MeanEstimator, as_estimator
-from shrinktest.estimators.base import Tuned
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.aggregation import combine
-from shrinktest.multiple.collection import Member, Variable, collect, is_several
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import read_samples
-from shrinktest.nulls.stopping import as_stopping
-from shrinktest.results.result import TestResult, conclude
-from shrinktest.statistics.configuration import FORMS, Configuration, form_of, resolve
-from shrinktest.statistics.mmd import configure
-from shrinktest.statistics.route import Routes, memory_limit
-from shrinktest.statistics.witness import Witness
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+from shrinktest.results.result import TestResult
 
 
 def two_sample_test(
@@ -36,6 +25,7 @@ def two_sample_test(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -83,6 +73,9 @@ def two_sample_test(
         A label for every observation, as ``blocks``.  The observations of a group (a cluster), which must all be in one
         sample, are relabelled together; groups change places with groups of as many observations, and with
         ``blocks`` within their block.
+    permutations : Relabellings, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        that the test draws; for data whose distribution other permutations leave as it is.
     nan_policy : {"raise", "omit", "propagate"}
         What to do with missing values: an error, drop their rows (with their labels; both rows of a pair), or a result
         of NaN.
@@ -165,57 +158,10 @@ def two_sample_test(
     >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
     (0.952, 0.038)
     """
-    several = is_several(estimator, kernel, bandwidth)
-    one = KME() if several else as_estimator(estimator)
-    alpha = level(alpha)
-    choice(statistic, FORMS, "statistic")
-    threads = n_workers(workers)
-    n_resamples = resamples(n_resamples)
-    rule = as_stopping(stopping, alpha)
-    x, y, missing, restriction = read_samples(X, Y, nan_policy, blocks=blocks, paired=paired, groups=groups)
-    generator = as_rng(rng)
-    common: dict[str, Any] = {
-        "test": "two-sample",
-        "n_observations": (len(x), len(y)),
-        "alpha": alpha,
-        "rng": rng_provenance(generator),
-    }
-    pooled = np.vstack([x, y])
-    options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory_limit(max_memory), "routes": Routes()}
-    options |= {"workers": threads}
-
-    def about(est: MeanEstimator) -> dict[str, Any]:
-        sizes = (len(x), len(y))
-        tuning = est.tuning_for(sizes) if isinstance(est, Tuned) else "fixed"
-        return {"estimator": est, "form": form_of(est, statistic, sizes), "tuning": tuning}
-
-    def build(member: Member, draws: np.random.Generator) -> Configuration:
-        resolved = resolve(member.kernel, pooled, draws, "X and Y")
-        found = about(member.estimator)
-        form, tuning = found["form"], found["tuning"]
-        return configure(member.estimator, resolved, pooled, len(x), form=form, tuning=tuning, rng=draws, **options)
-
-    def splits(draws: np.random.Generator) -> Relabellings:
-        return restriction.splits(n_resamples, draws, len(x), len(y), alpha)
-
-    if several:
-        collection = collect(estimator, [Variable(kernel, bandwidth, "kernel", pooled, "X and Y")], generator)
-        how: dict[str, Any] = {
-            "missing": missing,
-            "stopping": rule,
-            "workers": threads,
-            "progress": progress,
-            "about": about,
-        }
-        return combine(collection, build, splits, generator, **how, **common)
-    chosen = as_kernel(kernel, bandwidth)
-    described = about(one)
-    if missing:
-        return conclude(None, kernel=chosen, **described, **common)
-    split = splits(generator)
-    configuration = build(Member(one, chosen), generator)
-    form, tuning, sizes = described["form"], described["tuning"], common["n_observations"]
-    witness = Witness(one, configuration.kernel, pooled, sizes, form, tuning, split, generator.bit_generator.state)
-    null = configuration.null(split, stopping=rule, workers=threads, progress=progress)
-    told = {**configuration.about(), **described, **common}
-    return conclude(null, restriction=split.restriction, again=witness, **told)
+    settings = Settings.read(
+        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
+    hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
+    return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

@@ -12,7 +12,7 @@ for library in ("OPENBLAS", "MKL", "OMP"):
 
 def pytest_xdist_auto_num_workers(config):
     """``-n auto``: one process a core, up to eight, because each imports everything before its first test."""
-    from shrinktest._validate import usable_cores
+    from shrinktest._machine import usable_cores
 
     return min(usable_cores(), 8) if config.option.numprocesses == "auto" else None
 

@@ -24,14 +24,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 #: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
 LAYERS = [
-    ("_version", "_validate", "_plain", "_compiled", "_loops", "_threads", "plots"),
+    ("_version", "_validate", "_labels", "_machine", "_plain", "_compiled", "_loops", "_threads", "plots"),
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),
+    ("_read",),
     ("results",),
     ("statistics",),
     ("multiple",),
-    ("_several",),
     ("two_sample", "independence", "k_sample", "joint", "columns", "matrix"),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

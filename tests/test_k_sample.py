@@ -26,7 +26,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.partitions import Partitions
+from shrinktest.nulls.relabellings import Partitions
 from shrinktest.nulls.restricted import RestrictedPartitions, Strata
 
 RNG = np.random.default_rng(5)

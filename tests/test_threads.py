@@ -200,14 +200,14 @@ import signal, threading, time
 import numpy as np
 from shrinktest import MMKME, independence_test, two_sample_test
 from shrinktest.nulls.permutation import null_distribution
-from shrinktest.nulls.relabellings import Splits
+from shrinktest.nulls.relabellings import Partitions
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
 x = np.random.default_rng(0).normal(size=(40, 3))
 
-def slow(masks):  # a compiled loop that nobody can stop, 0.3 s per relabelling
-    time.sleep(0.3 * len(masks))
-    return np.zeros((len(masks), 2))
+def slow(labels):  # a compiled loop that nobody can stop, 0.3 s per relabelling
+    time.sleep(0.3 * len(labels))
+    return np.zeros((len(labels), 2))
 
 def run(n_resamples):
     {call}
@@ -227,7 +227,8 @@ CALLS = {
     "two-sample, a Python function": "two_sample_test(x, x, estimator=lambda g: g.mean(axis=1) / len(g), "
     "n_resamples=n_resamples, alpha=0.5)",
     "independence, landweber": "independence_test(x, x, estimator='landweber', n_resamples=n_resamples, alpha=0.5)",
-    "slow relabellings": "null_distribution(slow, Splits(n_resamples, np.random.default_rng(0), 40, 40), workers=2)",
+    "slow relabellings": "null_distribution(slow, "
+    "Partitions(n_resamples, np.random.default_rng(0), (40, 40)), workers=2)",
 }
 
 

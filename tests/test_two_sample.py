@@ -29,7 +29,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.relabellings import Splits
+from shrinktest.nulls.relabellings import Partitions
 from small import BANDWIDTH, POINTS, SIZES, TUNED, samples, split_test, values
 
 TARGET = ([[0.0, 0.0], [0.5, -0.5]], [0.4, 0.3])
@@ -75,7 +75,7 @@ def gram(points, kernel=naive_kernels.gaussian, *parameters):
 
 def masks(m, n, count, seed=0):
     """The relabellings that a test with this seed uses, the identity first, as (S, T)."""
-    drawn = Splits(n_resamples=count, rng=np.random.default_rng(seed), m=m, n=n).rows()(count + 1)
+    drawn = Partitions(count, np.random.default_rng(seed), (m, n)).rows()(count + 1) == 0
     return [(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in drawn]
 
 

@@ -15,6 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from shrinktest._machine import n_workers, usable_cores
+from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._validate import (
     as_points,
     as_rng,
@@ -22,13 +24,9 @@ from shrinktest._validate import (
     complete_points,
     count,
     level,
-    n_workers,
-    paired_samples,
     positive,
     resamples,
     rng_provenance,
-    two_samples,
-    usable_cores,
 )
 
 NAN = float("nan")
@@ -158,6 +156,18 @@ def test_complete_points_refuses_nan():
 # --- two samples --------------------------------------------------------------------------------------------
 
 
+def two_samples(X, Y, nan_policy, **labels):
+    """(X, Y, names of the columns, whether values are missing)."""
+    read = read_samples((X, Y), XY, nan_policy, **labels)
+    return (*read.values, read.columns, read.missing)
+
+
+def paired_samples(X, Y, nan_policy, **labels):
+    """(X, Y, whether values are missing)."""
+    read = read_variables((X, Y), XY, nan_policy, **labels)
+    return (*read.values, read.missing)
+
+
 def test_two_samples_match_columns_by_name():
     X = pd.DataFrame({"a": [1, 2], "b": [3, 4]})
     Y = pd.DataFrame({"b": [30, 40, 50], "a": [10, 20, 30]})
@@ -242,8 +252,33 @@ def test_mispaired_row_labels_are_refused():
     np.testing.assert_array_equal(np.hstack([x, y]), [[1, 4], [2, 5], [3, 6]])
 
 
+def test_a_table_is_read_once(monkeypatch):
+    read = []
+    monkeypatch.setattr("shrinktest._read.as_points", lambda table, name: read.append(name) or as_points(table, name))
+    for labels in ({}, {"blocks": [0, 1, 0, 1, 0, 1]}, {"paired": True}):
+        read_samples(([1, 2, 3], [4, 5, NAN]), XY, "propagate", **labels)
+    read_variables(([1, 2, 3], [4, 5, 6]), XY, "raise", blocks=[0, 0, 1], shift="circular")
+    assert read == ["X", "Y"] * 4
+
+
+def test_several_of_one_kind():
+    tables = [pd.DataFrame({"a": [1, 2], "b": [3, 4]}), np.eye(2), pd.DataFrame({"b": [30, 40, NAN], "a": [1, 2, 3]})]
+    samples = read_samples(tables, numbered("samples", 3), "omit", blocks=[0, 1, 0, 1, 1, 0, None])
+    assert samples.columns == ("a", "b") and samples.sizes == (2, 2, 2) and not samples.missing
+    np.testing.assert_array_equal(samples.values[2], [[1, 30], [2, 40]])
+    np.testing.assert_array_equal(samples.restriction.blocks, [0, 1, 0, 1, 1, 0])
+    variables = read_variables(tables[:2], numbered("variables", 2), "raise")
+    assert variables.columns == (("a", "b"), None) and not variables.missing and not variables.restriction
+    with pytest.raises(ValueError, match=says("give two samples or more", "(such as *samples); found 1")):
+        read_samples(tables[:1], numbered("samples", 1), "raise")
+    with pytest.raises(ValueError, match=says("samples[0] and samples[2] have different columns", "the same in all")):
+        read_samples([*tables[:2], tables[2][["a"]]], numbered("samples", 3), "omit")
+    with pytest.raises(ValueError, match=says("samples[0] has 2 columns and samples[1] has 1 column; all samples")):
+        read_samples([tables[0], [1, 2]], numbered("samples", 2), "raise")
+
+
 def test_pandas_is_not_imported_for_arrays():
-    code = "import sys, shrinktest._validate as v; v.two_samples([1, 2], [3, 4], 'raise'); print(*sys.modules)"
+    code = "import sys, shrinktest._read as r; r.read_samples(([1, 2], [3, 4]), r.XY, 'raise'); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert not {"pandas", "scipy", "numba"} & set(loaded)
 

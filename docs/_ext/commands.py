@@ -9,7 +9,7 @@ from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
 from shrinktest.cli import main
-from shrinktest.cli.options import parser
+from shrinktest.cli.commands import parser
 
 #: Commands that print a list of what there is.
 LISTS = ("estimators", "power --list")

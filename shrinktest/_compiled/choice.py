@@ -7,8 +7,7 @@ import numpy as np
 from shrinktest._compiled.jit import compiled
 
 
-@compiled()
-def choose(scores, tolerance):
+def smallest(scores, tolerance):
     """Position of the smallest amount whose score is within ``tolerance`` of the least; -1 if a score is NaN."""
     least = np.inf
     for g in range(scores.size):
@@ -20,3 +19,6 @@ def choose(scores, tolerance):
         if scores[g] <= least + tolerance:
             return g
     return -1
+
+
+choose = compiled()(smallest)

@@ -11,7 +11,7 @@ from shrinktest._compiled.jit import compiled
 
 
 @compiled()
-def nothing(gram, theta, amounts, work, scores):
+def nothing(matrix, start, z, members, theta, amounts, work, scores):
     pass
 
 
@@ -25,7 +25,7 @@ def adapt(function):
     """``(score, weigh)`` around ``function(gram, theta, out)``; compiled once per function, not cached on disk."""
 
     @njit(nogil=True)
-    def weigh(gram, theta, amount, work, out):
-        function(gram, theta, out)
+    def weigh(matrix, start, z, members, theta, amount, work, out):
+        function(matrix, theta, out)
 
     return nothing, weigh

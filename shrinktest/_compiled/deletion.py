@@ -67,9 +67,7 @@ def project(z, members, vectors, points):
     """``points`` (n, r): the rows ``members`` of ``z`` along the vectors."""
     n, r = points.shape
     order = (r + 3) // 4 * 4
-    table, weights, out = np.empty(order * _LANES), np.empty((4, order)), np.empty(4 * _LANES)
-    table[:] = 0.0
-    weights[:] = 0.0
+    table, weights, out = np.zeros(order * _LANES), np.zeros((4, order)), np.empty(4 * _LANES)
     for first in range(0, r, _LANES):
         lanes = min(_LANES, r - first)
         for b in range(lanes):
@@ -86,10 +84,32 @@ def project(z, members, vectors, points):
                     points[i + c, first + b] = out[c * _LANES + b]
 
 
+@compiled(inline=True)
+def along_eigenvectors(matrix, z, members, vectors, along, points, diagonal, rows):
+    """The axes of a Gram matrix, or the points themselves, along the eigenvectors (n, r); K_ii and (Ke)_i."""
+    n, r = points.shape
+    if z.shape[1] > 0:
+        project(z, members, vectors, points)
+    for i in range(n):
+        square = product = 0.0
+        if z.shape[1] > 0:
+            for k in range(r):
+                square += points[i, k] * points[i, k]
+                product += points[i, k] * along[k]
+        else:
+            square = matrix[i, i]
+            for k in range(r):
+                product += matrix[i, k]
+                points[i, k] = vectors[k, i]
+        diagonal[i] = square
+        rows[i] = product
+
+
 @compiled()
 def tabulate(values, lams, powers, order, table):
     """Row (j, k) of the table: (lam / (D_k + lam))^j for 64 lam, j = 1, 2, ..; zero where there is no eigenvalue."""
-    table[:] = 0.0
+    for b in range(table.size):
+        table[b] = 0.0
     for k in range(values.size):
         for b in range(_LANES):
             power = r = lams[b] / (values[k] + lams[b])
@@ -101,7 +121,9 @@ def tabulate(values, lams, powers, order, table):
 @compiled()
 def sums_of_mean(along, table, powers, order, whole):
     """``whole[j]`` (lanes,): the squares of the mean along the eigenvectors times row (j, k), added up."""
-    whole[:] = 0.0
+    for j in range(powers + 1):
+        for b in range(_LANES):
+            whole[j, b] = 0.0
     for k in range(along.size):
         square = along[k] * along[k]
         for b in range(_LANES):
@@ -175,19 +197,21 @@ def add_scores(t, moments, beta, scale, out):
 
 
 @compiled(inline=True)
-def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scores):
+def deletion_scores(points, diagonal, rows, values, along, t, z, lams, scores):
     """Mean over i of |phi_i - mu^(-i)|^2 at every lam.
 
     Parameters
     ----------
     points : ndarray, shape (n, r)
-        Along the eigenvectors: the axes e_i, or, ``inside``, the coordinates of the points.
+        Along the eigenvectors: the axes e_i, or, by coordinates, the points.
     diagonal, rows : ndarray, shape (n,)
         K_ii and (Ke)_i.
     values, along : ndarray, shape (r,)
-        Eigenvalues, and the vector e of ones, or, ``inside``, Z'e, along the eigenvectors.
+        Eigenvalues, and the start (e, or Z'e) along the eigenvectors.
     t : int
         Iterations.
+    z : ndarray
+        Whose columns say whether the sample is one by coordinates.
     """
     n, r = points.shape
     order, powers, scale = (r + 3) // 4 * 4, 2 * t, 1.0 / (n - 1.0)
@@ -195,8 +219,10 @@ def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scor
     moments, whole = np.empty((powers + 1) * 4 * _LANES), np.empty((powers + 1, _LANES))
     beta, out = np.empty((t + 1) * 2 * _LANES), np.empty(2 * _LANES)
     some, inverse = np.empty(_LANES), np.empty(_LANES)
-    weights[:] = 0.0
-    moments[:] = 1.0
+    for k in range(r, order):
+        weights[0, k] = weights[1, k] = weights[2, k] = weights[3, k] = 0.0
+    for b in range(4 * _LANES):
+        moments[b] = 1.0
     trace = norm = 0.0
     for i in range(n):
         trace += diagonal[i]
@@ -208,9 +234,10 @@ def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scor
             inverse[b] = 1.0 / some[b]
         tabulate(values, some, powers, order, table)
         sums_of_mean(along, table, powers, order, whole)
-        if inside:
+        if z.shape[1] > 0:
             on_points(whole, n, some)
-        out[:] = 0.0
+        for b in range(2 * _LANES):
+            out[b] = 0.0
         for i in range(-(n % 2), n, 2):
             here, other = points[i if i > 0 else 0], points[i + 1]
             for k in range(r):
@@ -221,7 +248,7 @@ def deletion_scores(points, diagonal, rows, values, along, t, inside, lams, scor
                 multiply(weights, table, at, order, _L, moments, to)
                 at += np.uint64(order) * _L
                 to += _ROW
-            if inside:
+            if z.shape[1] > 0:
                 points_on_points(powers, inverse, moments)
             residuals(t, moments, beta)
             add_scores(t, moments, beta, scale, out)

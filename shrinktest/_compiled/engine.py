@@ -9,34 +9,29 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.choice import choose
-from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.jit import INDICES, MATRIX, SCORE, VECTOR, WEIGH, compiled
 from shrinktest._compiled.vectors import trace
 
 
-@compiled(inline=True)
-def degenerate(gram):
-    """No amount can be tuned on one point or on a zero Gram matrix: the plain mean then."""
-    return gram.shape[0] == 1 or trace(gram) == 0.0
-
-
-@compiled(types.float64(MATRIX, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCORE, WEIGH))
-def fit(gram, theta, amounts, work, scores, out, score, weigh):
+@compiled(
+    types.float64(MATRIX, VECTOR, MATRIX, INDICES, VECTOR, VECTOR, MATRIX, VECTOR, VECTOR, SCORE, WEIGH),
+)
+def fit(matrix, start, z, members, theta, amounts, work, scores, out, score, weigh):
     """Weights of one sample into ``out``; returns the amount used (NaN where there was nothing to tune)."""
-    n = gram.shape[0]
-    if amounts.size == 1:
-        score(gram, theta, amounts, work, scores)
-        weigh(gram, theta, amounts[0], work, out)
-        return amounts[0]
-    if degenerate(gram):
-        scores[:] = np.nan
-        out[:] = 1.0 / n
-        return np.nan
-    score(gram, theta, amounts, work, scores)
-    best = choose(scores, 1e-9 * trace(gram) / n)
+    best, total, value = 0, trace(matrix), 0.0
+    if amounts.size > 1 and (members.size == 1 or total == 0.0):
+        best, value = -1, 1.0 / members.size  # no amount can be tuned on that: the plain mean then
+        for g in range(scores.size):
+            scores[g] = np.nan
+    else:
+        score(matrix, start, z, members, theta, amounts, work, scores)
+        if amounts.size > 1:
+            best, value = choose(scores, 1e-9 * total / members.size), np.nan
     if best < 0:
-        out[:] = np.nan
+        for i in range(out.size):
+            out[i] = value
         return np.nan
-    weigh(gram, theta, amounts[best], work, out)
+    weigh(matrix, start, z, members, theta, amounts[best], work, out)
     return amounts[best]
 
 

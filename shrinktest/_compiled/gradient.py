@@ -10,8 +10,8 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import basis, expand, points_inside, rotate, spectrum, tridiagonalize
-from shrinktest._compiled.vectors import added, constant, row_sums, squared_norm
+from shrinktest._compiled.tridiagonal import in_basis, spectrum, tridiagonalize, weights_at
+from shrinktest._compiled.vectors import squared_length, squared_norm
 
 _LANES = 64
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)
@@ -33,19 +33,26 @@ def coefficients(theta, t):
 
 
 @compiled()
-def step_size(gram, theta):
+def step_size(matrix, z, members, theta):
+    """The given step, or 1 / max K_ii."""
     if theta[2] > 0.0:
         return theta[2]
     largest = 0.0
-    for i in range(gram.shape[0]):
-        largest = max(largest, gram[i, i])
+    for i in range(members.size):
+        if z.shape[1] == 0:
+            square = matrix[i, i]
+        else:
+            square = 0.0
+            for j in range(z.shape[1]):
+                square += z[members[i], j] * z[members[i], j]
+        largest = max(largest, square)
     return 1.0 / largest if largest > 0.0 else 0.0
 
 
 @compiled()
 def advance(buffer, n, momentum, step, at_i):
-    """One gradient step of every deleted problem: x <- x + mom (x - x_before) - step (K x - e_i (K x)_i)."""
-    o = _ZERO
+    """One gradient step of every deleted problem: x <- x + mom (x - x_before) - step (T x - q_i (T x)_i)."""
+    o = _S
     for _ in range(n):
         for b in range(_ZERO, _L):
             now = buffer[o + _X + b]
@@ -56,11 +63,11 @@ def advance(buffer, n, momentum, step, at_i):
 
 
 @compiled()
-def multiply(buffer, work, n, at_i, along_x):
-    """The images K x, their values at the deleted point, and x'Kx."""
+def multiply(buffer, work, n, other, at_i, along_x):
+    """The images T x, and the products of the deleted points and of x with ``other``: the images, or x itself."""
     o = _ZERO
-    at_i[:] = 0.0
-    along_x[:] = 0.0
+    for b in range(_ZERO, _L):
+        at_i[b] = along_x[b] = 0.0
     for k in range(n):
         middle = work[0, k]
         left = work[1, k - 1] if k > 0 else 0.0
@@ -68,51 +75,54 @@ def multiply(buffer, work, n, at_i, along_x):
         for b in range(_ZERO, _L):  # a row of zeros stands before the first and after the last
             image = middle * buffer[o + _S + _X + b] + left * buffer[o + _X + b] + right * buffer[o + _S + _S + _X + b]
             buffer[o + _S + _IMAGE + b] = image
-            at_i[b] += buffer[o + _S + b] * image
-            along_x[b] += buffer[o + _S + _X + b] * image
+        for b in range(_ZERO, _L):
+            value = buffer[o + _S + other + b]
+            at_i[b] += buffer[o + _S + b] * value
+            along_x[b] += buffer[o + _S + _X + b] * value
         o += _S
 
 
 @compiled()
-def score_by_deletion(gram, theta, amounts, work, scores):
+def score_by_deletion(matrix, start, z, members, theta, amounts, work, scores):
     """Scores of t = 1..T, every point really left out: in the basis a deletion is a change of rank one, O(n) a step.
 
-    x = (n - 1) (u - b) is the residual of the deleted problem, started at e - e_i; its step size is eta / (n - 1).
+    x = (n - 1) (u - b) is the residual of the deleted problem, started at e - e_i; its step size is eta / (n - 1).  By
+    coordinates it is x = (n - 1) (m - mu), with z_i in the place of e_i, and its image is (T - z_i z_i') x.
     64 points go in step through one flat buffer, as in ``deletion``.
     """
-    n = gram.shape[0]
-    tridiagonalize(gram, constant(n), work)
-    rows = row_sums(gram)
-    total = added(rows)
-    h = step_size(gram, theta) / (n - 1.0)
-    root = np.sqrt(n)
+    r, n = start.size, members.size
+    tridiagonalize(matrix, start, work)
+    points, diagonal, rows = in_basis(matrix, start, z, members, work)
+    total, length = squared_length(matrix, start, z), np.sqrt(squared_norm(start))
     scale = 1.0 / (n - 1.0)
-    buffer = np.zeros((n + 2) * 4 * _LANES)
-    inner = buffer[4 * _LANES : (n + 1) * 4 * _LANES]
+    h = step_size(matrix, z, members, theta) * scale
+    other = _IMAGE if z.shape[1] == 0 else _X
+    buffer = np.zeros((r + 2) * 4 * _LANES)
     at_i, along_x = np.empty(_LANES), np.empty(_LANES)
-    coordinates = basis(work, n)
-    scores[:] = 0.0
+    for t in range(scores.size):
+        scores[t] = 0.0
     for first in range(0, n, _LANES):
         lanes = min(_LANES, n - first)
-        buffer[:] = 0.0
-        for k in range(n):
+        for place in range(buffer.size):
+            buffer[place] = 0.0
+        for k in range(r):
             for b in range(lanes):
-                q = coordinates[k, first + b]
-                x = (root if k == 0 else 0.0) - q
-                place = 4 * _LANES * k + b
-                inner[place], inner[place + _LANES], inner[place + 2 * _LANES] = q, x, x
-        multiply(buffer, work, n, at_i, along_x)
+                q = points[k, first + b]
+                x = (length if k == 0 else 0.0) - q
+                place = 4 * _LANES * (k + 1) + b
+                buffer[place] = q
+                buffer[place + _LANES] = buffer[place + 2 * _LANES] = x
+        multiply(buffer, work, r, other, at_i, along_x)
         for t in range(1, scores.size + 1):
             momentum, step = coefficients(theta, t)
-            advance(inner, n, momentum, step * h, at_i)
-            multiply(buffer, work, n, at_i, along_x)
+            advance(buffer, r, momentum, step * h, at_i)
+            multiply(buffer, work, r, other, at_i, along_x)
             for b in range(lanes):
-                i = first + b
-                kii = gram[i, i]
-                predicted = (rows[i] - kii - at_i[b]) * scale
-                along_start = root * inner[3 * _LANES + b] - at_i[b]
-                norm = total - 2.0 * rows[i] + kii - 2.0 * along_start + along_x[b]
-                scores[t - 1] += (kii - 2.0 * predicted + norm * scale * scale) / n
+                kii, row = diagonal[first + b], rows[first + b]
+                predicted = (row - kii - at_i[b]) * scale
+                along_start = length * buffer[4 * _LANES + np.int64(other) + b] - at_i[b]
+                square = total - 2.0 * row + kii - 2.0 * along_start + along_x[b]
+                scores[t - 1] += (kii - 2.0 * predicted + square * scale * scale) / n
 
 
 @compiled()
@@ -135,148 +145,52 @@ def direct(amount, n):
 
 
 @compiled()
-def score_by_paper(gram, theta, amounts, work, scores):
-    n = gram.shape[0]
-    tridiagonalize(gram, constant(n), work)
-    values, shares = spectrum(work, n)
-    for k in range(n):
-        shares[k] *= values[k]
-    paper_path(values, shares, step_size(gram, theta), n, theta, scores)
+def score_by_paper(matrix, start, z, members, theta, amounts, work, scores):
+    r, n, scale = start.size, members.size, squared_norm(start) / members.size
+    tridiagonalize(matrix, start, work)
+    values, shares = spectrum(work, r)
+    for k in range(r):
+        shares[k] *= values[k] if z.shape[1] == 0 else scale
+    paper_path(values, shares, step_size(matrix, z, members, theta), n, theta, scores)
 
 
 @compiled()
-def reduce_only(gram, theta, amounts, work, scores):
+def reduce_only(matrix, start, z, members, theta, amounts, work, scores):
     """For a fixed number of iterations there is nothing to score."""
-    n = gram.shape[0]
-    if direct(amounts[0], n):
+    if z.shape[1] == 0 and direct(amounts[0], members.size):
         work[0, 0] = np.nan  # which no diagonal is: tells gradient_weigh that there is no tridiagonal form
     else:
-        tridiagonalize(gram, constant(n), work)
+        tridiagonalize(matrix, start, work)
 
 
 @compiled()
-def gradient_weigh(gram, theta, amount, work, out):
-    n = gram.shape[0]
-    h = step_size(gram, theta) / n
-    diagonal, off = work[0], work[1]
-    b, before, image = np.zeros(n), np.zeros(n), np.empty(n)
-    if np.isnan(diagonal[0]):
-        out[:] = 0.0
-        for t in range(1, int(amount) + 1):
-            momentum, step = coefficients(theta, t)
-            for i in range(n):
-                image[i] = 0.0
-                for j in range(n):
-                    image[i] += gram[i, j] * (1.0 / n - out[j])
-            for i in range(n):
-                now = out[i]
-                out[i] += momentum * (now - before[i]) + step * h * image[i]
-                before[i] = now
-        return
+def gradient_weigh(matrix, start, z, members, theta, amount, work, out):
+    r, n = start.size, members.size
+    h = step_size(matrix, z, members, theta) / n
+    b, before, image = np.zeros(r), np.zeros(r), np.empty(r)
+    reduced = not np.isnan(work[0, 0])
+    length = np.sqrt(squared_norm(start)) / n
+    # b <- b + (eta / n) T (u - b), or, by coordinates, b <- b + (eta / n) (m - T b)
+    own, given = (length, 0.0) if z.shape[1] == 0 else (0.0, length)
     for t in range(1, int(amount) + 1):
         momentum, step = coefficients(theta, t)
-        for k in range(n):
-            left = off[k - 1] * ((1.0 if k == 1 else 0.0) - b[k - 1]) if k > 0 else 0.0
-            right = -off[k] * b[k + 1] if k < n - 1 else 0.0
-            image[k] = diagonal[k] * ((1.0 if k == 0 else 0.0) - b[k]) + left + right
-        for k in range(n):
+        for k in range(r):
+            if reduced:
+                left = work[1, k - 1] * ((own if k == 1 else 0.0) - b[k - 1]) if k > 0 else 0.0
+                right = -work[1, k] * b[k + 1] if k < r - 1 else 0.0
+                image[k] = work[0, k] * ((own if k == 0 else 0.0) - b[k]) + left + right
+            else:
+                total = 0.0
+                for j in range(n):
+                    total += matrix[k, j] * (1.0 / n - b[j])
+                image[k] = total
+        image[0] += given
+        for k in range(r):
             now = b[k]
             b[k] += momentum * (now - before[k]) + step * h * image[k]
             before[k] = now
-    expand(work, b, out)
-
-
-@compiled()
-def step_size_inside(z, members, theta):
-    if theta[2] > 0.0:
-        return theta[2]
-    largest = 0.0
-    for i in members:
-        square = 0.0
-        for j in range(z.shape[1]):
-            square += z[i, j] * z[i, j]
-        largest = max(largest, square)
-    return 1.0 / largest if largest > 0.0 else 0.0
-
-
-@compiled()
-def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    """`score_by_deletion` from coordinates: the residual is x = (n - 1) (m - mu), its image (T - z_i z_i') x.
-
-    The buffer holds z_i, x, the x before, and T x.
-    """
-    tridiagonalize(moments, mean, work)
-    points, diagonal, rows = points_inside(mean, z, members, work)
-    r, n = points.shape
-    h, norm = step_size_inside(z, members, theta) / (n - 1.0), squared_norm(mean)
-    scale, length = 1.0 / (n - 1.0), np.sqrt(norm)
-    buffer = np.zeros((r + 2) * 4 * _LANES)
-    inner = buffer[4 * _LANES : (r + 1) * 4 * _LANES]
-    unused, along_x, at_i, squares = np.empty(_LANES), np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
-    scores[:] = 0.0
-    for first in range(0, n, _LANES):
-        lanes = min(_LANES, n - first)
-        buffer[:] = 0.0
-        for k in range(r):
-            for b in range(lanes):
-                z = points[k, first + b]
-                x = (length if k == 0 else 0.0) - z
-                place = 4 * _LANES * k + b
-                inner[place], inner[place + _LANES], inner[place + 2 * _LANES] = z, x, x
-        for t in range(scores.size + 1):
-            if t > 0:
-                momentum, step = coefficients(theta, t)
-                multiply(buffer, work, r, unused, along_x)
-                advance(inner, r, momentum, step * h, at_i)
-            at_i[:] = 0.0
-            squares[:] = 0.0
-            o = _ZERO
-            for _ in range(r):
-                for b in range(_ZERO, _L):
-                    x = inner[o + _X + b]
-                    at_i[b] += inner[o + b] * x
-                    squares[b] += x * x
-                o += _S
-            if t > 0:
-                for b in range(lanes):
-                    kii, row = diagonal[first + b], rows[first + b]
-                    predicted = (row - kii - at_i[b]) * scale
-                    along_start = length * inner[_LANES + b] - at_i[b]
-                    square = norm - 2.0 * row + kii - 2.0 * along_start + squares[b]
-                    scores[t - 1] += (kii - 2.0 * predicted + square * scale * scale) / n
-
-
-@compiled()
-def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
-    n, scale = members.size, squared_norm(mean) / members.size
-    tridiagonalize(moments, mean, work)
-    values, shares = spectrum(work, mean.size)
-    for k in range(mean.size):
-        shares[k] *= scale
-    paper_path(values, shares, step_size_inside(z, members, theta), n, theta, scores)
-
-
-@compiled()
-def reduce_inside(moments, mean, z, members, theta, amounts, work, scores):
-    tridiagonalize(moments, mean, work)
-
-
-@compiled()
-def gradient_weigh_inside(moments, mean, z, members, theta, amount, work, out):
-    r, n = mean.size, members.size
-    eta = step_size_inside(z, members, theta)
-    length = np.sqrt(squared_norm(mean)) / n
-    diagonal, off = work[0], work[1]
-    out[:] = 0.0
-    v, before, image = out[:r], np.zeros(r), np.empty(r)
-    for t in range(1, int(amount) + 1):  # v <- v + (eta / n) (m - T v)
-        momentum, step = coefficients(theta, t)
-        for k in range(r):
-            left = off[k - 1] * v[k - 1] if k > 0 else 0.0
-            right = off[k] * v[k + 1] if k < r - 1 else 0.0
-            image[k] = (length if k == 0 else 0.0) - (diagonal[k] * v[k] + left + right)
-        for k in range(r):
-            now = v[k]
-            v[k] += momentum * (now - before[k]) + step * eta / n * image[k]
-            before[k] = now
-    rotate(work, v)
+    if reduced:
+        weights_at(work, b, z, members, out)
+    else:
+        for i in range(n):
+            out[i] = b[i]

@@ -12,7 +12,7 @@ from numba import types
 from shrinktest._compiled.engine import fit, quadratic
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
 from shrinktest._compiled.pairing import absolute_quadratic
-from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.tridiagonal import working
 
 _GRAMS = types.Array(types.float64, 3, "C")
 _SHUFFLES = types.Array(types.int64, 3, "C", readonly=True)
@@ -126,10 +126,10 @@ def shuffled(grams, rows, means, shuffles, theta, amounts, score, weigh, out):
     """Squared norm of the estimated mean of the features psi for every shuffle: ``out`` (B, 2), as in ``pairings``."""
     n = rows.shape[1]
     gram = np.empty((n, n))
-    work = workspace(n)
+    work, ones, none, members = working(n), np.ones(n), np.empty((0, 0)), np.empty(n, np.int64)
     scores, weights = np.empty(amounts.size), np.empty(n)
     for r in range(shuffles.shape[0]):
         feature_gram(grams, rows, means, shuffles, r, gram)
-        fit(gram, theta, amounts, work, scores, weights, score, weigh)
+        fit(gram, ones, none, members, theta, amounts, work, scores, weights, score, weigh)
         out[r, 0] = quadratic(gram, weights)
         out[r, 1] = absolute_quadratic(gram, weights)

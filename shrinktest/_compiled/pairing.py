@@ -7,7 +7,7 @@ from numba import types
 
 from shrinktest._compiled.engine import fit, quadratic
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.tridiagonal import workspace
+from shrinktest._compiled.tridiagonal import working
 
 _INDICES = types.Array(types.int64, 2, "C", readonly=True)
 
@@ -26,7 +26,7 @@ def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, o
     """Squared norm of the estimated cross-covariance operator for every pairing: ``out`` (B, 2) as in ``splits``."""
     n = centred_x.shape[0]
     gram = np.empty((n, n))
-    work = workspace(n)
+    work, ones, none, members = working(n), np.ones(n), np.empty((0, 0)), np.empty(n, np.int64)
     scores = np.empty(amounts.size)
     weights = np.empty(n)
     for r in range(permutations.shape[0]):
@@ -34,6 +34,6 @@ def pairings(centred_x, centred_y, permutations, theta, amounts, score, weigh, o
             pi = permutations[r, i]
             for j in range(n):
                 gram[i, j] = centred_x[i, j] * centred_y[pi, permutations[r, j]]
-        fit(gram, theta, amounts, work, scores, weights, score, weigh)
+        fit(gram, ones, none, members, theta, amounts, work, scores, weights, score, weigh)
         out[r, 0] = quadratic(gram, weights)
         out[r, 1] = absolute_quadratic(gram, weights)

@@ -6,13 +6,12 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.choice import choose
-from shrinktest._compiled.engine import degenerate, fit
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.sums import add_subsets, tabulate
-from shrinktest._compiled.tridiagonal import workspace
-from shrinktest._plain.sums import COLUMNS, OCTETS
+from shrinktest._compiled.sums import COLUMNS, OCTETS, add_subsets, tabulate
+from shrinktest._compiled.vectors import trace
 
 _LABELS = types.Array(types.uint16, 2, "C", readonly=True)
+_SUMS = types.Array(types.float64, 3, "C")
 _SIZES = types.Array(types.int64, 1, "C", readonly=True)
 
 
@@ -72,88 +71,115 @@ def block_sums(gram, octets, labels, out, traces):
                 out[r, q, p] = mean
 
 
-@compiled(types.void(MATRIX, _LABELS, _SIZES, VECTOR, VECTOR, _SIZES, types.boolean, SCORE, WEIGH, MATRIX))
-def part_weights(pooled, labels, sizes, theta, amounts, starts, joint, score, weigh, out):
-    """Weights ``out`` (B, N) of every part of every partition, each fitted to its own Gram matrix.
+@compiled(inline=True)
+def gather(gram, members, matrix, start):
+    """The Gram matrix of some points, and the vector of ones."""
+    for i in range(start.size):
+        row = gram[members[i]]
+        for j in range(start.size):
+            matrix[i, j] = row[members[j]]
+        start[i] = 1.0
 
-    The amounts that part p tunes over are ``amounts[starts[p]:starts[p + 1]]``; ``joint``: one amount for all parts,
-    the minimiser of the sum of their scores.
+
+@compiled(inline=True)
+def unpack(sums, whole, p, b, matrix, start):
+    """Z'Z and Z'e of a part: from the products of the columns of [Z, 1], below and on the diagonal, row after row."""
+    k = 0
+    for i in range(start.size + 1):
+        for j in range(min(i + 1, start.size)):
+            if p < sums.shape[0]:
+                value = sums[p, b, k]
+            else:  # the last part gets what the others leave
+                value = whole[k]
+                for q in range(sums.shape[0]):
+                    value -= sums[q, b, k]
+            if i < start.size:
+                matrix[i, j] = matrix[j, i] = value
+            else:
+                start[j] = value
+            k += 1
+
+
+@compiled(
+    types.void(
+        MATRIX, MATRIX, _SUMS, VECTOR, _LABELS, _SIZES, VECTOR, VECTOR, _SIZES, types.boolean, SCORE, WEIGH, MATRIX,
+    ),
+)  # fmt: skip
+def part_weights(gram, z, sums, whole, labels, sizes, theta, amounts, starts, joint, score, weigh, out):
+    """Weights ``out`` (B, N) of every part of every partition, each fitted to its own part.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (N, N) or (0, 0)
+        Empty for a sample by coordinates.
+    z : ndarray, shape (N, 0) or (N, r)
+        Coordinates, if the sample is given by them.
+    sums : ndarray, shape (k - 1, B, p)
+        For coordinates: the sums of `sums.product_sums` over all parts but the last.
+    whole : ndarray, shape (p,)
+        Those over all points.
+    labels : ndarray of uint16, shape (B, N)
+    sizes : ndarray of int, shape (k,)
+    starts : ndarray of int
+        The amounts that part p tunes over are ``amounts[starts[p]:starts[p + 1]]``; those before ``starts[1]`` are
+        for all if ``joint``: one amount for all parts, the minimiser of the sum of their scores.
     """
-    total, parts = labels.shape[1], sizes.size
-    most = sizes.max()
-    grams, works = np.empty(parts * most * most), [workspace(sizes[p]) for p in range(parts)]
-    weights = np.empty(most)
-    members = np.empty((parts, most), np.int64)
-    filled = np.empty(parts, np.int64)
-    scores, summed = np.empty(amounts.size), np.empty(amounts.size)
-    for r in range(labels.shape[0]):
-        filled[:] = 0
-        for i in range(total):
-            p = labels[r, i]
+    parts, most, rank = sizes.size, 0, z.shape[1]
+    for p in range(parts):
+        most = max(most, sizes[p])
+    order = most if rank == 0 else rank
+    # room for the largest part: the others take the beginning of it
+    matrices, begins = np.empty(parts * order * order), np.empty((parts, order))
+    rows = 5 * order + 25  # as in `workspace`, for the largest
+    works = np.empty(parts * rows * order)
+    members, filled, weights = np.empty((parts, most), np.int64), np.empty(parts, np.int64), np.empty(most)
+    scores, summed = np.empty((parts, amounts.size)), np.empty(amounts.size)
+    traces = np.empty(parts)
+    for b in range(labels.shape[0]):
+        for p in range(parts):
+            filled[p] = 0
+        for i in range(labels.shape[1]):
+            p = labels[b, i]
             members[p, filled[p]] = i
             filled[p] += 1
-        flat, tolerance = False, 0.0
-        for p in range(parts):
+        flat, slack = False, 0.0
+        for turn in range(2 * parts):  # first the scores of all parts, then their weights
+            p = turn % parts
             n = sizes[p]
-            gram = grams[p * most * most : p * most * most + n * n].reshape((n, n))
-            for i in range(n):
-                for j in range(n):
-                    gram[i, j] = pooled[members[p, i], members[p, j]]
-            flat = flat or degenerate(gram)
-            tolerance += 1e-9 * np.trace(gram) / n
-        best = -1
-        if joint and not flat:
-            summed[:] = 0.0
-            for p in range(parts):
-                n = sizes[p]
-                gram = grams[p * most * most : p * most * most + n * n].reshape((n, n))
-                score(gram, theta, amounts, works[p], scores)
-                summed += scores
-            best = choose(summed, tolerance)
-        for p in range(parts):
-            n = sizes[p]
-            gram = grams[p * most * most : p * most * most + n * n].reshape((n, n))
-            if not joint:
-                own = amounts[starts[p] : starts[p + 1]]
-                fit(gram, theta, own, works[p], scores[starts[p] : starts[p + 1]], weights[:n], score, weigh)
-            elif flat:
-                weights[:n] = 1.0 / n
-            elif best < 0:
-                weights[:n] = np.nan
+            size = n if rank == 0 else rank
+            low, high = (0, starts[1]) if joint else (starts[p], starts[p + 1])
+            matrix = matrices[p * order * order : p * order * order + size * size].reshape((size, size))
+            work = works[p * rows * order : p * rows * order + (5 * size + 25) * size].reshape((5 * size + 25, size))
+            start, points, own, found = begins[p, :size], members[p, :n], scores[p, : high - low], weights[:n]
+            if turn < parts:
+                if rank == 0:
+                    gather(gram, points, matrix, start)
+                else:
+                    unpack(sums, whole, p, b, matrix, start)
+                traces[p] = trace(matrix) / n
+                slack += 1e-9 * traces[p]
+                if own.size == 1 or not (n == 1 or traces[p] == 0.0):
+                    score(matrix, start, z, points, theta, amounts[low:high], work, own)
+                else:  # no amount can be tuned on that
+                    flat = True
+                    traces[p] = 0.0
+                continue
+            best, value = 0, 1.0 / n
+            if flat if joint else own.size > 1 and traces[p] == 0.0:
+                best = -1
+            elif joint:
+                if p == 0:
+                    for g in range(own.size):
+                        summed[g] = 0.0
+                        for q in range(parts):
+                            summed[g] += scores[q, g]
+                best, value = choose(summed, slack), np.nan
+            elif own.size > 1:
+                best, value = choose(own, 1e-9 * traces[p]), np.nan
+            if best >= 0:
+                weigh(matrix, start, z, points, theta, amounts[low + best], work, found)
             else:
-                weigh(gram, theta, amounts[best], works[p], weights[:n])
+                for i in range(n):
+                    found[i] = value
             for i in range(n):
-                out[r, members[p, i]] = weights[i]
-
-
-@compiled()
-def part_products(gram, labels, sizes, weights, unbiased, out, extra):
-    """Inner products of the parts' estimates, ``out`` (B, k, k); ``extra`` (B, k), what chance adds to their norms."""
-    total, parts = labels.shape[1], sizes.size
-    inside, trace, squares, weighted = np.empty(parts), np.empty(parts), np.empty(parts), np.empty(parts)
-    out[:] = 0.0
-    extra[:] = 0.0
-    for r in range(labels.shape[0]):
-        inside[:] = 0.0
-        trace[:] = 0.0
-        squares[:] = 0.0
-        weighted[:] = 0.0
-        for i in range(total):
-            p, w = labels[r, i], weights[r, i]
-            for j in range(i):
-                q, value = labels[r, j], gram[i, j]
-                out[r, p, q] += w * value * weights[r, j]
-                if p == q:
-                    inside[p] += 2.0 * value
-            out[r, p, p] += 0.5 * w * gram[i, i] * w
-            squares[p] += w * w
-            weighted[p] += w * w * gram[i, i]
-        for p in range(parts):
-            out[r, p, p] *= 2.0
-            for q in range(p):
-                both = out[r, p, q] + out[r, q, p]
-                out[r, p, q] = both
-                out[r, q, p] = both
-            if unbiased:
-                n = sizes[p]
-                extra[r, p] = weighted[p] - squares[p] * inside[p] / (n * (n - 1.0))
+                out[b, points[i]] = found[i]

@@ -3,7 +3,6 @@
 A subset meets the rows of a matrix four at a time: the 16 sums of every subset of four rows are tabled once, and each
 relabelling then adds the one its bits name.  That is a quarter of the additions of a matrix product and no
 multiplications, and a table of 64 columns stays in the first-level cache; it takes about half the time of dgemm.
-What has a twin in numpy keeps to an order of sums, so that both give the same bits.
 Indices are unsigned and strides constant, without which the compiler would not make vector instructions of the loops.
 """
 
@@ -12,12 +11,22 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.jit import compiled
-from shrinktest._plain.sums import COLUMNS, OCTETS
+
+COLUMNS = 64  # of a tile; also the rows that one column of a tile meets on the diagonal
+OCTETS = COLUMNS // 8
 
 _BLOCK = 2**16  # values of some rows of a large matrix: with as many of another one, a megabyte
 _0, _1, _4, _8, _15, _16 = (np.uint64(number) for number in (0, 1, 4, 8, 15, 16))
 _W = np.uint64(COLUMNS)
 _TABLE = np.uint64(16 * COLUMNS)  # one of the four in use
+
+
+def octets_of(masks):
+    """Membership bits (B, N) by eights, first bit lowest, as (8 ceil(N / 64), B) bytes."""
+    packed = np.packbits(masks, axis=1, bitorder="little")
+    out = np.zeros((-(-masks.shape[1] // COLUMNS) * OCTETS, len(masks)), dtype=np.uint8)
+    out[: packed.shape[1]] = packed.T
+    return out
 
 
 @compiled(ordered=True)

@@ -3,20 +3,17 @@
 An amount is lam on the covariance scale relative to the mean of K_ii, lam = n * amount * mean(K_ii), unless
 ``theta[1]`` says that it is lam itself: ``theta = (iterations t, absolute)``.  Throughout
 R = lam (K + lam I)^-1 is the residual smoother, so that b = u - R^t u.
-
-"Inside" are the same estimators from ``moments`` Z'Z (r, r) and ``mean`` Z'e (r,) of the coordinates Z of the sample,
-the rows ``members`` of ``z``; their ``out`` (r + 1,) are v and c in the weights Z v + c/n.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.deletion import deletion_scores, eigenvectors, project
+from shrinktest._compiled.deletion import along_eigenvectors, deletion_scores, eigenvectors
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
-from shrinktest._compiled.tridiagonal import expand, rotate, spectrum, tridiagonalize
-from shrinktest._compiled.vectors import added, constant, row_sums, squared_norm, trace
+from shrinktest._compiled.tridiagonal import spectrum, tridiagonalize, weights_at
+from shrinktest._compiled.vectors import squared_length, squared_norm, trace
 
 
 @compiled(inline=True)
@@ -38,20 +35,20 @@ def solve(multipliers, pivots, x):
 
 
 @compiled()
-def power_sums(work, order, n, t, norm, lams):
+def power_sums(work, start, z, n, t, lams):
     """Sums tr R^k (2t + 1, g) and e'R^k e (2t + 3, g) on a grid of lam; NaN if K + lam I is not positive definite.
 
-    For t = 1 from the pivots, without eigenvalues; there are no such recurrences for higher powers of R.  ``norm`` is
-    n for the Gram matrix (order n), and e'Ke for coordinates of n points (order their number).
+    For t = 1 from the pivots, without eigenvalues; there are no such recurrences for higher powers of R.
     """
-    size = lams.size
+    size, order, norm = lams.size, start.size, squared_norm(start)
     of_r, of_mean = np.zeros((2 * t + 1, size)), np.zeros((2 * t + 3, size))
     if t == 1:
         multipliers, pivots, powers = np.empty((order, size)), np.empty((order, size)), np.empty((3, order, size))
         positive = factorize_all(work, order, lams, multipliers, pivots)
         smoothed_mean(order, 2, multipliers, pivots, powers)
         moments_of_mean(powers, order, 2, norm, of_mean)
-        of_r[0] = order if positive else np.nan
+        for g in range(size):
+            of_r[0, g] = order if positive else np.nan
         traces(multipliers, pivots, of_r)
     else:
         values, shares = spectrum(work, order)
@@ -64,17 +61,11 @@ def power_sums(work, order, n, t, norm, lams):
                         of_r[j, g] += power
                     of_mean[j, g] += norm * shares[k] * power
                     power *= r
-    return of_r, of_mean
-
-
-@compiled()
-def power_sums_inside(work, order, n, t, norm, lams):
-    """`power_sums` of n points from their coordinates."""
-    of_r, of_mean = power_sums(work, order, n, t, norm, lams)
-    on_points(of_mean, n, lams)
-    for j in range(of_r.shape[0]):
-        for g in range(lams.size):
-            of_r[j, g] += n - order  # directions that no coordinate has, where R = I
+    if z.shape[1] > 0:
+        on_points(of_mean, n, lams)
+        for j in range(of_r.shape[0]):
+            for g in range(size):
+                of_r[j, g] += n - order  # directions that no coordinate has, where R = I
     return of_r, of_mean
 
 
@@ -127,7 +118,7 @@ def filter_score(values, along, factors, n):
 def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     """Factorise, and score the plain mean and the zero estimate; the position of the first lam, and all lams.
 
-    ``matrix`` is the Gram matrix of n points, or that of the second moments of their coordinates; ``norm`` is e'Ke.
+    ``norm`` is e'Ke.
     """
     tridiagonalize(matrix, start, work)
     zero = trace(matrix) / n
@@ -145,140 +136,72 @@ def prepared(matrix, start, n, norm, theta, amounts, work, scores):
     return first, lams
 
 
-# One function a score, so that only the one in use is compiled; and one for coordinates of the sample.
+# One function a score, so that only the one in use is compiled.
 
 
 @compiled()
-def score_by_deletion(gram, theta, amounts, work, scores):
-    n = gram.shape[0]
-    rows, start = row_sums(gram), constant(n)
-    norm = added(rows)
-    first, lams = prepared(gram, start, n, norm, theta, amounts, work, scores)
-    if not factorize(work, n, lams[0], np.empty(n), np.empty(n)):
-        scores[:] = np.nan
+def score_by_deletion(matrix, start, z, members, theta, amounts, work, scores):
+    r, n = start.size, members.size
+    norm = squared_length(matrix, start, z)
+    first, lams = prepared(matrix, start, n, norm, theta, amounts, work, scores)
+    if not factorize(work, r, lams[0], np.empty(r), np.empty(r)):
+        for g in range(scores.size):
+            scores[g] = np.nan
         return
     values, vectors, along = eigenvectors(work, start)
-    points, diagonal = np.empty((n, n)), np.empty(n)
-    for i in range(n):
-        diagonal[i] = gram[i, i]
-        for k in range(n):
-            points[i, k] = vectors[k, i]
-    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), False, lams, scores[first:])
-
-
-@compiled()
-def score_by_paper(gram, theta, amounts, work, scores):
-    n, t = gram.shape[0], int(theta[0])
-    norm = added(row_sums(gram))
-    first, lams = prepared(gram, constant(n), n, norm, theta, amounts, work, scores)
-    lams *= n / (n - 1.0)
-    of_r, of_mean = power_sums(work, n, n, t, n, lams)
-    paper_scores(of_r, of_mean, n, t, norm, trace(gram), lams, scores[first : first + lams.size])
-
-
-@compiled()
-def score_by_average(gram, theta, amounts, work, scores):
-    n = gram.shape[0]
-    norm = added(row_sums(gram))
-    first, lams = prepared(gram, constant(n), n, norm, theta, amounts, work, scores)
-    of_r, of_mean = power_sums(work, n, n, 1, n, lams)
-    averaged_scores(of_r, of_mean, n, norm, trace(gram), lams, scores[first : first + lams.size])
-
-
-@compiled()
-def factorize_only(gram, theta, amounts, work, scores):
-    """For a fixed amount there is nothing to score."""
-    tridiagonalize(gram, constant(gram.shape[0]), work)
-
-
-@compiled()
-def inside_by_deletion(moments, mean, z, members, theta, amounts, work, scores):
-    r, n, norm = mean.size, members.size, squared_norm(mean)
-    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
-    if not factorize(work, r, lams[0], np.empty(r), np.empty(r)):
-        scores[:] = np.nan
-        return
-    values, vectors, along = eigenvectors(work, mean)
     points, diagonal, rows = np.empty((n, r)), np.empty(n), np.empty(n)
-    project(z, members, vectors, points)
-    for i in range(n):
-        square = product = 0.0
-        for k in range(r):
-            square += points[i, k] * points[i, k]
-            product += points[i, k] * along[k]
-        diagonal[i], rows[i] = square, product
-    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), True, lams, scores[first:])
+    along_eigenvectors(matrix, z, members, vectors, along, points, diagonal, rows)
+    deletion_scores(points, diagonal, rows, values, along, int(theta[0]), z, lams, scores[first:])
 
 
 @compiled()
-def inside_by_paper(moments, mean, z, members, theta, amounts, work, scores):
-    n, t, norm = members.size, int(theta[0]), squared_norm(mean)
-    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
-    lams *= n / (n - 1.0)
-    of_r, of_mean = power_sums_inside(work, mean.size, n, t, norm, lams)
-    paper_scores(of_r, of_mean, n, t, norm, trace(moments), lams, scores[first : first + lams.size])
+def score_by_paper(matrix, start, z, members, theta, amounts, work, scores):
+    n, t, norm = members.size, int(theta[0]), squared_length(matrix, start, z)
+    first, lams = prepared(matrix, start, n, norm, theta, amounts, work, scores)
+    for g in range(lams.size):
+        lams[g] *= n / (n - 1.0)
+    of_r, of_mean = power_sums(work, start, z, n, t, lams)
+    paper_scores(of_r, of_mean, n, t, norm, trace(matrix), lams, scores[first : first + lams.size])
 
 
 @compiled()
-def inside_by_average(moments, mean, z, members, theta, amounts, work, scores):
-    n, norm = members.size, squared_norm(mean)
-    first, lams = prepared(moments, mean, n, norm, theta, amounts, work, scores)
-    of_r, of_mean = power_sums_inside(work, mean.size, n, 1, norm, lams)
-    averaged_scores(of_r, of_mean, n, norm, trace(moments), lams, scores[first : first + lams.size])
+def score_by_average(matrix, start, z, members, theta, amounts, work, scores):
+    n, norm = members.size, squared_length(matrix, start, z)
+    first, lams = prepared(matrix, start, n, norm, theta, amounts, work, scores)
+    of_r, of_mean = power_sums(work, start, z, n, 1, lams)
+    averaged_scores(of_r, of_mean, n, norm, trace(matrix), lams, scores[first : first + lams.size])
 
 
 @compiled()
-def factorize_inside(moments, mean, z, members, theta, amounts, work, scores):
-    tridiagonalize(moments, mean, work)
+def factorize_only(matrix, start, z, members, theta, amounts, work, scores):
+    """For a fixed amount there is nothing to score."""
+    tridiagonalize(matrix, start, work)
 
 
 @compiled()
-def tikhonov_weigh(gram, theta, amount, work, out):
-    n = gram.shape[0]
-    if amount == 0.0:
-        out[:] = 1.0 / n
-        return
-    if np.isinf(amount):
-        out[:] = 0.0
-        return
-    lam = penalty(gram, amount, theta[1])
-    if lam == 0.0:  # a relative amount of a zero Gram matrix
-        out[:] = 1.0 / n
-        return
-    multipliers, pivots = np.empty(n), np.empty(n)
-    if not factorize(work, n, lam, multipliers, pivots):
-        out[:] = np.nan
-        return
-    b = np.zeros(n)
-    for _ in range(int(theta[0])):  # (T + lam) b_j = T e_1 + lam b_{j-1}: no cancellation for large lam
-        for k in range(n):
-            b[k] *= lam
-        b[0] += work[0, 0]
-        if n > 1:
-            b[1] += work[1, 0]
-        solve(multipliers, pivots, b)
-    expand(work, b, out)
-
-
-@compiled()
-def tikhonov_weigh_inside(moments, mean, z, members, theta, amount, work, out):
-    r = mean.size
-    out[:] = 0.0
+def tikhonov_weigh(matrix, start, z, members, theta, amount, work, out):
+    r, n = start.size, members.size
     lam = 0.0
     if amount != 0.0 and not np.isinf(amount):
-        lam = penalty(moments, amount, theta[1])
-    if lam == 0.0:
-        out[r] = 0.0 if np.isinf(amount) else 1.0
+        lam = penalty(matrix, amount, theta[1])
+    if lam == 0.0:  # also a relative amount of a zero Gram matrix
+        for i in range(n):
+            out[i] = 0.0 if np.isinf(amount) else 1.0 / n
         return
     multipliers, pivots = np.empty(r), np.empty(r)
     if not factorize(work, r, lam, multipliers, pivots):
-        out[:] = np.nan
+        for i in range(n):
+            out[i] = np.nan
         return
-    length = np.sqrt(squared_norm(mean)) / members.size
-    v = out[:r]
-    for _ in range(int(theta[0])):  # (T + lam) v_j = m + lam v_{j-1}
+    b = np.zeros(r)
+    mean, before = np.sqrt(squared_norm(start)) / n, 0.0
+    if z.shape[1] == 0:  # T times the mean, u: (T + lam) b_j = T u + lam b_{j-1}, no cancellation for large lam
+        mean, before = work[0, 0] * mean, work[1, 0] * mean
+    for _ in range(int(theta[0])):
         for k in range(r):
-            v[k] *= lam
-        v[0] += length
-        solve(multipliers, pivots, v)
-    rotate(work, v)
+            b[k] *= lam
+        b[0] += mean
+        if r > 1:
+            b[1] += before
+        solve(multipliers, pivots, b)
+    weights_at(work, b, z, members, out)

@@ -40,17 +40,19 @@ def longest(n):
     return n * (2 * n + 10)
 
 
-@compiled()
 def workspace(n):
-    """What the loops of an estimator share for a sample of n points, one array of n columns.
+    """What the loops of an estimator share for a sample of n points, or coordinates: one array of n columns.
 
     Row 0: the diagonal of T; 1: its off-diagonal (n - 1); 2: factors of the Householder reflectors; 3 to n + 2: their
     vectors; below: the tape of `iterate`, for those who need eigenvectors of T.
     """
-    return np.empty((n + 3 + 2 * (longest(n) // n + 1), n))
+    return np.empty((5 * n + 25, n))  # the tape has longest(n) + 1 pairs
 
 
-@compiled()
+working = compiled(inline=True)(workspace)
+
+
+@compiled(inline=True)
 def tape_of(work):
     n = work.shape[1]
     return work[n + 3 :].reshape(-1, 2)
@@ -265,30 +267,44 @@ def rotate(work, x):
 
 
 @compiled(inline=True)
-def expand(work, coordinates, out):
-    """Points' weights ``out`` = Q ``coordinates`` / sqrt(n)."""
-    n = out.size
-    for k in range(n):
-        out[k] = coordinates[k] / np.sqrt(n)
-    rotate(work, out)
-
-
-@compiled()
-def points_inside(mean, z, members, work):
-    """A sample in the basis that starts at its mean Z'e: coordinates (r, n), K_ii (n,) and (Ke)_i (n,)."""
-    r, n = mean.size, members.size
-    axes = basis(work, r)
-    points, diagonal, rows = np.empty((r, n)), np.empty(n), np.empty(n)
-    for i in range(n):
-        x = z[members[i]]
-        square = along = 0.0
-        for j in range(r):
-            square += x[j] * x[j]
-            along += x[j] * mean[j]
-        diagonal[i], rows[i] = square, along
-        for k in range(r):
+def weights_at(work, b, z, members, out):
+    """The weights of the points from b in the basis, overwritten by Q b: that, or, by coordinates, z_i'Q b."""
+    rotate(work, b)
+    if z.shape[1] == 0:
+        for i in range(out.size):
+            out[i] = b[i]
+    else:
+        for i in range(out.size):
             total = 0.0
+            for j in range(b.size):
+                total += z[members[i], j] * b[j]
+            out[i] = total
+
+
+@compiled(inline=True)
+def in_basis(matrix, start, z, members, work):
+    """A sample in the basis: its points, or the axes e_i of a Gram matrix (r, n), K_ii (n,) and (Ke)_i (n,)."""
+    r, n = start.size, members.size
+    axes, diagonal, rows = basis(work, r), np.empty(n), np.empty(n)
+    if z.shape[1] == 0:
+        points = axes
+        for i in range(n):
+            total = 0.0
+            for j in range(n):
+                total += matrix[i, j]
+            diagonal[i], rows[i] = matrix[i, i], total
+    else:
+        points = np.empty((r, n))
+        for i in range(n):
+            x = z[members[i]]
+            square = along = 0.0
             for j in range(r):
-                total += axes[k, j] * x[j]
-            points[k, i] = total
+                square += x[j] * x[j]
+                along += x[j] * start[j]
+            diagonal[i], rows[i] = square, along
+            for k in range(r):
+                total = 0.0
+                for j in range(r):
+                    total += axes[k, j] * x[j]
+                points[k, i] = total
     return points, diagonal, rows

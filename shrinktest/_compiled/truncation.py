@@ -11,8 +11,8 @@ import numpy as np
 
 from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
-from shrinktest._compiled.tridiagonal import expand, iterate, rotate, tape_of, tridiagonalize, undo
-from shrinktest._compiled.vectors import constant, squared_norm, trace
+from shrinktest._compiled.tridiagonal import iterate, tape_of, tridiagonalize, undo, weights_at
+from shrinktest._compiled.vectors import squared_norm, trace
 
 
 @compiled()
@@ -54,22 +54,15 @@ def threshold_scores(matrix, values, along, n, theta, amounts, scores):
 
 
 @compiled()
-def truncation_score(gram, theta, amounts, work, scores):
-    n = gram.shape[0]
-    tridiagonalize(gram, constant(n), work)
-    values, first = eigenvalues(work, n)
+def truncation_score(matrix, start, z, members, theta, amounts, work, scores):
+    r, n = start.size, members.size
+    tridiagonalize(matrix, start, work)
+    values, first = eigenvalues(work, r)
     if amounts.size > 1:
-        threshold_scores(gram, values, values * first * first, n, theta, amounts, scores)
-
-
-@compiled()
-def truncation_score_inside(moments, mean, z, members, theta, amounts, work, scores):
-    n = members.size
-    tridiagonalize(moments, mean, work)
-    values, first = eigenvalues(work, mean.size)
-    if amounts.size > 1:
-        along = squared_norm(mean) / n * first * first
-        threshold_scores(moments, values, along, n, theta, amounts, scores)
+        along, share = np.empty(r), squared_norm(start) / n
+        for k in range(r):
+            along[k] = (values[k] if z.shape[1] == 0 else share) * first[k] * first[k]
+        threshold_scores(matrix, values, along, n, theta, amounts, scores)
 
 
 @compiled()
@@ -94,32 +87,19 @@ def kept_components(matrix, values, theta, amount):
 
 
 @compiled()
-def truncation_weigh(gram, theta, amount, work, out):
-    n = gram.shape[0]
-    values, first = work[0], work[1]
+def truncation_weigh(matrix, start, z, members, theta, amount, work, out):
+    r, n = start.size, members.size
     if theta[0] == 0.0 and amount == 0.0:
-        out[:] = 1.0 / n
+        for i in range(n):
+            out[i] = 1.0 / n
         return
-    kept = kept_components(gram, values, theta, amount)
-    b = np.empty(n)
-    for k in range(n):
-        b[k] = kept[k] * first[k]
-    undo(tape_of(work), b)
-    expand(work, b, out)
-
-
-@compiled()
-def truncation_weigh_inside(moments, mean, z, members, theta, amount, work, out):
-    r = mean.size
     values, first = work[0], work[1]
-    out[:] = 0.0
-    if theta[0] == 0.0 and amount == 0.0:
-        out[r] = 1.0
-        return
-    length = np.sqrt(squared_norm(mean)) / members.size
-    kept = kept_components(moments, values, theta, amount)
-    v = out[:r]
+    length = np.sqrt(squared_norm(start)) / n
+    kept = kept_components(matrix, values, theta, amount)
+    b = np.empty(r)
     for k in range(r):
-        v[k] = length * first[k] / values[k] if kept[k] else 0.0 * first[k]
-    undo(tape_of(work), v)
-    rotate(work, v)
+        b[k] = length * first[k] if kept[k] else 0.0 * first[k]
+        if z.shape[1] > 0 and kept[k]:
+            b[k] /= values[k]
+    undo(tape_of(work), b)
+    weights_at(work, b, z, members, out)

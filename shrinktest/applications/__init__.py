@@ -1,4 +1,4 @@
-"""What the estimators are for beyond tests; each has scikit-learn's habits, which it needs: `shrinktest[apps]`."""
+"""Applications of kernel mean estimators beyond tests, as scikit-learn estimators (install `shrinktest[apps]`)."""
 
 from shrinktest.applications.density import KernelMeanMatching
 from shrinktest.applications.distributions import DistributionKernel, inner_products

@@ -31,7 +31,7 @@ class Matching:
         self.norm2 = embedding.norm2()
 
     def evaluate(self, mixture: Mixture) -> tuple[float, Gradient]:
-        """J and its gradient, every parameter free."""
+        """The squared distance J and its gradient in all parameters."""
         pi = mixture.weights
         f = self.closed.against(self.embedding.points, self.embedding.weights, mixture)
         pairs = self.closed.among(mixture)

@@ -52,16 +52,16 @@ class MixtureMeans(ABC):
 
     @abstractmethod
     def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
-        """F for the target sum_i b_i k(x_i, .)."""
+        """Inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
 
     @abstractmethod
     def among(self, mixture: Mixture) -> Among:
-        """A."""
+        """Inner products of the components with each other, and their derivatives."""
 
 
 @dataclass(frozen=True)
 class OfInnerProduct(MixtureMeans):
-    """Of the kernel (c + x'y)^degree, degree 1 to 3; the kernel x'y is degree 1 with c = 0.
+    """Kernel means under the kernel (c + x'y)^degree, degree 1 to 3; the kernel x'y is degree 1 with c = 0.
 
     In powers of t = c + x'm the expectations are t, t^2 + s |x|^2 and t^3 + 3 t s |x|^2.
     """
@@ -108,7 +108,7 @@ class OfInnerProduct(MixtureMeans):
 
 @dataclass(frozen=True)
 class OfGaussian(MixtureMeans):
-    """Of the kernel exp(-sum_j (x_j - y_j)^2 / (2 th2_j)), the target's points smoothed by N(0, diag(noise)).
+    """Kernel means under exp(-sum_j (x_j - y_j)^2 / (2 th2_j)); the target's points have noise N(0, diag(noise)).
 
     With a = th2 + s (+ noise, + the other variance) all are prod_j (th2_j / a_j)^(1/2) exp(-delta_j^2 / (2 a_j)).
     """

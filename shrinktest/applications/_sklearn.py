@@ -17,7 +17,7 @@ except ImportError as error:
 
 
 class OnPoints(BaseEstimator):
-    """An estimator of one table of numbers: it remembers the columns that it was fitted on, and wants them again."""
+    """Base class of scikit-learn estimators of one table, which must have the same columns after fitting."""
 
     def _read_fit(self, X: Any) -> Array:
         """The rows (n, d) to fit on; sets ``n_features_in_``, and ``feature_names_in_`` for a DataFrame."""

@@ -1,111 +1,61 @@
-"""The commands ``power`` and ``sample-size`` of the command line."""
+"""``shrinktest power``."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from shrinktest.cli.options import bandwidth
-from shrinktest.cli.settings import configured, estimators, stopping
-from shrinktest.estimators import ESTIMATORS
-from shrinktest.multiple.collection import refuse_several
-from shrinktest.nulls.restriction import ARGUMENTS
+from shrinktest.cli.exits import RAN
+from shrinktest.cli.settings import estimators
+from shrinktest.cli.studies import add_study_options, study_arguments
+from shrinktest.cli.values import list_of, resamples
 from shrinktest.plots.axes import check_path, save
-from shrinktest.power import power_study, solve_sample_size
-from shrinktest.power.designs import DESIGNS, SEVERAL, Design, as_design
-
-#: What each test calls its bandwidths.
-BANDWIDTHS = {
-    "two-sample": ("bandwidth",),
-    "independence": ("bandwidth_x", "bandwidth_y"),
-    "k-sample": ("bandwidth",),
-    "joint-independence": ("bandwidths",),
-}
+from shrinktest.power import power_study
+from shrinktest.power.designs import DESIGNS, Design
+from shrinktest.results.kinds import KINDS
 
 
-def power(args: argparse.Namespace) -> int:
-    """Run, or go on with, a power study."""
-    if args.list or args.design is None:
-        if not args.list:
-            raise ValueError("name a design; `shrinktest power --list` shows them")
-        known: dict[str, type[Design]] = {**DESIGNS, **SEVERAL}
-        width, tests = (max(map(len, found)) for found in (known, BANDWIDTHS))
-        for name, kind in known.items():
-            print(f"{name:{width}}  {kind.test:{tests}}  {kind.summary}")
-        return 0
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "Power of tests on simulated data, paired, with intervals, and their level beside it."
+    command.epilog = "Interrupted with --store FILE, the same command goes on where it was."
+    add_study_options(command)
+    add = command.add_argument
+    add("design", metavar="DESIGN", nargs="?", help="see `shrinktest power --list`")
+    add("--list", action="store_true", help="list the designs")
+    what = "such as kme,auto or fkmse:loo=paper (default: kme); kme+fkmse combines them"
+    add("--estimators", metavar="NAMES", default="kme", help=what)
+    add("--n", metavar="SIZES", type=list_of(int), help="such as 20,40,80 (default: 20,50,100)")
+    add("--fractions", metavar="FRACTIONS", type=list_of(float), help="sizes as fractions of eckerle4's 35 points")
+    add("--trials", metavar="N", type=int, default=500, help="data sets per size (default: 500)")
+    add("--resamples", metavar="N", type=resamples, default=999, help="relabellings per test (default: 999)")
+    add("--alphas", metavar="LEVELS", type=list_of(float), default=[0.05], help="such as 0.05,0.1 (default: 0.05)")
+    add("--csv", metavar="FILE.csv", help="save the table")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run, or go on with, a power study; the exit code."""
+    if args.list:
+        return _list()
+    if args.design is None:
+        raise ValueError("name a design; `shrinktest power --list` shows them")
     check_path(args.plot)
-    design, kernels = _design(args)
-    result = power_study(
-        design,
-        estimators(args.estimators),
-        _sizes(args, design),
-        alphas=args.alphas,
-        n_trials=args.trials,
-        n_resamples=args.resamples,
-        stopping=stopping(args.stopping),
-        kernels=kernels,
-        rng=args.seed,
-        store=args.store,
-        workers=args.workers,
-        progress=not args.quiet,
-    )
+    given = study_arguments(args)
+    sizes = _sizes(args, given["design"])
+    result = power_study(estimators=estimators(args.estimators), sample_sizes=sizes, alphas=args.alphas, **given)
     print(result.summary())
     if args.csv is not None:
         result.to_csv(args.csv)
     if args.plot is not None:
         save(result.plot, args.plot)
-    return 0
+    return RAN
 
 
-def sample_size(args: argparse.Namespace) -> int:
-    """Find the sample size for a power."""
-    check_path(args.plot)
-    design, kernels = _design(args)
-    named = estimators(args.estimator)
-    if len(named) > 1:
-        raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
-    ((label, estimator),) = named.items()
-    result = solve_sample_size(
-        design,
-        estimator=label if label in ESTIMATORS else estimator,
-        power=args.power,
-        alpha=args.alpha,
-        ratio=args.ratio,
-        n_trials=args.trials,
-        n_resamples=args.resamples,
-        stopping=stopping(args.stopping),
-        kernels=kernels,
-        largest=args.largest,
-        rng=args.seed,
-        store=args.store,
-        workers=args.workers,
-        progress=not args.quiet,
-    )
-    print(result.summary())
-    if args.plot is not None:
-        save(result.plot, args.plot)
-    return 0
-
-
-def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
-    """The design with its settings, and what the tests are told about their kernels and relabellings."""
-    settings = dict(args.set)
-    design = as_design(args.design)
-    kernels: dict[str, Any] = {}
-    width = bandwidth(args.bandwidth)
-    if design.test not in ARGUMENTS:  # where a list means one for every variable or column
-        refuse_several(f"a {design.test} test", "kme", args.kernel, width)
-    if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
-        settings["bandwidth"] = "median"
-    elif args.bandwidth is not None:
-        kernels = dict.fromkeys(BANDWIDTHS[design.test], width)
-    if args.kernel is not None:
-        kernels |= dict.fromkeys((name.replace("bandwidth", "kernel") for name in BANDWIDTHS[design.test]), args.kernel)
-    if args.paired:
-        kernels["paired"] = True
-    if args.shift is not None:
-        kernels["shift"] = args.shift
-    return configured(design, settings, args.design), kernels
+def _list() -> int:
+    """Print the designs, one line each."""
+    width, tests = (max(map(len, found)) for found in (DESIGNS, KINDS))
+    for name, kind in DESIGNS.items():
+        print(f"{name:{width}}  {kind.test:{tests}}  {kind.summary}")
+    return RAN
 
 
 def _sizes(args: argparse.Namespace, design: Design) -> list[int]:

@@ -7,7 +7,8 @@ from dataclasses import fields, replace
 from typing import Any, TypeVar
 
 from shrinktest._validate import choice
-from shrinktest.cli.options import setting
+from shrinktest.cli.arguments import OfParameter
+from shrinktest.cli.values import setting
 from shrinktest.estimators import as_estimator
 from shrinktest.multiple.collection import AUTO, is_auto
 from shrinktest.nulls.stopping import as_stopping
@@ -26,12 +27,12 @@ def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
     known = [field.name for field in fields(value)]  # type: ignore[arg-type]  # everything with a name is a dataclass
     for key in settings:
         if not known:
-            raise ValueError(f"{name} has no parameters, so {key} cannot be set")
+            raise OfParameter(f"{name} has no parameters, so {key} cannot be set")
         choice(key, known, f"a parameter of {name}")
     try:
         changed: Value = replace(value, **settings)  # type: ignore[type-var]
-    except TypeError as error:  # text where a number belongs
-        raise ValueError(str(error)) from None
+    except (TypeError, ValueError) as error:  # TypeError: text where a number belongs
+        raise OfParameter(str(error)) from None
     return changed
 
 

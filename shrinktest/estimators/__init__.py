@@ -1,4 +1,4 @@
-"""Kernel mean estimators: what a test plugs in."""
+"""The estimators of the kernel mean, and their names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ALIASES = {"standard": "kme", "shrinkage": "fkmse", "spectral": "landweber", "ma
 
 
 def as_estimator(estimator: Any) -> MeanEstimator:
-    """An estimator from a name, an estimator or a callable ``gram -> weights``.
+    """Turn a name, an estimator or a function ``gram -> weights`` into an estimator.
 
     Parameters
     ----------

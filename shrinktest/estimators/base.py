@@ -1,10 +1,10 @@
-"""The seam of every kernel mean estimator: weights on a Gram matrix, and a kernel to make it with."""
+"""The base class of kernel mean estimators: weights on a Gram matrix, and a kernel to make it with."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -14,6 +14,12 @@ from shrinktest.kernels import Kernel, as_kernel
 
 #: How the amount of shrinkage is chosen in a test; see :class:`Tuned`.
 TUNINGS = ("auto", "sample", "joint", "pooled")
+
+#: What a fit needs of a sample, by which a test chooses how it fits the estimator to relabelled data: "sums" (the sum
+#: and the trace of its Gram matrix), "filter" (compiled loops over the Gram matrix or coordinates), "noise" (the
+#: points themselves, which get other features in every relabelling), "function" (the Gram matrix, handed to
+#: ``weights``).
+Needs = Literal["sums", "filter", "noise", "function"]
 
 
 def as_gram(gram: object, name: str = "gram") -> np.ndarray:
@@ -40,11 +46,13 @@ def as_gram(gram: object, name: str = "gram") -> np.ndarray:
 
 
 class MeanEstimator(ABC):
-    """An estimator of the kernel mean mu_P = E k(X, .): a frozen value with two hooks.
+    """An estimator of the kernel mean mu_P = E k(X, .), the base class of every estimator and of your own.
 
-    ``weights`` turns a Gram matrix into weights; ``features`` may replace the kernel that makes the Gram matrix (it
-    must depend on the points only as an unordered set, because tests call it once, on the pooled sample).  A subclass
-    with these works in every test, power study and application; see :func:`shrinktest.check_estimator`.
+    A subclass is a value that does not change (a frozen dataclass, say) with the method ``weights``, which turns a Gram
+    matrix into one weight per point.  If the estimator changes the features and not the weights, override ``features``,
+    which returns the kernel that makes the Gram matrix; it must treat the points as a set, because tests call it once,
+    on the pooled sample.  Such a subclass works in every test, power study and application; see
+    :func:`shrinktest.check_estimator`.
 
     Examples
     --------
@@ -66,6 +74,15 @@ class MeanEstimator(ABC):
     summary: ClassVar[str] = "user-defined estimator"
     #: What the amount in ``MeanEmbedding.shrinkage`` is.
     amount: ClassVar[str] = "shrinkage"
+    #: What a fit needs of a sample: "function" (its Gram matrix) for every estimator that is not built in.
+    needs: ClassVar[Needs] = "function"
+    #: Whether an independence test has an unbiased form with it: only where equal weights 1/n are never shrunk.
+    unbiased_pairs: ClassVar[bool] = False
+
+    #: Whether the features are averages over noise, which their kernel knows: those of marginalised means.
+    smooths: ClassVar[bool] = False
+    #: Whether a fit can be made from coordinates of the points, without their Gram matrix.
+    by_coordinates: bool = False
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
@@ -74,6 +91,31 @@ class MeanEstimator(ABC):
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
         """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
         return kernel
+
+    @property
+    def changes_features(self) -> bool:
+        """Whether ``features`` returns another kernel than the one it is given."""
+        return type(self).features is not MeanEstimator.features
+
+    @property
+    def fixed(self) -> bool:
+        """Whether nothing is tuned on the data: so for every estimator without an amount of shrinkage to choose."""
+        return True
+
+    def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
+        """The estimator with its amount fixed at the best one for these samples (n_i, d); itself if it is fixed."""
+        return self
+
+    def tuning_for(self, sizes: tuple[int, ...]) -> str:
+        """How the amount is chosen for samples of these sizes: "fixed", "sample", "joint" or "pooled"."""
+        return "fixed"
+
+    def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        """Whether samples of these sizes all get the standard mean times one fixed number, which tests nothing new."""
+        return False
+
+    def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
+        """Raise ValueError if the estimator makes no sense for the centred pairs of an independence test."""
 
     def __repr__(self) -> str:
         """The expression that rebuilds the value; parameters at their defaults are left out."""
@@ -121,10 +163,12 @@ class MeanEstimator(ABC):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Tuned(ABC):
-    """What estimators with an amount to choose have in common.
+    """The option ``tuning`` of estimators that choose their amount of shrinkage from the data.
 
-    ``tuning="sample"``: every sample is tuned by itself, again in every relabelling; ``"joint"``: one amount for both
-    samples, again in every relabelling; ``"pooled"``: once, on the pooled sample, which relabelling cannot change.
+    To stand before :class:`MeanEstimator` among the base classes.
+
+    ``tuning="sample"``: every sample is tuned by itself, again in every permutation; ``"joint"``: one amount for both
+    samples, again in every permutation; ``"pooled"``: once, on the pooled sample, which no permutation changes.
     ``"auto"`` is ``"sample"``, except for two samples of unequal sizes, where tuning each by itself would shrink the
     smaller one more and make the test one-sided: ``"joint"`` there.
     """
@@ -152,7 +196,7 @@ class Tuned(ABC):
         """The estimator with its amount fixed at the one that minimises the summed score of these samples."""
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
-        """The tuning that ``"auto"`` stands for with samples of these sizes."""
+        """How the amount is chosen for samples of these sizes, which is what "auto" depends on."""
         if self.fixed:
             return "fixed"
         if self.tuning != "auto":

@@ -1,4 +1,4 @@
-"""check_estimator: the laws that every kernel mean estimator must obey."""
+"""check_estimator: whether an estimator does what the tests rely on."""
 
 from __future__ import annotations
 

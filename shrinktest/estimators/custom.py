@@ -103,6 +103,10 @@ class Compiled(SpectralEstimator):
 
         return adapt(self.weigh)
 
+    @property
+    def by_coordinates(self) -> bool:
+        return False
+
     def theta(self) -> np.ndarray:
         return np.array(self.parameters, dtype=np.float64)
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from shrinktest._validate import choice, count, positive
 from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator
+
+_FEW = 4  # steps up to which products with the whole Gram matrix are the quickest way
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,13 +43,8 @@ class _Gradient(SpectralEstimator):
     def loops(self) -> Loops:
         from shrinktest._compiled import gradient as compiled
 
-        return getattr(compiled, "reduce_only" if self.fixed else f"score_by_{self.loo}"), compiled.gradient_weigh
-
-    def loops_inside(self) -> Loops:
-        from shrinktest._compiled import gradient as compiled
-
-        score = "reduce_inside" if self.fixed else f"inside_by_{self.loo}"
-        return getattr(compiled, score), compiled.gradient_weigh_inside
+        scores = {"deletion": compiled.score_by_deletion, "paper": compiled.score_by_paper}
+        return compiled.reduce_only if self.fixed else scores[self.loo], compiled.gradient_weigh
 
     def theta(self) -> np.ndarray:
         accelerated, nu = self._polynomial()
@@ -111,6 +109,38 @@ class Landweber(_Gradient):
 
     summary: ClassVar[str] = "Landweber iteration (L2 boosting) with early stopping"
     _largest: ClassVar[float] = 2.0
+
+    @property
+    def few_steps(self) -> bool:
+        return self.t is not None and self.t <= _FEW
+
+    def descend(self, image: Callable[[np.ndarray], np.ndarray], start: np.ndarray, n: int, largest: Any) -> np.ndarray:
+        """Weights after ``t`` steps, of one sample or of a row for each of many.
+
+        Parameters
+        ----------
+        image : callable
+            From weights to their products with the Gram matrix, within the sample.
+        start : ndarray, shape (n,) or (B, N)
+            1/n for the points of the sample.
+        n : int
+            Points of the sample.
+        largest : float or ndarray, shape (B, 1)
+            Largest K_ii of the sample.
+        """
+        step = np.divide(1.0, largest, where=np.greater(largest, 0.0), out=np.zeros_like(np.asarray(largest, float)))
+        weights = np.zeros_like(start)
+        for _ in range(self.t or 0):
+            weights = weights + (self.eta or step) / n * image(start - weights)
+        return weights
+
+    def _run(self, sample: Sample) -> tuple[np.ndarray, float]:
+        if sample.coordinates is not None or not self.few_steps:
+            return super()._run(sample)
+        k, n = sample.matrix, sample.n
+        return self.descend(lambda weights: k @ weights, np.full(n, 1.0 / n), n, np.diagonal(k).max()), float(
+            self.t or 0
+        )
 
     def _polynomial(self) -> tuple[bool, float]:
         return False, 1.0

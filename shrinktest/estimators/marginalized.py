@@ -10,18 +10,24 @@ import numpy as np
 
 from shrinktest._validate import as_points, positive
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.base import Tuned
+from shrinktest.estimators.base import Needs, Tuned
 from shrinktest.estimators.standard import ScaledMean, Sums
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
 
 
 @dataclass(frozen=True, repr=False)
 class Marginalized(Tuned, ScaledMean):
-    """(1/n) sum_i E k(x_i + N(0, diag(v)), .): equal weights on smoothed features."""
+    """Base class of marginalised means, (1/n) sum_i E k(x_i + N(0, diag(v)), .): the plain average, smoothed."""
 
-    unbiased: ClassVar[bool] = True
+    unbiased_pairs: ClassVar[bool] = True
+    smooths: ClassVar[bool] = True
     amount: ClassVar[str] = "noise variance"
     tied: ClassVar[bool] = True  # one variance for all coordinates
+
+    @property
+    def needs(self) -> Needs:  # type: ignore[override]
+        """Sums of the smoothed features' Gram matrix, or the points themselves where noise is still to be tuned."""
+        return "sums" if self.fixed else "noise"
 
     @abstractmethod
     def noise(self, columns: int) -> np.ndarray:
@@ -142,9 +148,8 @@ class MKME(Marginalized):
     Notes
     -----
     [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard one with
-    bandwidth^2 +
-    2 variance: what it gains is bandwidth choice.  The score always selects a positive variance unless all points
-    coincide.
+    bandwidth^2 + 2 variance: what it gains is bandwidth choice.  The score always selects a positive variance unless
+    all points coincide.
 
     Examples
     --------
@@ -187,9 +192,8 @@ class MMKME(Marginalized):
     Notes
     -----
     [X20] section 3.2.  The score is not convex: the search starts from the common variance of :class:`MKME`, from
-    next to
-    no noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it is
-    :class:`MKME`.
+    next to no noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it
+    is :class:`MKME`.
 
     Examples
     --------

@@ -30,6 +30,18 @@ class Sample:
     n: int
     coordinates: np.ndarray | None = None
 
+    def given(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """How the loops take it: matrix, start, coordinates and members."""
+        z = self.coordinates
+        if z is None:
+            return self.matrix, np.ones(self.n), np.empty((0, 0)), np.arange(self.n)
+        return self.matrix, z.sum(axis=0), z, np.arange(self.n)
+
+    @property
+    def scale(self) -> float:
+        """The mean of K_ii."""
+        return float(np.trace(self.matrix)) / self.n
+
 
 def check_amount(value: float | None, name: str) -> None:
     """Raise unless the amount is None, a number from 0 on, or infinity, the zero estimate."""
@@ -37,24 +49,32 @@ def check_amount(value: float | None, name: str) -> None:
         positive(value, name, allow_zero=True)
 
 
-class SpectralEstimator(MeanEstimator, Tuned):
+class SpectralEstimator(Tuned, MeanEstimator):
     """A filter q(K/n) applied to the plain mean; compiled, refitted in every relabelling.
 
     Subclasses say which compiled pair (``score``, ``weigh``) they use, with which parameters ``theta`` and amounts.
     """
 
+    needs = "filter"
+
     @abstractmethod
     def loops(self) -> Loops:
-        """The compiled ``score`` and ``weigh`` of a Gram matrix (imports numba)."""
+        """The compiled ``score`` and ``weigh`` (imports numba)."""
 
-    def loops_inside(self) -> Loops | None:
-        """Those of a sample that is given by coordinates, for estimators that have them."""
-        return None
+    @property
+    def by_coordinates(self) -> bool:
+        """Whether the loops take a sample by coordinates as well as by its Gram matrix."""
+        return True
 
     @property
     def any_rank(self) -> bool:
         """Whether directions of the data that hardly exist do not matter, so that they can be left out unasked."""
         return True
+
+    @property
+    def few_steps(self) -> bool:
+        """Whether the weights are so few products with the Gram matrix that nothing need be compiled for them."""
+        return False
 
     @abstractmethod
     def theta(self) -> np.ndarray:
@@ -90,9 +110,9 @@ class SpectralEstimator(MeanEstimator, Tuned):
         return MeanEmbedding(points, weights, kernel, amount)
 
     def _sample(self, points: np.ndarray, kernel: Kernel) -> Sample:
-        if isinstance(kernel, FiniteRank) and self.loops_inside() is not None:
+        if isinstance(kernel, FiniteRank) and self.by_coordinates:
             z = np.ascontiguousarray(kernel.coordinates(points))
-            if z.shape[1] < len(z):
+            if 0 < z.shape[1] < len(z):
                 return Sample(np.ascontiguousarray(z.T @ z), len(z), z)
         return Sample(self.features(kernel, points)(points), len(points))
 
@@ -112,23 +132,20 @@ class SpectralEstimator(MeanEstimator, Tuned):
         """Raise ValueError if the estimate would diverge."""
 
     def _run(self, sample: Sample) -> tuple[np.ndarray, float]:
+        from shrinktest._compiled.choice import smallest
         from shrinktest._compiled.tridiagonal import workspace
 
-        amounts = self.amounts(sample.n)
-        scores, work, z = np.empty(amounts.size), workspace(len(sample.matrix)), sample.coordinates
-        inside = self.loops_inside()
-        if z is None or inside is None:
-            from shrinktest._compiled.engine import fit
-
-            weights = np.empty(sample.n)
-            amount = fit(sample.matrix, self.theta(), amounts, work, scores, weights, *self.loops())
-            return weights, amount
-        from shrinktest._compiled.inside import fit_inside
-
-        out = np.empty(z.shape[1] + 1)
-        about = sample.matrix, z.sum(axis=0), z, np.arange(sample.n)
-        amount = fit_inside(*about, self.theta(), amounts, work, scores, out, *inside)
-        return z @ out[:-1] + out[-1] / sample.n, amount
+        amounts, theta, given = self.amounts(sample.n), self.theta(), sample.given()
+        if amounts.size > 1 and (sample.n == 1 or sample.scale == 0.0):
+            return np.full(sample.n, 1.0 / sample.n), np.nan
+        score, weigh = self.loops()
+        weights, scores, work = np.empty(sample.n), np.empty(amounts.size), workspace(len(sample.matrix))
+        score(*given, theta, amounts, work, scores)
+        best = smallest(scores, 1e-9 * sample.scale) if amounts.size > 1 else 0
+        if best < 0:
+            return np.full(sample.n, np.nan), np.nan
+        weigh(*given, theta, amounts[best], work, weights)
+        return weights, amounts[best]
 
     def _failure(self, gram: np.ndarray) -> str:
         smallest = np.linalg.eigvalsh(gram)[0]
@@ -152,24 +169,19 @@ class SpectralEstimator(MeanEstimator, Tuned):
     def _score(self, sample: Sample, amounts: np.ndarray) -> np.ndarray:
         from shrinktest._compiled.tridiagonal import workspace
 
-        scores, work, z = np.zeros(amounts.size), workspace(len(sample.matrix)), sample.coordinates
-        inside = self.loops_inside()
-        if z is None or inside is None:
-            self.loops()[0](sample.matrix, self.theta(), amounts, work, scores)
-        else:
-            about = sample.matrix, z.sum(axis=0), z, np.arange(sample.n)
-            inside[0](*about, self.theta(), amounts, work, scores)
+        scores, work = np.zeros(amounts.size), workspace(len(sample.matrix))
+        self.loops()[0](*sample.given(), self.theta(), amounts, work, scores)
         return scores
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        from shrinktest._compiled.choice import choose
+        from shrinktest._compiled.choice import smallest
 
         given = [self._sample(x, kernel) for x in samples]
-        if self.fixed or any(sample.n == 1 or np.trace(sample.matrix) == 0.0 for sample in given):
+        if self.fixed or any(sample.n == 1 or sample.scale == 0.0 for sample in given):
             return self
         amounts = self.amounts(max(sample.n for sample in given))
         total = sum(self._score(sample, amounts) for sample in given)
-        best = choose(total, 1e-9 * sum(float(np.trace(sample.matrix)) / sample.n for sample in given))
+        best = smallest(total, 1e-9 * sum(sample.scale for sample in given))
         if best < 0:
             raise ValueError(self._failure(given[0].matrix))
         return self._at(float(amounts[best]))

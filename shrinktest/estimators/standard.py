@@ -13,17 +13,16 @@ from shrinktest._validate import as_points, choice
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import Checked, FiniteRank
+from shrinktest.kernels.base import FiniteRank
 
 #: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over relabellings), and its size.
 Sums = tuple[Any, Any, int]
 
 
 class ScaledMean(MeanEstimator):
-    """An estimator s * (1/n) sum_i phi_i: a test needs only sums and traces of blocks of the Gram matrix."""
+    """Base class of estimators that scale the plain average: s (1/n) sum_i phi_i."""
 
-    #: Whether an independence test has an unbiased form: only without shrinkage.
-    unbiased: ClassVar[bool] = False
+    needs = "sums"
 
     @abstractmethod
     def scale(self, *sums: Sums) -> Any:
@@ -70,7 +69,7 @@ class KME(ScaledMean):
     """
 
     summary: ClassVar[str] = "standard kernel mean (plain average)"
-    unbiased: ClassVar[bool] = True
+    unbiased_pairs: ClassVar[bool] = True
 
     def scale(self, *sums: Sums) -> Any:
         return _constant(1.0, sums)
@@ -93,8 +92,8 @@ def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Target(Checked):
-    """The kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
+class Target(Kernel):
+    """Kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
 
     kernel: Kernel
     points: np.ndarray
@@ -202,6 +201,20 @@ class SKMSE(Tuned, ScaledMean):
         if self.target is None:
             return kernel
         return Target(kernel, *self._target(points.shape[1]))
+
+    @property
+    def changes_features(self) -> bool:
+        return self.target is not None
+
+    def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        return self.fixed and (self.decay is None or len(set(sizes)) == 1)
+
+    def check_pairs(self) -> None:
+        if self.target is not None:
+            raise ValueError(
+                "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
+                "natural target is zero, that is, independence: leave it out"
+            )
 
     def _target(self, columns: int) -> tuple[np.ndarray, np.ndarray]:
         z, w = np.array(self.target[0]), np.array(self.target[1])

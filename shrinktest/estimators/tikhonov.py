@@ -45,17 +45,12 @@ class _Tikhonov(SpectralEstimator):
     def loops(self) -> Loops:
         from shrinktest._compiled import tikhonov as compiled
 
-        score = "factorize_only" if self.fixed else f"score_{self._score_name()}"
-        return getattr(compiled, score), compiled.tikhonov_weigh
-
-    def loops_inside(self) -> Loops:
-        from shrinktest._compiled import tikhonov as compiled
-
-        score = "factorize_inside" if self.fixed else f"inside_{self._score_name()}"
-        return getattr(compiled, score), compiled.tikhonov_weigh_inside
-
-    def _score_name(self) -> str:
-        return {"deletion": "by_deletion", "paper": "by_paper", "averaged": "by_average"}[self.loo]
+        scores = {
+            "deletion": compiled.score_by_deletion,
+            "paper": compiled.score_by_paper,
+            "averaged": compiled.score_by_average,
+        }
+        return compiled.factorize_only if self.fixed else scores[self.loo], compiled.tikhonov_weigh
 
     @property
     def any_rank(self) -> bool:

@@ -72,11 +72,6 @@ class TSVD(SpectralEstimator):
 
         return truncation_score, truncation_weigh
 
-    def loops_inside(self) -> Loops:
-        from shrinktest._compiled.truncation import truncation_score_inside, truncation_weigh_inside
-
-        return truncation_score_inside, truncation_weigh_inside
-
     @property
     def any_rank(self) -> bool:
         return self.m is None and (self.threshold is None or self.threshold > SMALLEST)

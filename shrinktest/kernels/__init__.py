@@ -1,7 +1,7 @@
 """Positive semi-definite kernels: how alike two observations are.
 
-A kernel is a small frozen value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
-rebuilds it. `bandwidth="median"` is a promise that `resolve` keeps on the data at hand.
+A kernel is a value that does not change. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
+rebuilds it. With `bandwidth="median"` the bandwidth is computed from data by `resolve`.
 
     >>> kernel = Gaussian() + 0.5 * Linear()
     >>> kernel
@@ -17,13 +17,14 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import choice
-from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
+from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
 from shrinktest.kernels.custom import Custom, Precomputed
-from shrinktest.kernels.distance import Gaussian, Laplacian, OfDistance, bandwidth_grid, median_bandwidth
+from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian, bandwidth_grid, median_bandwidth
 from shrinktest.kernels.inner_product import Linear, Polynomial
 
 __all__ = [
     "Custom",
+    "FiniteRank",
     "Gaussian",
     "Kernel",
     "Laplacian",
@@ -47,7 +48,7 @@ _NAMED: dict[str, type[Kernel]] = {
 
 
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
-    """The kernel behind a test's arguments.
+    """Turn the arguments ``kernel`` and ``bandwidth`` of a test into a kernel.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
     if isinstance(kernel, str):
         kind = _NAMED[choice(kernel, _NAMED, name)]
-        if issubclass(kind, OfDistance):
+        if issubclass(kind, DistanceKernel):
             try:
                 return kind(bandwidth)
             except (TypeError, ValueError) as error:  # which of several bandwidths it was

@@ -1,7 +1,8 @@
-"""What a kernel is, and how kernels add and multiply."""
+"""The base class of kernels, and sums and products of kernels."""
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,11 +12,16 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, as_rng, complete_points, n_workers, positive
+from shrinktest._machine import n_workers
+from shrinktest._validate import Array, as_rng, complete_points, positive
 
 
 class Kernel(ABC):
-    """A positive semi-definite kernel k(x, y): a frozen value with a Gram matrix, a sum and a product.
+    """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
+
+    A subclass is a value that does not change (a frozen dataclass, say) and has ``evaluate``.  It may have ``resolve``
+    if it takes something from the data, such as a bandwidth, and ``diagonal`` if there is a quicker way to that.
+    Calling a kernel gives a Gram matrix, and ``+`` and ``*`` combine kernels.
 
     Examples
     --------
@@ -24,11 +30,41 @@ class Kernel(ABC):
     >>> kernel([0.0, 2.0]).round(4)
     array([[1.    , 0.1353],
            [0.1353, 3.    ]])
+
+    A kernel of one's own:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest import Kernel
+    >>> @dataclass(frozen=True)
+    ... class Brownian(Kernel):
+    ...     def evaluate(self, X, Y):
+    ...         return np.minimum(X, Y.T)
+    >>> Brownian()([1.0, 2.0])
+    array([[1., 1.],
+           [1., 2.]])
     """
 
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "__call__" in vars(cls) and getattr(cls.evaluate, "__isabstractmethod__", False):
+            warnings.warn(
+                f"{cls.__name__} has a __call__ of its own: from the next version on, a kernel needs evaluate(X, Y), "
+                "and Kernel.__call__ checks what goes in and out; rename __call__ to evaluate",
+                DeprecationWarning,
+                stacklevel=2,
+            )
+            cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
+
     @abstractmethod
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        """The values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y.
+
+        The rows are complete, float64 and finite; what is returned is checked by the call of the kernel.
+        """
+
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
         """Gram matrix of the rows of X (n, d) and Y (m, d).
 
@@ -50,9 +86,24 @@ class Kernel(ABC):
             Missing or infinite values, different numbers of columns, a bandwidth that does not fit, or kernel
             values that are not finite or not symmetric.
         """
+        x = complete_points(X, "X").values
+        y = x if Y is None or Y is X else complete_points(Y, "Y").values
+        if x.shape[1] != y.shape[1]:
+            raise ValueError(f"X has {x.shape[1]} columns and Y has {y.shape[1]}; a kernel compares like with like")
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
+            gram = np.require(self.evaluate(x, y), np.float64, ["C", "W"])
+        if gram.shape != (len(x), len(y)):
+            raise ValueError(f"{self!r} returned shape {gram.shape} for {len(x)} rows against {len(y)}")
+        if not np.isfinite(gram).all():
+            i, j = np.argwhere(~np.isfinite(gram))[0]
+            raise ValueError(
+                f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
+                "a kernel must be finite (rescale the data if they are very large)"
+            )
+        return symmetric(gram, self) if x is y else gram
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
-        """The Gram matrix ``self(X)``, its rows shared among threads by kernels that are fit for it.
+        """Gram matrix of the rows of X, computed in several threads where the kernel allows it.
 
         Parameters
         ----------
@@ -75,7 +126,7 @@ class Kernel(ABC):
         return self._in_threads(X, n_workers(workers))
 
     def _in_threads(self, X: ArrayLike, threads: int) -> Array:
-        """``self(X)`` by so many threads at most; in one where the rows cannot be shared."""
+        """The Gram matrix of X by at most so many threads; by one, unless a subclass shares out the rows."""
         return self(X)
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
@@ -106,37 +157,29 @@ class Kernel(ABC):
         return Kernel.__mul__(self, other)
 
 
-class Checked(Kernel):
-    """A kernel given by `evaluate`: the rows that go in and the values that come out are checked here."""
+class FiniteRank(Kernel):
+    """A kernel that is an inner product of finitely many features, k(x, y) = z(x)'z(y).
 
-    @abstractmethod
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        """The values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y."""
+    A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of coordinates and need no
+    Gram matrix, so that samples may be large.
 
-    def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        x = complete_points(X, "X").values
-        y = x if Y is None or Y is X else complete_points(Y, "Y").values
-        if x.shape[1] != y.shape[1]:
-            raise ValueError(f"X has {x.shape[1]} columns and Y has {y.shape[1]}; a kernel compares like with like")
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
-            gram = np.require(self.evaluate(x, y), np.float64, ["C", "W"])
-        if gram.shape != (len(x), len(y)):
-            raise ValueError(f"{self!r} returned shape {gram.shape} for {len(x)} rows against {len(y)}")
-        if not np.isfinite(gram).all():
-            i, j = np.argwhere(~np.isfinite(gram))[0]
-            raise ValueError(
-                f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
-                "a kernel must be finite (rescale the data if they are very large)"
-            )
-        return symmetric(gram, self) if x is y else gram
-
-
-class FiniteRank(Checked):
-    """A kernel z(x)'z(y) with finitely many coordinates z: samples of any size need no Gram matrix."""
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest.kernels import FiniteRank
+    >>> @dataclass(frozen=True)
+    ... class MeanAndSquare(FiniteRank):
+    ...     def coordinates(self, X):
+    ...         return np.hstack([X, X**2])
+    >>> MeanAndSquare()([1.0, 2.0])
+    array([[ 2.,  6.],
+           [ 6., 20.]])
+    """
 
     @abstractmethod
     def coordinates(self, X: Array) -> Array:
-        """The coordinates z(X[i]), shape (n, rank)."""
+        """The features z(X[i]), shape (n, rank), of rows X (n, d)."""
 
     def combination(self, X: Array, weights: Array) -> Array:
         """The coordinates (rank,) of sum_i weights_i k(X[i], .)."""
@@ -151,8 +194,8 @@ class FiniteRank(Checked):
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(Checked):
-    """k_1(x, y) + k_2(x, y) + ...: what `+` makes of two kernels.
+class Sum(Kernel):
+    """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it.
 
     Parameters
     ----------
@@ -188,8 +231,8 @@ class Sum(Checked):
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Checked):
-    """k_1(x, y) * k_2(x, y) * ...: what `*` makes of two kernels.
+class Product(Kernel):
+    """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it.
 
     Parameters
     ----------
@@ -225,8 +268,8 @@ class Product(Checked):
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(Checked):
-    """factor * k(x, y), factor > 0: what `*` makes of a number and a kernel.
+class Scaled(Kernel):
+    """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
 
     Parameters
     ----------
@@ -263,8 +306,13 @@ class Scaled(Checked):
         return f"{self.factor} * {_factor(self.kernel)}"
 
 
+def _by_call(kernel: Kernel, X: Array, Y: Array) -> Array:
+    """What `evaluate` is for a kernel that has only a `__call__`."""
+    return kernel(X) if X is Y else kernel(X, Y)
+
+
 def _flattened(kernels: Any, kind: type[Kernel], parts: Callable[[Any], tuple[Kernel, ...]]) -> tuple[Kernel, ...]:
-    """Sums of sums and products of products as one, so that a + (b + c) == (a + b) + c."""
+    """The parts of nested sums (or products) in one tuple, so that a + (b + c) == (a + b) + c."""
     flat: list[Kernel] = []
     for kernel in kernels:
         flat.extend(parts(kernel) if isinstance(kernel, kind) else (_require_kernel(kernel),))
@@ -282,7 +330,7 @@ def _require_kernel(kernel: Any) -> Kernel:
 
 
 def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
-    """Whether the matrix is exactly symmetric, seen a tile at a time: a whole transpose would be slow to read."""
+    """Whether the matrix is exactly symmetric; compared in tiles, because reading a whole transpose is slow."""
     starts = range(0, len(gram), tile)
     return all(
         np.array_equal(gram[i : i + tile, j : j + tile], gram[j : j + tile, i : i + tile].T)
@@ -292,7 +340,7 @@ def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
 
 
 def _factor(kernel: Kernel) -> str:
-    """A repr that can stand beside `*`."""
+    """The repr, in parentheses where `*` needs them."""
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._validate import Array, complete_points
-from shrinktest.kernels.base import Checked, symmetric
+from shrinktest.kernels.base import Kernel, symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Precomputed(Checked):
-    """A Gram matrix that is already there; the observations are then row numbers of it.
+class Precomputed(Kernel):
+    """Kernel given by its Gram matrix; the observations are then row numbers of it.
 
     Parameters
     ----------
@@ -70,8 +70,8 @@ class Precomputed(Checked):
 
 
 @dataclass(frozen=True, repr=False)
-class Custom(Checked):
-    """Any function (X, Y) -> Gram matrix; it must be positive semi-definite for the tests to mean something.
+class Custom(Kernel):
+    """Kernel given by a function (X, Y) -> Gram matrix, which must be positive semi-definite.
 
     Parameters
     ----------

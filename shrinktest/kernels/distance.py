@@ -5,18 +5,16 @@ from __future__ import annotations
 import re
 import warnings
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._loops import loops
 from shrinktest._threads import each
 from shrinktest._validate import Array, as_points, as_rng, choice, complete_points, count, positive
-from shrinktest.kernels.base import Checked, Kernel, Scaled
+from shrinktest.kernels.base import Kernel, Scaled
 
 Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 
@@ -27,12 +25,14 @@ _ROWS_DRAWN = 1000
 _BLOCK, _FEWEST = 2**17, 64  # values of some rows, which stay in the second-level cache, and rows at least
 _WORTH_THREADS = 1e-2  # seconds from which threads no longer wait for each other most of the time
 
+_FEW = 2**19  # differences of coordinates that plain numpy takes at once; more are left to compiled loops
+
 _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
 
 
 @dataclass(frozen=True)
-class OfDistance(Checked):
-    """A kernel of the distance in units of the bandwidth (one number, or one per column)."""
+class DistanceKernel(Kernel):
+    """Base class of kernels of the distance in units of the bandwidth (one number, or one per column)."""
 
     bandwidth: Bandwidth = "median"
 
@@ -85,13 +85,13 @@ class OfDistance(Checked):
         X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
         values = np.empty((len(X), len(Y)))
         evaluated = values.size // 2 if same else values.size
-        loop = _loops(evaluated, X.shape[1]).between
+        distances = _distances(values.size * X.shape[1])
 
         def fill(first: int) -> None:
             last = min(first + size, len(X))
             some = np.empty((last - first, last)) if same else values[first:last]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                loop(X[first:last], columns, city, some)
+                distances(X[first:last], columns, city, some)
                 some *= unit
                 some /= narrowest
                 self._overwrite(some)
@@ -108,7 +108,7 @@ class OfDistance(Checked):
 
 
 @dataclass(frozen=True)
-class Gaussian(OfDistance):
+class Gaussian(DistanceKernel):
     """Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)).
 
     Parameters
@@ -165,7 +165,7 @@ class Gaussian(OfDistance):
 
 
 @dataclass(frozen=True)
-class Laplacian(OfDistance):
+class Laplacian(DistanceKernel):
     """Laplacian kernel exp(-sum_j |x_j - y_j| / bandwidth_j).
 
     Parameters
@@ -229,7 +229,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Literal["euclidean
     """The square root of the median of the squared distances between the rows of Z, over pairs i < j.
 
     For two samples Z is the pooled sample, for independence one variable: then the result does not depend on
-    the relabelling and the test stays exact. It scales with the units of the data.
+    the permutation and the test stays exact. It scales with the units of the data.
 
     Parameters
     ----------
@@ -277,17 +277,14 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Literal["euclidean", "c
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
     unit = _magnitude(rows)
-    squared = np.empty(len(rows) * (len(rows) - 1) // 2)
-    loop = _loops(squared.size, rows.shape[1]).among
-    loop(rows / unit, np.ascontiguousarray((rows / unit).T), distance == "cityblock", squared)
-    np.square(squared, out=squared)
+    squared = np.square(_pairs(rows / unit, distance == "cityblock"))
     if not (squared > 0).any():
         raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
     return squared, unit
 
 
 def _median(values: Array) -> float:
-    """The median, of many values from the few around it: those between two that are near it among every k-th."""
+    """The median; of many values only those between two quantiles of every k-th value are sorted."""
     size = values.size
     if size > _MANY:
         some = np.sort(values[:: size // _SOME])
@@ -303,8 +300,37 @@ def _median(values: Array) -> float:
     return float(np.median(values))
 
 
-def _loops(pairs: int, columns: int) -> ModuleType:
-    return loops("distances", seconds=3e-9 * pairs * (columns + 1))
+def _distances(differences: int) -> Callable[[Array, Array, bool, Array], None]:
+    """What writes the distances between rows x (n, d) and the first m of ``columns`` (d, ..) into ``out`` (n, m).
+
+    By the number of differences of coordinates alone, so that no result depends on what else a process has done.
+    """
+    if differences <= _FEW:
+        return _plain_distances
+    from shrinktest._compiled.distances import between
+
+    return between
+
+
+def _plain_distances(x: Array, columns: Array, city: bool, out: Array) -> None:
+    away = np.subtract(x.T[:, :, None], columns[:, None, : out.shape[1]], order="C")  # (d, n, m)
+    (np.abs if city else np.square)(away, out=away).sum(axis=0, out=out)  # in the order of the columns
+    if not city:
+        np.sqrt(out, out=out)
+
+
+def _pairs(x: Array, city: bool) -> Array:
+    """The distances of all pairs of rows i < j, one after the other."""
+    n, columns = len(x), np.ascontiguousarray(x.T)
+    if n * x.size <= _FEW:
+        whole = np.empty((n, n))
+        _plain_distances(x, columns, city, whole)
+        return whole[~np.tri(n, dtype=bool)]
+    from shrinktest._compiled.distances import among
+
+    out = np.empty(n * (n - 1) // 2)
+    among(x, columns, city, out)
+    return out
 
 
 def _magnitude(rows: Array) -> float:

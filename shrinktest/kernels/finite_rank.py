@@ -1,4 +1,4 @@
-"""Kernels by few coordinates: exactly where that is possible, else by approximation."""
+"""Approximations of kernels by few coordinates, exact where that is possible."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class RandomFourier(FiniteRank):
 
 
 def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = False) -> tuple[Landmarks, Array] | None:
-    """The kernel through as few of the points as make it exact on all of them: pivoted Cholesky, a pool at a time.
+    """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points.
 
     What is missing has a trace below `TOLERANCE` times that of the Gram matrix.  Pools are formed in an order that does
     not depend on how the points are labelled, so neither does the outcome.
@@ -145,7 +145,7 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
 
 
 def _with_pivots(found: Landmarks, pool: Array, known: Array, residual: Array, allowed: float, limit: int) -> Landmarks:
-    """More landmarks, ``limit`` at most in all: points of a pool, always the one of which most is missing."""
+    """Add landmarks from a pool, each time the point that is approximated worst, up to ``limit`` in all."""
     start = known.shape[1]
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
     columns[:start] = known.T

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest._validate import Array, count, positive
-from shrinktest.kernels.base import Checked, FiniteRank
+from shrinktest.kernels.base import FiniteRank, Kernel
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Linear(FiniteRank):
 
 
 @dataclass(frozen=True)
-class Polynomial(Checked):
+class Polynomial(Kernel):
     """Polynomial kernel (x'y + offset)^degree: sees moments up to the degree.
 
     Parameters

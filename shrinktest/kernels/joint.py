@@ -1,4 +1,4 @@
-"""The kernel that dependence of several variables lives in: tensor features without their main effects."""
+"""The kernel of joint dependence: products of the features of several variables, without main effects."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.kernels.base import Checked, Kernel
+from shrinktest.kernels.base import Kernel
 
 
 @dataclass(frozen=True, eq=False)
-class WithoutMainEffects(Checked):
-    """The kernel of the features (x)_l phi_l(x_l) less everything in them that one variable explains alone.
+class WithoutMainEffects(Kernel):
+    """Kernel of the product features of several variables, less what each variable explains alone.
 
-    With mu_l the mean feature of ``points``, what is left out are the product of the means and, for every l,
-    (phi_l(x_l) - mu_l) (x)_{m != l} mu_m, whose mean over the points is zero.  With two variables what remains is
-    (phi_1 - mu_1) (x) (phi_2 - mu_2).
+    The product features are (x)_l phi_l(x_l).  With mu_l the mean feature of ``points``, what is left out are the
+    product of the means and, for every l, (phi_l(x_l) - mu_l) (x)_{m != l} mu_m, whose mean over the points is zero.
+    With two variables what remains is (phi_1 - mu_1) (x) (phi_2 - mu_2).
 
     Parameters
     ----------

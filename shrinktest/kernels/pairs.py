@@ -1,4 +1,4 @@
-"""Kernels on pairs: products of two kernels, of features that are centred at the mean of a sample."""
+"""Kernels on pairs (x, y): products of a kernel on x and one on y, whose features are centred at their means."""
 
 from __future__ import annotations
 
@@ -6,51 +6,56 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.kernels.base import Checked, FiniteRank, Kernel
+from shrinktest.kernels.base import FiniteRank, Kernel
+
+
+def centred_product(left: Kernel, right: Kernel, points: np.ndarray, columns: int) -> Kernel:
+    """The kernel of the features (phi(x) - mean of phi over x) (psi(y) - mean of psi over y), for rows (x, y).
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Of the first columns and of the others; of finite rank if both are.
+    points : ndarray, shape (n, p + q)
+        Those at whose mean features the features are centred; one array, which a pickle of an estimate holds once.
+    columns : int
+        p, those of x.
+    """
+    if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
+        return CentredCoordinates(left, right, points, columns)
+    return CentredProduct(left, right, points, columns)
 
 
 @dataclass(frozen=True, eq=False)
-class Centred(Checked):
-    """The kernel of features centred at the mean of ``points``: phi(x) - (1/n) sum_i phi(x_i)."""
-
-    kernel: Kernel
-    points: np.ndarray
-
-    def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        at_x, at_y = (self.kernel(Z, self.points).mean(axis=1) for Z in (X, Y))
-        return self.kernel(X, Y) - at_x[:, None] - at_y[None, :] + self.kernel(self.points).mean()
-
-
-@dataclass(frozen=True, eq=False)
-class Tensor(Checked):
-    """The product of a kernel on the first ``columns`` coordinates and one on the others."""
+class CentredProduct(Kernel):
+    """The kernel of `centred_product`, by Gram matrices."""
 
     left: Kernel
     right: Kernel
+    points: np.ndarray
     columns: int
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        c = self.columns
-        return self.left(X[:, :c], Y[:, :c]) * self.right(X[:, c:], Y[:, c:])
+        (x, y), (at_x, at_y), (of_x, of_y) = (_apart(Z, self.columns) for Z in (self.points, X, Y))
+        return _centred(self.left, x, at_x, of_x) * _centred(self.right, y, at_y, of_y)
+
+
+def _apart(points: np.ndarray, columns: int) -> tuple[np.ndarray, np.ndarray]:
+    return np.ascontiguousarray(points[:, :columns]), np.ascontiguousarray(points[:, columns:])
+
+
+def _centred(kernel: Kernel, points: np.ndarray, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    at_x, at_y = (kernel(Z, points).mean(axis=1) for Z in (X, Y))
+    return kernel(X, Y) - at_x[:, None] - at_y[None, :] + kernel(points).mean()
 
 
 @dataclass(frozen=True, eq=False)
 class CentredCoordinates(FiniteRank):
-    """`Centred` for kernels of finite rank."""
-
-    kernel: FiniteRank
-    points: np.ndarray
-
-    def coordinates(self, X: np.ndarray) -> np.ndarray:
-        return self.kernel.coordinates(X) - self.kernel.coordinates(self.points).mean(axis=0)
-
-
-@dataclass(frozen=True, eq=False)
-class TensorCoordinates(FiniteRank):
-    """`Tensor` for kernels of finite rank."""
+    """The kernel of `centred_product`, by the coordinates of two kernels of finite rank."""
 
     left: FiniteRank
     right: FiniteRank
+    points: np.ndarray
     columns: int
 
     def coordinates(self, X: np.ndarray) -> np.ndarray:
@@ -66,4 +71,7 @@ class TensorCoordinates(FiniteRank):
         return u * v
 
     def _both(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self.left.coordinates(X[:, : self.columns]), self.right.coordinates(X[:, self.columns :])
+        (x, y), (at_x, at_y) = (_apart(Z, self.columns) for Z in (self.points, X))
+        u = self.left.coordinates(at_x) - self.left.coordinates(x).mean(axis=0)
+        v = self.right.coordinates(at_y) - self.right.coordinates(y).mean(axis=0)
+        return u, v

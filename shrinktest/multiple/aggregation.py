@@ -1,238 +1,32 @@
-"""Aggregation: the statistics of a collection over shared relabellings, and what they say together."""
+"""Aggregation: what the statistics of a collection on shared permutations say together."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from shrinktest.estimators import MeanEstimator
-from shrinktest.multiple.collection import Collection, Member
-from shrinktest.multiple.multiplicity import overall_pvalue, scores, step_down
+from shrinktest.multiple.collection import Collection
+from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down
 from shrinktest.nulls.permutation import Null
-from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Stopping
-from shrinktest.results.result import TestResult, conclude, versions, warn_too_few
-from shrinktest.statistics.configuration import Configuration
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.axes import Axes
+from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.result import TestResult, versions
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class AggregateResult(TestResult):
-    """Result of a test that combines several estimators, kernels or bandwidths; ``statistic, pvalue = result`` works.
-
-    All of a :class:`TestResult`, of the combined test, and what the members found.
-
-    Attributes
-    ----------
-    statistic : float
-        Minus the decimal logarithm of the smallest weighted p-value among the members.
-    pvalue : float
-        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all relabellings.
-    null_distribution : ndarray, shape (n_resamples,)
-        The combined statistic over the relabellings.
-    estimator : Collection
-        The members with the kernels as they were asked for.
-    kernel, bandwidth : tuple
-        Those of the members, as they were used.
-    form, tuning, route : str
-        Of the members; joined by "/" where they differ.
-    members : tuple of TestResult
-        What every member found on the same relabellings; their p-values are not adjusted.
-    adjusted : ndarray, shape (k,)
-        p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
-        ``pvalue``.
-    decided : int
-        Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
-    test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
-        As in a :class:`TestResult`.
-    estimates, tolerance, stopping, stopped, again
-        There are no estimates but those of the members, ties are told by them too, and the drawing is never stopped.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shrinktest import two_sample_test
-    >>> rng = np.random.default_rng(1)
-    >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
-    >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
-    >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
-      estimator  bandwidth  pvalue  adjusted
-    0     KME()      3.339   0.015     0.015
-    1   FKMSE()      3.339   0.009     0.009
-    2     KME()      1.670   0.001     0.001
-    3   FKMSE()      1.670   0.001     0.001
-    >>> result.reject()
-    True
-    """
-
-    members: tuple[TestResult, ...]
-    adjusted: np.ndarray
-    decided: int = 0
-
-    def __repr__(self) -> str:
-        return f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members, best={self.best!r})"
-
-    @property
-    def best(self) -> TestResult:
-        """The member with the smallest weighted p-value: the one that decided."""
-        return self.members[self.decided]
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """The members (pandas): estimator, kernel, bandwidth, form, statistic, pvalue, adjusted, weight.
-
-        For independence kernel and bandwidth are those of both variables: kernel_x, kernel_y, bandwidth_x,
-        bandwidth_y.
-        """
-        import pandas as pd
-
-        return pd.DataFrame(self.rows())
-
-    def rows(self) -> list[dict[str, Any]]:
-        """The rows of ``table``."""
-        return [self._row(i) for i in range(len(self.members))]
-
-    def _row(self, i: int) -> dict[str, Any]:
-        member = self.members[i]
-        pair = isinstance(member.kernel, tuple)
-        kernels = member.kernel if pair else (member.kernel,)
-        suffixes = ("_x", "_y") if pair else ("",)
-        named = zip(suffixes, kernels, strict=True)
-        names: dict[str, Any] = {f"kernel{suffix}": type(kernel).__name__ for suffix, kernel in named}
-        named = zip(suffixes, kernels, strict=True)
-        names |= {f"bandwidth{suffix}": getattr(kernel, "bandwidth", None) for suffix, kernel in named}
-        return {
-            "estimator": repr(member.estimator),
-            **names,
-            "form": member.form,
-            "statistic": member.statistic,
-            "pvalue": member.pvalue,
-            "adjusted": float(self.adjusted[i]),
-            "weight": self.estimator.members[i].weight,
-        }
-
-    def witness(self, points: Any) -> np.ndarray:
-        """The witness function of the member that decided, at ``points`` (m, d), shape (m,)."""
-        return self.best.witness(points)
-
-    def _recomputed(self) -> Any:
-        raise ValueError(
-            "the band, the contributions and the picture of a combined test would be those of the member that the data "
-            "chose, and not exact; run two_sample_test with one estimator and one bandwidth, chosen beforehand"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names; the members without their null distributions."""
-        out = super().to_dict()
-        out["kernel"] = [member.to_dict()["kernel"] for member in self.members]
-        hidden = ("null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations")
-        members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
-        for i, member in enumerate(members):
-            member |= {"adjusted": float(self.adjusted[i]), "weight": self.estimator.members[i].weight}
-        out |= {"decided": self.decided, "members": members}
-        return out
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row for a table of results (pandas); ``table`` has one for every member."""
-        return super().to_frame().drop(columns=["decided", "members"])
-
-    def summary(self) -> Any:
-        """The result as a statsmodels ``Summary``: prints as text, renders as HTML in a notebook."""
-        from shrinktest.results.summary import aggregate_summary
-
-        return aggregate_summary(self)
-
-    def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Histogram of the combined statistic over the relabellings, with the observed and the critical value."""
-        ax = super().plot_null(ax)
-        ax.set_xlabel("-log10 of the smallest weighted p-value")
-        ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")
-        return ax
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """p-values of the members, as they are and adjusted, and that of the combined test (matplotlib)."""
-        from shrinktest.plots.members import plot_members
-
-        return plot_members(self, ax)
-
-
-def combine(
-    collection: Collection,
-    build: Callable[[Member, np.random.Generator], Configuration],
-    relabel: Callable[[np.random.Generator], Relabellings],
-    generator: np.random.Generator,
-    *,
-    about: Callable[[MeanEstimator], dict[str, Any]],
-    missing: bool,
-    stopping: Stopping | None,
-    workers: int,
-    progress: bool,
-    alpha: float,
-    **common: Any,
-) -> AggregateResult:
-    """The combined test.
-
-    Parameters
-    ----------
-    collection : Collection
-        The members, with kernels as they were asked for.
-    build : callable
-        A member, and a source of random numbers for its kernel, to its configuration.
-    relabel : callable
-        A source of random numbers to the relabellings.
-    generator : numpy.random.Generator
-        The source.
-    about : callable
-        What the result of an estimator says besides: estimator, form, tuning.
-    missing : bool
-        Whether the data hold missing values, which propagate.
-    stopping : Stopping or None
-        Refused.
-    workers, progress, alpha
-        As in a test.
-    **common
-        What all results have in common.
-
-    Notes
-    -----
-    The members come one after the other, so that there is one Gram matrix at a time; what is kept of each is its
-    statistic over the relabellings.
-    """
+def refuse_stopping(stopping: Stopping | None) -> None:
+    """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
         raise ValueError(
             "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
             "statistic among all relabellings: leave stopping out, or test with one estimator, kernel and bandwidth"
         )
-    common["alpha"] = alpha
-    if missing:
-        nothing = tuple(conclude(None, kernel=m.kernel, **about(m.estimator), **common) for m in collection.members)
-        return _concluded(collection, (), nothing, **common)
-    # kernels draw first, from a source of their own: relabellings must not depend on what a statistic was made of
-    for_kernels = _source_for_kernels(generator)
-    nulls, results = [], []
-    left = len(collection.members)
-    common["restriction"] = relabel(copy.deepcopy(generator)).restriction
-    for member in collection.members:
-        configuration = build(member, for_kernels)
-        left -= 1
-        source = copy.deepcopy(generator) if left else generator  # which goes on as after a test of one member
-        null = configuration.null(relabel(source), workers=workers, progress=progress)
-        nulls.append(null)
-        results.append(conclude(null, warn=False, **configuration.about(), **about(member.estimator), **common))
-    warn_too_few(nulls[0].values.size + (not nulls[0].exact), alpha, exact=nulls[0].exact, stacklevel=4)
-    return _concluded(collection, tuple(nulls), tuple(results), **common)
 
 
-def _concluded(
+def aggregated(
     collection: Collection, nulls: tuple[Null, ...], members: tuple[TestResult, ...], **common: Any
 ) -> AggregateResult:
+    """What the null distributions and the results of all members say together."""
     shared: dict[str, Any] = {
         "estimator": collection,
         "kernel": tuple(member.kernel for member in members),
@@ -263,12 +57,6 @@ def _concluded(
         notes=tuple(dict.fromkeys(note for member in members for note in member.notes)),
         **shared,
     )
-
-
-def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:
-    """Random numbers that are independent of those the generator goes on to draw, which stay what they are."""
-    beside = copy.deepcopy(generator)
-    return np.random.default_rng([*beside.integers(2**63, size=2).tolist(), 1])
 
 
 def _joined(words: Any) -> str:

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, positive
+from shrinktest._validate import positive
 from shrinktest.estimators import KME, SKMSE, Landweber, MeanEstimator, as_estimator
+from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
-from shrinktest.kernels.distance import OfDistance, bandwidth_grid
+from shrinktest.kernels.distance import DistanceKernel, bandwidth_grid
 
 AUTO = "auto"
 GRID = "grid"
@@ -95,7 +96,7 @@ class Collection:
 
 
 def is_several(estimator: Any, *others: Any) -> bool:
-    """Whether the arguments of a test ask for a collection; ``others`` are its kernels and bandwidths."""
+    """Whether the arguments of a test ask for a collection; ``others`` are its kernels and bandwidths in turn."""
     if isinstance(estimator, list | tuple | Collection) or is_auto(estimator):
         return True
     kernels, bandwidths = others[::2], others[1::2]
@@ -167,7 +168,7 @@ def kernels_of(
         )
     found: list[Kernel] = []
     for one in kernels:
-        takes = isinstance(as_kernel(one, name=name), OfDistance) and isinstance(one, str)
+        takes = isinstance(as_kernel(one, name=name), DistanceKernel) and isinstance(one, str)
         if takes:
             for width in widths:
                 metric = as_kernel(one).metric  # type: ignore[attr-defined]  # a kernel of a distance
@@ -180,8 +181,8 @@ def kernels_of(
 
 
 @dataclass(frozen=True)
-class Variable:
-    """The arguments of a test that say which kernels a variable (or both samples) gets.
+class Asked:
+    """The arguments of a test that say which kernels a variable (or all samples) gets.
 
     Parameters
     ----------
@@ -189,36 +190,33 @@ class Variable:
         As they were given.
     name : str
         The argument's name: "kernel", "kernel_x", "kernel_y".
-    points : ndarray, shape (n, d)
-        All observations of it; rows with missing values are not looked at.
-    data : str
-        What messages call the observations.
     """
 
     kernel: Any
     bandwidth: Any
-    name: str
-    points: Array
-    data: str
+    name: str = "kernel"
 
     def given(self) -> bool:
         """Whether anything but the defaults was asked for."""
         plain = isinstance(self.kernel, str) and isinstance(self.bandwidth, str)
         return not (plain and (self.kernel, self.bandwidth) == ("gaussian", "median"))
 
-    def candidates(self, rng: np.random.Generator) -> list[Kernel]:
-        """The kernels to combine."""
+    def candidates(self, variable: Variable, rng: np.random.Generator) -> list[Kernel]:
+        """The kernels to combine; rows with missing values are not looked at."""
+        points = variable.points
 
         def grid(metric: Any) -> Sequence[float]:
             try:
-                return bandwidth_grid(self.points[~np.isnan(self.points).any(axis=1)], rng=rng, distance=metric)
+                return bandwidth_grid(points[~np.isnan(points).any(axis=1)], rng=rng, distance=metric)
             except ValueError as error:
-                raise ValueError(f"{self.data}: {error}") from None
+                raise ValueError(f"{variable.name}: {error}") from None
 
-        return kernels_of(self.kernel, self.bandwidth, self.name, self.points.shape[1], grid)
+        return kernels_of(self.kernel, self.bandwidth, self.name, points.shape[1], grid)
 
 
-def collect(estimator: Any, variables: Sequence[Variable], rng: np.random.Generator) -> Collection:
+def collect(
+    estimator: Any, asked: Sequence[Asked], variables: Sequence[Variable], rng: np.random.Generator
+) -> Collection:
     """The collection behind the arguments of a test: every estimator with every kernel, or the one that was given.
 
     Raises
@@ -228,21 +226,21 @@ def collect(estimator: Any, variables: Sequence[Variable], rng: np.random.Genera
         no sense.
     """
     if isinstance(estimator, Collection) or is_auto(estimator):
-        for variable in variables:
-            if variable.given():
+        for one in asked:
+            if one.given():
                 brings = "a Collection" if isinstance(estimator, Collection) else f"estimator={AUTO!r}"
-                width = variable.name.replace("kernel", "bandwidth")
+                width = one.name.replace("kernel", "bandwidth")
                 raise ValueError(
-                    f"{brings} brings kernels and bandwidths of its own: leave out {variable.name} and {width}, or "
+                    f"{brings} brings kernels and bandwidths of its own: leave out {one.name} and {width}, or "
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
-        found: Collection = estimator if isinstance(estimator, Collection) else recommended(len(variables))
-        if found.paired() != (len(variables) == 2):
-            asked = "a pair of kernels each, for X and for Y" if len(variables) == 2 else "one kernel each"
-            raise ValueError(f"the members of estimator need {asked}; got {found.members[0]!r}")
+        found: Collection = estimator if isinstance(estimator, Collection) else recommended(len(asked))
+        if found.paired() != (len(asked) == 2):
+            wanted = "a pair of kernels each, for X and for Y" if len(asked) == 2 else "one kernel each"
+            raise ValueError(f"the members of estimator need {wanted}; got {found.members[0]!r}")
         return found
     estimators = estimators_of(estimator)
-    together = product(*(variable.candidates(rng) for variable in variables))
+    together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
     # those that share a kernel stand side by side
     return Collection([Member(one, pair if len(pair) > 1 else pair[0]) for pair in together for one in estimators])
 

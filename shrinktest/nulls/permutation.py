@@ -76,15 +76,15 @@ class Null:
 
 
 @dataclass(frozen=True)
-class Shared:
-    """What a statistic costs that shares work among the relabellings of a call, so that few of them are dear.
+class CostHint:
+    """Cost of a statistic that is cheap per row only in large batches.
 
     Parameters
     ----------
     seconds : float
-        About how long a relabelling takes among many.
+        About how long a row takes in a large batch.
     rows : int
-        How many are many.
+        Batch size from which that cost holds.
     """
 
     seconds: float
@@ -98,7 +98,7 @@ def null_distribution(
     stopping: Stopping | None = None,
     workers: int = 1,
     progress: bool = False,
-    shared: Shared | None = None,
+    cost: CostHint | None = None,
 ) -> Null:
     """Evaluate a statistic on the identity and on every relabelling.
 
@@ -114,8 +114,8 @@ def null_distribution(
         Threads.  Every row is computed by itself, so that the result is the same for any number.
     progress : bool
         Show a progress bar (tqdm).
-    shared : Shared, optional
-        For statistics that share work among relabellings.
+    cost : CostHint, optional
+        For statistics that are cheap per row only in large batches.
 
     Raises
     ------
@@ -131,10 +131,10 @@ def null_distribution(
     rule = None if relabellings.exact else stopping
     with _bar(relabellings.count, progress) as advance:
         run = _Run(statistic, relabellings, rule, advance)
-        pace = _Pace(run.count, relabellings.size, workers, shared)
+        pace = _Pace(run.count, relabellings.size, workers, cost)
         # whatever must be compiled is compiled here, in one thread: by the observed statistic, or by none where that
         # would be dear
-        if shared:
+        if cost:
             statistic(relabellings.rows()(1)[:0])
         else:
             run.do(1)
@@ -220,21 +220,21 @@ class _Run:
 class _Pace:
     """How many relabellings make a chunk of about ``_SECONDS``; the answer does not depend on it."""
 
-    def __init__(self, count: int, size: int, workers: int, shared: Shared | None) -> None:
+    def __init__(self, count: int, size: int, workers: int, cost: CostHint | None) -> None:
         self._most = max(1, min(4096, _BYTES // size))
-        self._shared = shared is not None
+        self._batches = cost is not None
         self.rows = 1
         self.seconds = math.inf  # per relabelling
-        if shared:  # as few chunks as will do, all of one size, as many for every worker
-            self.seconds = shared.seconds
-            self.rows = -(-count // (workers * -(-count // (workers * min(shared.rows, self._most)))))
+        if cost:  # as few chunks as will do, all of one size, as many for every worker
+            self.seconds = cost.seconds
+            self.rows = -(-count // (workers * -(-count // (workers * min(cost.rows, self._most)))))
 
     def left(self, rows: int, workers: int) -> int:
         """Rows of the next chunk when so many are left."""
-        return min(self.rows, rows if self._shared else -(-rows // workers))
+        return min(self.rows, rows if self._batches else -(-rows // workers))
 
     def learn(self, rows: int, seconds: float) -> None:
-        if not self._shared:
+        if not self._batches:
             self.seconds = max(seconds, 1e-6) / rows
             self.rows = max(1, min(self._most, _GROWTH * rows, int(_SECONDS / self.seconds)))
 

@@ -1,18 +1,18 @@
-"""Relabellings: the splits of a pooled sample, the pairings of two variables, drawn at random or all of them."""
+"""Relabellings: partitions of pooled samples and pairings of two variables, drawn at random or all of them."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from shrinktest._loops import loops
-
-_ROUNDS = 16  # bits to which unequal splits come close to the right size at once
+from shrinktest.nulls.draws import permutations, subsets
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,10 @@ class Relabellings(ABC):
     def _enumerate(self) -> Iterator[np.ndarray]:
         """All relabellings, the identity first."""
 
+    def drawn(self, n_resamples: float, rng: np.random.Generator) -> Self:
+        """The same relabellings, so many of them, from another source of random numbers."""
+        return replace(self, n_resamples=n_resamples, rng=rng)
+
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
 
@@ -90,46 +94,85 @@ class Relabellings(ABC):
 
 
 @dataclass(frozen=True)
-class Splits(Relabellings):
-    """Splits of m + n pooled observations into samples of m and n, as (B, m + n) membership masks.
+class Partitions(Relabellings):
+    """Partitions of the pooled observations into samples of the given sizes, as (B, N) labels 0, 1, ..., k - 1.
 
-    With m = n a split and its mirror image give the same statistic, so only one of each pair is enumerated.
+    Samples of one size may change places without changing the statistic, so only one of the partitions that differ in
+    this alone is enumerated.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Of the samples.
     """
 
-    m: int
-    n: int
+    sizes: tuple[int, ...]
 
     @property
     def size(self) -> int:
-        return self.m + self.n
+        return sum(self.sizes)
 
     @property
     def distinct(self) -> int:
-        return math.comb(2 * self.m - 1, self.m - 1) if self.m == self.n else math.comb(self.size, self.m)
+        found, left = 1, self.size
+        for n in self.sizes:
+            found, left = found * math.comb(left, n), left - n
+        for equal in Counter(self.sizes).values():
+            found //= math.factorial(equal)
+        return found
 
     @property
     def magnitude(self) -> float:
-        whole = math.lgamma(self.size + 1) - math.lgamma(self.m + 1) - math.lgamma(self.n + 1)
-        return whole - math.log(2.0) if self.m == self.n else whole
+        equal = sum(math.lgamma(many + 1) for many in Counter(self.sizes).values())
+        return math.lgamma(self.size + 1) - sum(math.lgamma(n + 1) for n in self.sizes) - equal
+
+    @property
+    def identity(self) -> np.ndarray:
+        """The labels (N,) of the observations as they are, one sample after the other."""
+        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
 
     def _draw(self, rows: int) -> np.ndarray:
-        chance, rounds = min(max(round(2**_ROUNDS * self.m / self.size), 1), 2**_ROUNDS - 1), _ROUNDS
-        while chance % 2 == 0:
-            chance, rounds = chance // 2, rounds - 1
-        words = np.empty((rows, -(-self.size // 64)), dtype=np.uint64)
-        loop = loops("draws", seconds=1e-7 * rows * math.sqrt(self.size)).splits
-        loop(self._seeds(rows), self.size, self.m, chance, rounds, words)
-        octets = words.astype("<u8", copy=False).view(np.uint8)
-        return np.unpackbits(octets, axis=1, count=self.size, bitorder="little").view(bool)
+        if len(self.sizes) == 2:
+            return (~subsets(self._seeds(rows), self.size, self.sizes[0])).astype(np.uint16)
+        return self.identity[permutations(self._seeds(rows), np.array([0, self.size]))]
 
     def _enumerate(self) -> Iterator[np.ndarray]:
-        # with m = n, observation 0 stays in the first sample; the identity comes first either way
-        fixed = 1 if self.m == self.n else 0
-        for chosen in itertools.combinations(range(fixed, self.size), self.m - fixed):
-            mask = np.zeros(self.size, dtype=bool)
-            mask[:fixed] = True
-            mask[list(chosen)] = True
-            yield mask
+        if len(self.sizes) == 2:
+            return self._enumerate_two()
+        labels = np.empty(self.size, dtype=np.uint16)
+        return self._fill(labels, tuple(range(self.size)), 0, {})
+
+    def _enumerate_two(self) -> Iterator[np.ndarray]:
+        """Two samples: the subsets that are the first, which itertools finds quickly."""
+        # of one size, observation 0 stays in the first sample; the identity comes first either way
+        fixed = 1 if self.sizes[0] == self.sizes[1] else 0
+        second = np.ones(self.size, dtype=np.uint16)
+        second[:fixed] = 0
+        for chosen in itertools.combinations(range(fixed, self.size), self.sizes[0] - fixed):
+            labels = second.copy()
+            labels[list(chosen)] = 0
+            yield labels
+
+    def _fill(
+        self, labels: np.ndarray, left: tuple[int, ...], sample: int, leaders: dict[int, int]
+    ) -> Iterator[np.ndarray]:
+        """Every way to give ``left`` to the samples from ``sample`` on.
+
+        Samples of one size come in the order of their first observations, which ``leaders`` holds by size.
+        """
+        if sample == len(self.sizes):
+            yield labels.copy()
+            return
+        n = self.sizes[sample]
+        eligible = [i for i in left if i > leaders.get(n, -1)]
+        last_of_its_size = n not in self.sizes[sample + 1 :]
+        for chosen in itertools.combinations(eligible, n):
+            labels[list(chosen)] = sample
+            inside = set(chosen)
+            rest = tuple(i for i in left if i not in inside)
+            if not last_of_its_size and (not rest or rest[-1] < chosen[0]):
+                continue
+            yield from self._fill(labels, rest, sample + 1, {**leaders, n: chosen[0]})
 
 
 @dataclass(frozen=True)
@@ -151,11 +194,7 @@ class Pairings(Relabellings):
         return math.lgamma(self.n + 1)
 
     def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import permutations
-
-        out = np.empty((rows, self.n), dtype=np.int64)
-        permutations(self._seeds(rows), np.array([0, self.n]), out)
-        return out
+        return permutations(self._seeds(rows), np.array([0, self.n]))
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         return (np.array(p) for p in itertools.permutations(range(self.n)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.nulls.draws import numbers, permutations
 from shrinktest.nulls.relabellings import Relabellings
 
 
@@ -64,91 +65,15 @@ class Strata:
 
     def drawn(self, seeds: np.ndarray) -> np.ndarray:
         """A random permutation of the units within their strata for every seed, shape (B, U)."""
-        from shrinktest._compiled.draws import permutations
-
-        out = np.empty((seeds.size, len(self.rows)), dtype=np.int64)
-        permutations(seeds, self.starts, out)
-        return out
-
-
-@dataclass(frozen=True, eq=False)
-class RestrictedSplits(Relabellings):
-    """Splits of m + n pooled observations that keep, in every stratum, how many units are in the first sample.
-
-    So the sizes of the samples are kept as well.  Where m = n and every stratum is halved, the mirror image of a split
-    is one of them and gives the same statistic; then only one of each pair is enumerated.
-
-    Parameters
-    ----------
-    m, n : int
-        Sizes of the samples; no unit may have observations in both.
-    strata : Strata
-    restriction : str
-        In words.
-    """
-
-    m: int
-    n: int
-    strata: Strata
-    restriction: str
-
-    @property
-    def size(self) -> int:
-        return self.m + self.n
-
-    @property
-    def _inside(self) -> np.ndarray:
-        """Whether a unit is in the first sample, shape (U,)."""
-        return self.strata.rows[:, 0] < self.m
-
-    @property
-    def _choices(self) -> list[tuple[int, int]]:
-        """For every stratum the number of its units, and of those in the first sample."""
-        first = np.add.reduceat(self._inside.astype(np.int64), self.strata.starts[:-1])
-        return list(zip(self.strata.counts.tolist(), first.tolist(), strict=True))
-
-    @property
-    def _mirrored(self) -> bool:
-        return self.m == self.n and all(2 * first == count for count, first in self._choices)
-
-    @property
-    def distinct(self) -> int:
-        return math.prod(math.comb(*choice) for choice in self._choices) // (2 if self._mirrored else 1)
-
-    @property
-    def magnitude(self) -> float:
-        return sum(
-            math.lgamma(count + 1) - math.lgamma(first + 1) - math.lgamma(count - first + 1)
-            for count, first in self._choices
-        ) - (math.log(2.0) if self._mirrored else 0.0)
-
-    def _draw(self, rows: int) -> np.ndarray:
-        return np.take(self._inside[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
-
-    def _enumerate(self) -> Iterator[np.ndarray]:
-        starts, choices = self.strata.starts[:-1].tolist(), self._choices
-
-        def subsets(s: int) -> Iterator[tuple[int, ...]]:
-            # units of the first sample come first in their stratum, so that the identity is the first subset; where
-            # mirror images are left out, the first unit of all stays where it is
-            count, first = choices[s]
-            fixed = (starts[s],) if s == 0 and self._mirrored else ()
-            rest = range(starts[s] + len(fixed), starts[s] + count)
-            return (fixed + chosen for chosen in itertools.combinations(rest, first - len(fixed)))
-
-        for chosen in _product([lambda s=s: subsets(s) for s in range(len(choices))]):  # type: ignore[misc]
-            members = np.zeros(len(self.strata.rows), dtype=bool)
-            members[list(itertools.chain(*chosen))] = True
-            yield members[self.strata.unit]
+        return permutations(seeds, self.starts)
 
 
 @dataclass(frozen=True, eq=False)
 class RestrictedPartitions(Relabellings):
     """Partitions of pooled observations, as (B, N) labels, that keep in every stratum how many units a sample has.
 
-    Samples with as many units as each other in every stratum may change places without changing the statistic; only one
-    of the partitions that differ in this alone is enumerated.  With two samples these are :class:`RestrictedSplits`,
-    drawn in the same order.
+    So the sizes of the samples are kept as well.  Samples with as many units as each other in every stratum may change
+    places without changing the statistic; only one of the partitions that differ in this alone is enumerated.
 
     Parameters
     ----------
@@ -204,6 +129,9 @@ class RestrictedPartitions(Relabellings):
         return np.take(self._labels[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
 
     def _enumerate(self) -> Iterator[np.ndarray]:
+        if len(self.sizes) == 2:
+            yield from self._enumerate_two()
+            return
         labels, starts, alike = self._labels.tolist(), self.strata.starts.tolist(), self._alike
         segments = [labels[a:b] for a, b in itertools.pairwise(starts)]
         for chosen in _product([lambda s=s: _arrangements(s) for s in segments]):  # type: ignore[misc]
@@ -211,6 +139,24 @@ class RestrictedPartitions(Relabellings):
             firsts = ([int(np.argmax(found == sample)) for sample in samples] for samples in alike)
             if all(first == sorted(first) for first in firsts):
                 yield found
+
+    def _enumerate_two(self) -> Iterator[np.ndarray]:
+        """Two samples: in every stratum a subset of its units for the first, which itertools finds quickly."""
+        starts, counts, first = self.strata.starts.tolist(), self.strata.counts.tolist(), self._units[:, 0].tolist()
+        mirrored = len(self._alike) == 1
+
+        def subsets(s: int) -> Iterator[tuple[int, ...]]:
+            # units of the first sample come first in their stratum, so that the identity is the first subset; where
+            # mirror images are left out, the first unit of all stays where it is
+            fixed = (starts[s],) if s == 0 and mirrored else ()
+            rest = range(starts[s] + len(fixed), starts[s] + counts[s])
+            return (fixed + chosen for chosen in itertools.combinations(rest, first[s] - len(fixed)))
+
+        second = np.ones(len(self.strata.rows), dtype=np.uint16)
+        for chosen in _product([lambda s=s: subsets(s) for s in range(len(counts))]):  # type: ignore[misc]
+            labels = second.copy()
+            labels[list(itertools.chain(*chosen))] = 0
+            yield labels[self.strata.unit]
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,11 +229,7 @@ class CircularShifts(Relabellings):
         return self.strata.moved(starts[series] + (since + shifts[:, series]) % counts[series])
 
     def _draw(self, rows: int) -> np.ndarray:
-        from shrinktest._compiled.draws import numbers
-
-        shifts = np.empty((rows, self.strata.counts.size), dtype=np.int64)
-        numbers(self._seeds(rows), self.strata.counts, shifts)
-        return self._shifted(shifts)
+        return self._shifted(numbers(self._seeds(rows), self.strata.counts))
 
     def _enumerate(self) -> Iterator[np.ndarray]:
         for shifts in itertools.product(*(range(count) for count in self.strata.counts.tolist())):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest.nulls.draws import permutations
 from shrinktest.nulls.relabellings import Relabellings
 
 
@@ -35,7 +36,8 @@ class Shuffles(Relabellings):
         return (self.variables - 1) * math.lgamma(self.n + 1)
 
     def _draw(self, rows: int) -> np.ndarray:
-        return _permutations(self._seeds(rows * (self.variables - 1)), self.n).reshape(rows, self.variables - 1, self.n)
+        drawn = permutations(self._seeds(rows * (self.variables - 1)), np.array([0, self.n]))
+        return drawn.reshape(rows, self.variables - 1, self.n)
 
     def skip(self, rows: int) -> None:
         self._seeds(rows * (self.variables - 1))
@@ -73,7 +75,7 @@ class OneAgainstAnother(Shuffles):
     def _draw(self, rows: int) -> np.ndarray:
         words = self._seeds(rows * (self.variables - 1)).reshape(rows, self.variables - 1)
         which = [v - 1 for v in (self.first, self.second) if v > 0]
-        drawn = _permutations(words[:, which].ravel(), self.n).reshape(rows, len(which), self.n)
+        drawn = permutations(words[:, which].ravel(), np.array([0, self.n])).reshape(rows, len(which), self.n)
         return drawn[:, -1] if self.first == 0 else _relative(drawn[:, 0], drawn[:, 1])
 
     def _enumerate(self) -> Iterator[np.ndarray]:
@@ -89,12 +91,4 @@ def _relative(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Permutations of the second variable that pair it with the first as moving both does."""
     out = np.empty_like(second)
     np.put_along_axis(out, first, second, axis=1)
-    return out
-
-
-def _permutations(seeds: np.ndarray, n: int) -> np.ndarray:
-    from shrinktest._compiled.draws import permutations
-
-    out = np.empty((len(seeds), n), dtype=np.int64)
-    permutations(np.ascontiguousarray(seeds), np.array([0, n]), out)
     return out

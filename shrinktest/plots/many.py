@@ -11,13 +11,13 @@ from shrinktest.plots.axes import axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.multiple.many import ManyTests
+    from shrinktest.results.multiple import MultipleTestsResult
 
 _NUMBERS = 12  # cells in a row up to which every p-value is written out
 _NAMES = 20  # that fit along an axis
 
 
-def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
+def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
     """Adjusted p-values, dark where small: a row of columns, or a matrix of pairs; a star where rejected."""
     if not len(tests.null_distributions):
         raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some relabellings")
@@ -38,7 +38,7 @@ def plot_many(tests: ManyTests, ax: Axes | None = None) -> Axes:
         ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
     ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
     ax.set_yticks(*_names(lines, marked.any(axis=1)))
-    if tests.test == "two-sample":
+    if len(tests.keys) == 1:  # one line
         ax.set_yticks([])
     ax.set_title(f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}", fontsize="medium")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")

@@ -11,7 +11,7 @@ from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.multiple.aggregation import AggregateResult
+    from shrinktest.results.aggregate import AggregateResult
 
 
 _MEMBERS = 25  # names that fit one below the other

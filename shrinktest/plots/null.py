@@ -20,21 +20,21 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
         raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
     ax = axes(ax)
     values = result.null_distribution
-    name = {"two-sample": "MMD²", "independence": "HSIC", "k-sample": "k-sample", "joint-independence": "dHSIC"}
     spread = float(np.ptp(values)) > 0.0
-    kind = f"{'all' if result.exact else 'random'} relabellings"
+    kind = f"{'all' if result.exact else 'random'} permutations"
     if result.stopping is not None:
         kind = f"of {result.n_planned} {kind}"
     ax.hist(values, bins="auto" if spread else 1, color=GREY, alpha=0.55, label=f"{values.size} {kind}")
+    form = f" ({result.form} form)" if result.form else ""
     critical = result.critical_value()
     if np.isfinite(critical):
         ax.axvline(critical, color=BLUE, linestyle="--", label=f"critical value at level {result.alpha:g}")
     ax.axvline(
         result.statistic, color=ORANGE, linewidth=2, label=f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     )
-    ax.set_xlabel(f"{name[result.test]} statistic ({result.form} form)")
-    ax.set_ylabel("number of relabellings")
-    ax.set_title(f"{result.test} test, {result.estimator!r}")
+    ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
+    ax.set_ylabel("number of permutations")
+    ax.set_title(f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return ax

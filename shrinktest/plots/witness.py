@@ -13,14 +13,14 @@ from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.results.differences import Differences
+    from shrinktest.results.two_sample import TwoSampleResult
 
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
 
 
 def plot_witness(
-    result: Differences,
+    result: TwoSampleResult,
     ax: Axes | None = None,
     *,
     coordinates: Sequence[int] | int | None = None,

@@ -9,18 +9,7 @@ from typing import Any
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended, refuse_several
-from shrinktest.nulls.restriction import ARGUMENTS
-
-#: Keyword arguments of each test that a study can set.
-OPTIONS = {
-    "two-sample": ("kernel", "bandwidth", "statistic", "gram", "rank", *ARGUMENTS["two-sample"]),
-    "independence": (
-        *("kernel_x", "kernel_y", "bandwidth_x", "bandwidth_y", "statistic", "gram", "rank"),
-        *ARGUMENTS["independence"],
-    ),
-    "k-sample": ("comparison", "weights", "kernel", "bandwidth", "statistic", "gram", "rank", "blocks", "groups"),
-    "joint-independence": ("kernels", "bandwidths"),
-}
+from shrinktest.results.kinds import KINDS
 
 #: What a power study compares: an estimator, several combined, or keyword arguments of the test.
 Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any]
@@ -40,16 +29,16 @@ def as_compared(one: Any, test: str) -> Compared:
     """What is behind a name, an estimator, a list of them, or a dict of keyword arguments of the test."""
     if isinstance(one, Mapping):
         for key in one:
-            choice(key, ("estimator", *OPTIONS[test]), f"a key of a member of estimators, for a {test} test,")
+            choice(key, ("estimator", *KINDS[test].options), f"a key of a member of estimators, for a {test} test,")
         settings: Any = dict(one)
         return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
-    if test not in ARGUMENTS:
+    if not KINDS[test].combines:
         refuse_several(f"a {test} test", one)
     if isinstance(one, Collection):
         return one
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
-    return recommended(1 if test == "two-sample" else 2) if is_auto(one) else as_estimator(one)
+    return recommended(len(KINDS[test].kernels)) if is_auto(one) else as_estimator(one)
 
 
 def brings_kernels(compared: Compared) -> bool:

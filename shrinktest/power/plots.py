@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shrinktest._validate import level
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.results.kinds import kind_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,12 +16,6 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette, and a marker for each, so that no curve is told apart by colour alone
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
 MARKERS = "osD^vP*X"
-UNITS = {
-    "two-sample": "observations in X",
-    "independence": "pairs",
-    "k-sample": "observations in the first sample",
-    "joint-independence": "rows",
-}
 
 
 def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
@@ -37,7 +32,7 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
         ax.fill_between(curve["n"], curve["low"], curve["high"], color=style["color"], alpha=0.15, linewidth=0)
         ax.plot(null["n"], null["level"], linestyle="--", linewidth=1, **style)
     ax.axhline(alpha, color=GREY, linestyle=":", label=f"α = {alpha:g}")
-    ax.set_xlabel(f"n, {UNITS[result.design.test]}")
+    ax.set_xlabel(f"n, {kind_of(result.design.test).counted}")
     ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(levels) else ""))
     ax.set_ylim(-0.02, 1.02)
     title = repr(result.design)

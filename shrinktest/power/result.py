@@ -224,7 +224,7 @@ class PowerStudyResult:
             f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
-            f"Relabellings:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
+            f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         return "\n".join([*head, str(self._simple_table().as_text())])

@@ -20,6 +20,7 @@ from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study, relabellings_of
 from shrinktest.power.work import bar
+from shrinktest.results.kinds import INDEPENDENCE, JOINT, TWO_SAMPLE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,8 +89,8 @@ class SampleSizeResult:
     def summary(self) -> str:
         """The answer in words and the trials behind it, as text."""
         reached, level_row = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
-        ratio = "" if self.design.test != "two-sample" else f", {round(self.n * self.design.ratio)} in the second"
-        unit = {"independence": "pairs", "joint-independence": "rows"}.get(
+        ratio = "" if self.design.test != TWO_SAMPLE.name else f", {round(self.n * self.design.ratio)} in the second"
+        unit = {INDEPENDENCE.name: "pairs", JOINT.name: "rows"}.get(
             self.design.test, "observations in the first sample"
         )
         answer = (
@@ -213,8 +214,8 @@ def solve_sample_size(
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which no data at all reach")
     if ratio is not None:
-        one_sample = {"independence": "an independence test has one sample of pairs"}
-        one_sample["joint-independence"] = "a joint-independence test has one sample of rows"
+        one_sample = {INDEPENDENCE.name: "an independence test has one sample of pairs"}
+        one_sample[JOINT.name] = "a joint-independence test has one sample of rows"
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses

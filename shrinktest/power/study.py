@@ -11,19 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._several import read_several
-from shrinktest._validate import _plain, as_rng, choice, count, level, n_workers, resamples
-from shrinktest.nulls.partitions import Partitions
+from shrinktest._machine import n_workers
+from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
+from shrinktest.hypotheses import HYPOTHESES
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
-from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
-from shrinktest.power.arguments import OPTIONS, Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
+from shrinktest.power.arguments import Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
+from shrinktest.results.kinds import KINDS
 
 
 def power_study(
@@ -138,7 +137,7 @@ def power_study(
     _check_resamples(resamples(n_resamples), alphas[0])
     options = dict(kernels or {})
     for key in options:
-        choice(key, OPTIONS[design.test], f"a key of kernels, for a {design.test} test,")
+        choice(key, KINDS[design.test].options, f"a key of kernels, for a {design.test} test,")
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
             raise ValueError(f"kernels has {key!r}, and all that is compared has kernels of its own; leave it out")
     choice(interval, tuple(INTERVALS), "interval")
@@ -208,22 +207,10 @@ def relabellings_of(
 ) -> Relabellings:
     """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
-    x, y = data[:2]
-    keywords, unused = {**design.options_for(len(x), len(y)), **options}, np.random.default_rng()
-    labels = {name: keywords[name] for name in ARGUMENTS.get(design.test, ()) if name in keywords}
-    if design.test == "k-sample":
-        sizes = tuple(map(len, data))
-        restriction = read_several(data, "raise", **{name: options.get(name) for name in ("blocks", "groups")})[-1]
-        if restriction:
-            return restriction.partitions(n_resamples, unused, sizes, alpha)
-        return Partitions(n_resamples, unused, sizes)
-    if design.test == "joint-independence":
-        return Shuffles(n_resamples, unused, len(x), len(data))
-    if design.test == "two-sample":
-        restriction = read_samples(x, y, "raise", **labels)[-1]
-        return restriction.splits(n_resamples, unused, len(x), len(y), alpha)
-    restriction = read_pairs(x, y, "raise", **labels)[-1]
-    return restriction.pairings(n_resamples, unused, len(x), alpha)
+    keywords = {**design.options_for(*map(len, data[:2])), **options}
+    labels = {name: keywords[name] for name in KINDS[design.test].restrictions if name in keywords}
+    hypothesis = HYPOTHESES[design.test].read(*data, **labels)
+    return hypothesis.permutations(n_resamples, np.random.default_rng(), alpha)
 
 
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:

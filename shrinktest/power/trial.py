@@ -14,13 +14,14 @@ from shrinktest.k_sample import k_sample_test
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
+from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.two_sample import two_sample_test
 
 TESTS = {
-    "two-sample": two_sample_test,
-    "independence": independence_test,
-    "k-sample": k_sample_test,
-    "joint-independence": joint_independence_test,
+    TWO_SAMPLE.name: two_sample_test,
+    INDEPENDENCE.name: independence_test,
+    K_SAMPLE.name: k_sample_test,
+    JOINT.name: joint_independence_test,
 }
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject

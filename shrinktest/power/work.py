@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from typing import Any, Protocol
 
-from shrinktest._validate import n_workers
+from shrinktest._machine import n_workers
 from shrinktest.power.store import Row
 
 

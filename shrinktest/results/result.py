@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,13 +12,15 @@ import numpy as np
 from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping, allowed_rows
-from shrinktest.results.differences import Differences
+from shrinktest.results.interval import clopper_pearson
+from shrinktest.results.kinds import Kind, kind_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from shrinktest.results.text import Summary
 
 
 def plain_json(value: Any) -> Any:
@@ -31,6 +32,10 @@ def plain_json(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None if np.isnan(value) else str(value)
     return value
+
+
+def _shown(value: Any) -> str | None:
+    return None if value is None else repr(value)
 
 
 @functools.cache  # files are read, and a test may take less time than that
@@ -46,8 +51,8 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult(Differences):
-    """Result of a test; ``statistic, pvalue = result`` works.
+class TestResult:
+    """What a test found, with its null distribution and how it was made; ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
@@ -62,7 +67,7 @@ class TestResult(Differences):
     exact : bool
         Whether all relabellings were enumerated.
     test : str
-        "two-sample", "independence", "k-sample" or "joint-independence".
+        "two-sample", "independence", "k-sample" or "joint-independence"; for a statistic of your own, its name.
     form : str
         "biased" (V form, a squared norm) or "unbiased" (U form, may be negative).
     estimator : MeanEstimator
@@ -97,8 +102,6 @@ class TestResult(Differences):
         Relabellings that would have been drawn without it.
     stopped : bool
         Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
-    again : Witness or None
-        Recomputes the estimates on the same relabellings, for ``witness_band``; None but for two samples.
 
     Examples
     --------
@@ -135,7 +138,6 @@ class TestResult(Differences):
     stopping: Stopping | None = None
     n_planned: int = 0
     stopped: bool = False
-    again: Any = None
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -147,7 +149,19 @@ class TestResult(Differences):
         return (self.statistic, self.pvalue)[index]
 
     def __repr__(self) -> str:
-        return f"TestResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, estimator={self.estimator!r})"
+        found = f"{type(self).__name__}(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}"
+        return f"{found})" if self.estimator is None else f"{found}, estimator={self.estimator!r})"
+
+    def __getattr__(self, name: str) -> Any:
+        """Say why there is no such thing, for what only the result of a two-sample test has."""
+        if name in ("witness", "witness_band", "plot_witness", "contributions"):
+            raise AttributeError(f"a witness function compares two samples; {self.kind.described} has none")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def kind(self) -> Kind:
+        """The words for this kind of test."""
+        return kind_of(self.test)
 
     def reject(self, alpha: float | None = None) -> bool:
         """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
@@ -182,12 +196,7 @@ class TestResult(Differences):
         """
         if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
             return self.pvalue, self.pvalue
-        from statsmodels.stats.proportion import proportion_confint
-
-        low, high = proportion_confint(
-            self.exceedances, self.n_resamples, alpha=1.0 - level(confidence, "confidence"), method="beta"
-        )
-        return float(low), float(high)
+        return clopper_pearson(self.exceedances, self.n_resamples, level(confidence, "confidence"))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names (embeddings as their size, amount and squared norm)."""
@@ -200,9 +209,9 @@ class TestResult(Differences):
             "n_resamples": self.n_resamples,
             "exact": self.exact,
             "form": self.form,
-            "estimator": repr(self.estimator),
+            "estimator": _shown(self.estimator),
             "tuning": self.tuning,
-            "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else repr(self.kernel),
+            "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else _shown(self.kernel),
             "bandwidth": self.bandwidth,
             "n_observations": list(self.n_observations),
             "estimates": [{"n": len(e.points), "shrinkage": e.shrinkage, "norm2": e.norm2()} for e in self.estimates],
@@ -236,8 +245,8 @@ class TestResult(Differences):
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])
 
-    def summary(self) -> Any:
-        """The result as a statsmodels ``Summary``: prints as text, renders as HTML in a notebook."""
+    def summary(self) -> Summary:
+        """What was done and what came out, as a table that prints as text and renders as HTML in a notebook."""
         from shrinktest.results.summary import summary
 
         return summary(self)
@@ -247,57 +256,3 @@ class TestResult(Differences):
         from shrinktest.plots.null import plot_null
 
         return plot_null(self, ax)
-
-
-def conclude(
-    null: Null | None,
-    *,
-    kernel: Any,
-    alpha: float,
-    n_observations: tuple[int, ...],
-    warn: bool = True,
-    **rest: Any,
-) -> TestResult:
-    """The result of a null distribution; ``None`` where missing values propagate."""
-    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
-    widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
-    shared: dict[str, Any] = {
-        "kernel": kernel,
-        "bandwidth": widths if isinstance(kernel, tuple) else widths[0],
-        "alpha": alpha,
-        "n_observations": n_observations,
-        "versions": versions(),
-        **rest,
-    }
-    if null is None:
-        nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
-        return TestResult(**nothing, n_resamples=0, exact=False, estimates=(), **shared)
-    if warn and null.n_planned:
-        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=4)
-    return TestResult(
-        statistic=null.observed,
-        pvalue=null.pvalue,
-        null_distribution=null.values,
-        n_resamples=null.values.size,
-        exact=null.exact,
-        tolerance=null.tolerance,
-        stopping=null.stopping,
-        n_planned=null.n_planned,
-        stopped=null.stopped,
-        **shared,
-    )
-
-
-def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
-    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
-    smallest = factor / rows
-    if rows > 1 and smallest > alpha:
-        relabellings = rows - (not exact)
-        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
-        warnings.warn(
-            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
-            f"= {alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
-            UserWarning,
-            stacklevel=stacklevel,
-        )

@@ -1,4 +1,4 @@
-"""ClosedForm: what a kernel makes of Gaussians, exactly.
+"""Expectations of kernels under Gaussian distributions, in closed form.
 
 X ~ N(m, S) and Y ~ N(m', S') are independent, g = m'm', th2 is the squared bandwidth.
 """

@@ -17,7 +17,10 @@ from shrinktest.risk.mixture import NormalMixture, as_mixture
 
 
 class MixtureDesign(ABC):
-    """A way to draw mixtures of Gaussians: a frozen value with ``draw`` and a repr that tells it from others.
+    """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
+
+    A subclass is a value that does not change, with ``draw`` and a repr that tells it from others, by which trials are
+    kept.
 
     Examples
     --------
@@ -89,7 +92,7 @@ class RandomMixture(MixtureDesign):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FixedMixture(MixtureDesign):
-    """One mixture in every trial.
+    """The same mixture in every trial.
 
     Parameters
     ----------

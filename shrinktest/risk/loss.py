@@ -111,7 +111,7 @@ def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbed
 
 
 def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None = None) -> Oracle:
-    """The amount of simple shrinkage with the smallest risk, and that risk: what no estimator can know.
+    """The amount of simple shrinkage with the smallest risk, and that risk, for a known distribution.
 
     Parameters
     ----------

@@ -120,7 +120,7 @@ class RiskStudyResult:
             yield cell, paired, rows.groupby("estimator")["seconds"].mean()
 
     def compare(self, a: str, b: str) -> pd.DataFrame:
-        """Is one estimator closer to the truth than another?  Paired over the data sets.
+        """Compare the losses of two estimators on the same data sets.
 
         Parameters
         ----------

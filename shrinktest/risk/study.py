@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-from shrinktest._validate import as_rng, count, n_workers
+from shrinktest._machine import n_workers
+from shrinktest._validate import as_rng, count
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers

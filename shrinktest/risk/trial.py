@@ -21,7 +21,7 @@ from shrinktest.risk.truth import TrueEmbedding, true_embedding
 
 @dataclass(frozen=True)
 class OracleShrinkage:
-    """Simple shrinkage by the amount with the smallest risk, which only who knows the distribution can tell."""
+    """Simple shrinkage by the amount with the smallest risk, computed from the known distribution."""
 
     summary: ClassVar[str] = "best simple shrinkage, knowing the distribution"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest.nulls.relabellings import Pairings, Splits
+from shrinktest.nulls.relabellings import Pairings, Partitions
 
 
 def two(n, columns, shift=0.0, spread=1.1):
@@ -21,8 +21,11 @@ def pair(n, columns=1):
 
 
 def splits(n, rows, resamples=999):
-    """The first rows of the splits that a two-sample test of n and n points draws with rng=0, observed one first."""
-    return Splits(resamples, np.random.default_rng(0), n, n).rows()(rows)
+    """The first rows of the splits that a two-sample test of n and n points draws with rng=0, observed one first.
+
+    As (rows, 2 n) masks of the first sample.
+    """
+    return Partitions(resamples, np.random.default_rng(0), (n, n)).rows()(rows) == 0
 
 
 def pairings(n, rows, resamples=999):

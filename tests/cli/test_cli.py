@@ -13,7 +13,7 @@ import pytest
 
 import shrinktest
 from shrinktest import FKMSE, independence_test, two_sample_test
-from shrinktest.cli import entry, main
+from shrinktest.cli import independence, main
 from shrinktest.cli.table import parse_table
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
@@ -188,16 +188,16 @@ def test_wrong_usage_exits_with_2(run, argv):
         ("--estimator fkmse --set lamb=1", "Did you mean 'lam'?"),
         ("--estimator fkmse --set lam=abc", "lam must be a number, got 'abc'"),
         ("--estimator fkmse --set lam=-1", "lam must be"),
-        ("--estimator fkmse --set lam=1 --tuning joint", "tuning='joint'"),
+        ("--estimator fkmse --set lam=1 --tuning joint", "--tuning joint has nothing to tune"),
         ("--kernel-x gausian", "Did you mean 'gaussian'?"),
         ("--bandwidth-y 0", "bandwidth"),
         ("--statistic biassed", "Did you mean 'biased'?"),
         ("--nan-policy omitt", "Did you mean 'omit'?"),
-        ("--alpha 2", "alpha must lie strictly between 0 and 1"),
-        ("--resamples -1", "n_resamples must be"),
-        ("--workers 0", "workers must be"),
-        ("--gram full", "gram must be one of"),
-        ("--max-memory 1000", "while being made, more than max_memory=1000 bytes"),
+        ("--alpha 2", "--alpha must lie strictly between 0 and 1"),
+        ("--resamples -1", "--resamples must be"),
+        ("--workers 0", "--workers must be"),
+        ("--gram full", "--gram must be one of"),
+        ("--max-memory 1000", "while being made, more than --max-memory 1000 bytes"),
         ("--seed -1", "seed"),
         ("--plot null.xyz", "must end in one of"),
         ("--plot nowhere/null.png", "no directory nowhere"),
@@ -218,7 +218,7 @@ def test_interrupt_and_closed_pipe(run, monkeypatch, tmp_path):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(entry, "independence_test", interrupted)
+    monkeypatch.setattr(independence, "independence_test", interrupted)
     assert run("independence", "eckerle4") == (130, "", "shrinktest: interrupted\n")
 
     reader, writer = os.pipe()

@@ -78,12 +78,12 @@ def test_independence(run):
         ("two-sample a.csv b.csv --columns u,v --stopping besag-clifford:h", "must look like lam=0.1; got 'h'"),
         ("two-sample a.csv b.csv --columns u,v --blocks sites", "Did you mean 'site'?"),
         ("two-sample a.csv b.csv --columns site,u --blocks site", "column 'site' is in both --blocks and --columns"),
-        ("two-sample a.csv b.csv --columns u,v --paired --blocks site", "so that blocks= has nothing to say"),
+        ("two-sample a.csv b.csv --columns u,v --paired --blocks site", "so that --blocks has nothing to say"),
         ("independence both.csv --x u,site --y w --blocks site", "column 'site' is in both --blocks and --x or --y"),
-        ("independence both.csv --x u --y w --shift linear", "shift must be one of 'circular'"),
+        ("independence both.csv --x u --y w --shift linear", "--shift must be one of 'circular'"),
         ("independence both.csv", "say which columns to test"),
         ("power mean-shift --n 8 --trials 2 --quiet --stopping decisoin", "Did you mean 'decision'?"),
-        ("power mean-shift --n 8 --trials 2 --quiet --shift circular", "a key of kernels, for a two-sample test"),
+        ("power mean-shift --n 8 --trials 2 --quiet --shift circular", "--shift is not for a two-sample test"),
         ("power linear --n 8 --trials 2 --quiet --shift circular --workers 1", "observe longer series"),
         ("power mean-shift --n 5 --trials 2 --quiet --paired --workers 1", "collect 6 pairs or more"),
         ("power mean-shift --n 8 --trials 2 --quiet --estimators kme:lam", "must look like lam=0.1; got 'lam'"),
@@ -104,7 +104,7 @@ def test_power(run):
     common = ["power", "mean-shift", "--n", "8", "--trials", "6", "--resamples", "99", "--workers", "1", "--quiet"]
     code, out, err = run(*common, "--alphas", "0.05,0.1", "--stopping", "decision", "--csv", "stopped.csv")
     assert (code, err) == (0, "")
-    assert "Relabellings:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
+    assert "Permutations:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
     run(*common, "--alphas", "0.05,0.1", "--csv", "full.csv")
     with open("stopped.csv") as stopped, open("full.csv") as full:
         assert stopped.read() == full.read()

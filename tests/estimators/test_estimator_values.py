@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
@@ -75,6 +75,44 @@ def test_different_values_differ():
 def test_endpoints_rebuild(amount):
     for value in (FKMSE(lam_cov=amount), TSVD(threshold=amount)):
         assert eval(repr(value), {**vars(shrinktest), "inf": np.inf}) == value
+
+
+# --- what tests ask -----------------------------------------------------------------------------------------
+
+FUNCTION = FromFunction(lambda gram: np.full(len(gram), 1.0 / len(gram)))
+ASKED = {  # needs, whether it is fixed, changes the features, has an unbiased form for pairs
+    "KME()": (KME(), "sums", True, False, True),
+    "SKMSE()": (SKMSE(), "sums", False, False, False),
+    "SKMSE(alpha=)": (SKMSE(alpha=0.1), "sums", True, False, False),
+    "SKMSE(target=)": (SKMSE(target=TARGET), "sums", False, True, False),
+    "FKMSE()": (FKMSE(), "filter", False, False, False),
+    "FKMSE(lam=)": (FKMSE(lam=0.1), "filter", True, False, False),
+    "IteratedTikhonov()": (IteratedTikhonov(), "filter", False, False, False),
+    "Landweber()": (Landweber(), "filter", False, False, False),
+    "NuMethod()": (NuMethod(), "filter", False, False, False),
+    "TSVD()": (TSVD(), "filter", False, False, False),
+    "MKME()": (MKME(), "sums", False, True, True),
+    "MMKME(variances=)": (MMKME(variances=(1.0, 2.0)), "sums", True, True, True),
+    "FromFunction": (FUNCTION, "function", True, False, False),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_tests_ask_an_estimator(name):
+    estimator, *answers = ASKED[name]
+    assert [estimator.needs, estimator.fixed, estimator.changes_features, estimator.unbiased_pairs] == answers
+    tuning = [estimator.tuning_for(sizes) for sizes in ((5, 5), (5, 6))]
+    if estimator.fixed:
+        assert tuning == ["fixed", "fixed"]
+        assert estimator.tuned(Gaussian(1.0), np.zeros((5, 2))) is estimator
+    else:
+        assert tuning == (["pooled", "pooled"] if name == "MKME()" else ["sample", "joint"])
+        with pytest.raises(ValueError, match="nothing to tune"):
+            replace(estimator.tuned(Gaussian(1.0), np.eye(5)[:, :2]), tuning="sample")
+
+
+def test_every_estimator_says_what_a_fit_needs():
+    assert {type(estimator) for estimator, *_ in ASKED.values()} >= set(ESTIMATORS.values())
 
 
 # --- names --------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from shrinktest.kernels import (
     Scaled,
     Sum,
     as_kernel,
+    bandwidth_grid,
     median_bandwidth,
 )
 from shrinktest.kernels import distance as distance_module
@@ -123,6 +124,35 @@ def test_one_bandwidth_per_column_is_a_change_of_units():
     scale = np.array([1e-3, 1e4])
     for kind in (Gaussian, Laplacian):
         np.testing.assert_allclose(kind(scale)(X * scale, Y * scale), kind(1.0)(X, Y), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "m", "d"), [(1, 1, 1), (2, 2, 9), (1, 5, 20), (40, 30, 3), (60, 60, 40)])
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_distances_of_few_points_are_those_of_the_compiled_loops(n, m, d, kind, monkeypatch):
+    rng = np.random.default_rng(n)
+    x, y = (rng.normal(size=(size, d)) * 10.0 ** (np.arange(d) % 5) for size in (n, m))
+    x[0], y[0] = 3.0, 3.0
+    few = kind(30.0)(x), kind(30.0)(x, y)
+    grid = bandwidth_grid(x, 3) if n > 1 else ()
+    monkeypatch.setattr(distance_module, "_FEW", 0)
+    many = kind(30.0)(x), kind(30.0)(x, y)
+    for ours, theirs in zip(few, many, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-300)
+        assert ours[0, 0] == theirs[0, 0] == 1.0
+    np.testing.assert_array_equal(few[0], few[0].T)
+    np.testing.assert_allclose(grid, bandwidth_grid(x, 3) if n > 1 else (), rtol=1e-14)
+
+
+@pytest.mark.parametrize("city", [False, True])
+def test_distances_are_exactly_symmetric(city):
+    x = np.random.default_rng(7).normal(size=(30, 11))
+    x[20:] = x[:10]
+    out = np.empty((30, 30))
+    distance_module._plain_distances(x, np.ascontiguousarray(x.T), city, out)
+    np.testing.assert_array_equal(out, out.T)
+    assert not np.diag(out).any() and not np.diag(out[20:, :10]).any()
+    np.testing.assert_allclose(out, np.linalg.norm(x[:, None] - x, axis=2, ord=1 if city else None), rtol=1e-13)
+    np.testing.assert_array_equal(distance_module._pairs(x, city), out[np.triu_indices(30, 1)])
 
 
 def test_large_offsets_do_not_cost_accuracy():
@@ -424,14 +454,31 @@ def test_a_function_that_is_no_kernel(function, message):
         Custom(function)(X)
 
 
-def test_a_subclass_needs_only_a_call():
-    class Constant(Kernel):
-        def __call__(self, X, Y=None):
-            return np.ones((len(X), len(X if Y is None else Y)))
+class Ones(Kernel):
+    """A kernel of one's own, by the one method that it needs."""
 
-    kernel = Constant() * 3 + Linear()
+    def evaluate(self, X, Y):
+        return np.ones((len(X), len(Y)))
+
+
+def test_a_subclass_needs_only_evaluate():
+    kernel = Ones() * 3 + Linear()
     np.testing.assert_allclose(kernel(X, Y), 3 + X @ Y.T)
-    assert as_kernel(Constant()).resolve(X)(X).shape == (12, 12)
+    assert as_kernel(Ones()).resolve(X)(X).shape == (12, 12)
+    np.testing.assert_array_equal(Ones().diagonal(X), np.ones(12))
+    with pytest.raises(ValueError, match="X has 1 missing value"):
+        Ones()([0.0, np.nan])
+
+
+def test_a_subclass_with_a_call_is_deprecated():
+    with pytest.warns(DeprecationWarning, match=r"Constant has a __call__ .* rename __call__ to evaluate"):
+
+        class Constant(Kernel):
+            def __call__(self, X, Y=None):
+                return np.ones((len(X), len(X if Y is None else Y)))
+
+    np.testing.assert_allclose((Constant() * 3 + Linear())(X, Y), 3 + X @ Y.T)
+    np.testing.assert_array_equal(Constant().evaluate(X, X), np.ones((12, 12)))
 
 
 # --- from an argument ---------------------------------------------------------------------------------------

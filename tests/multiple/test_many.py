@@ -13,17 +13,18 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
+import shrinktest
 from shrinktest import (
     FKMSE,
-    ManyTests,
+    MultipleTestsResult,
     independence_matrix,
     independence_test,
     joint_independence_test,
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.multiple.many import METHODS
-from shrinktest.multiple.multiplicity import scores, step_down
+from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.results.multiple import METHODS
 
 matplotlib.use("Agg")
 
@@ -140,7 +141,7 @@ def test_table_is_tidy_and_names_columns_of_frames():
     matrix = independence_matrix(x, pd.DataFrame(PAIRED, columns=["u", "v"]), **FEW)
     assert matrix.table.columns.tolist() == ["x", "y", "statistic", "pvalue", "adjusted", "reject"]
     assert matrix.table["y"].tolist() == ["u", "v"] * 4
-    assert repr(matrix).startswith("ManyTests(8 independence tests") and len(matrix) == 8
+    assert repr(matrix).startswith("MultipleTestsResult(8 independence tests") and len(matrix) == 8
 
 
 def test_heat_map_holds_the_adjusted_pvalues():
@@ -173,7 +174,7 @@ def test_same_seed_same_answer_and_a_generator_moves_on():
     second = two_sample_test_columns(X, Y, n_resamples=59, rng=generator)
     assert np.array_equal(first.pvalues, two_sample_test_columns(X, Y, **FEW).pvalues)
     assert not np.array_equal(first.null_distributions, second.null_distributions)
-    assert isinstance(first, ManyTests)
+    assert isinstance(first, MultipleTestsResult)
 
 
 # ------------------------------------------------------------------------------------------- restricted designs
@@ -327,9 +328,14 @@ def test_json_says_all_but_the_null_distributions():
     read = json.loads(found.to_json())
     assert read == found.to_dict() and [row["adjusted"] for row in read["tests"]] == found.adjusted.tolist()
     assert read["tests"][0] == found.table.iloc[0].to_dict() and read["n_resamples"] == FEW["n_resamples"]
-    told = {field.name for field in fields(ManyTests)} - {"keys", "labels", "statistics", "pvalues", "adjusted"}
-    assert told - {"null_distributions", "tolerances"} <= set(read)
+    elsewhere = {"keys", "labels", "statistics", "pvalues", "adjusted", "null_distributions", "tolerances"}
+    assert {field.name for field in fields(MultipleTestsResult)} - elsewhere <= set(read)
     assert json.loads(two_sample_test_columns(X, Y, n_resamples=0).to_json())["pvalue"] is None
+
+
+def test_the_old_name_of_the_result_works_and_warns():
+    with pytest.warns(DeprecationWarning, match="ManyTests is now called MultipleTestsResult"):
+        assert shrinktest.ManyTests is MultipleTestsResult
 
 
 def test_too_few_relabellings_for_the_number_of_tests_are_warned_of():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import naive_multiplicity as naive
-from shrinktest.multiple.multiplicity import overall_pvalue, scores, step_down, tail_ranks
+from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tail_ranks
 
 
 def draws(seed, rows=60, k=5):

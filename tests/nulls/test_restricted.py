@@ -20,10 +20,10 @@ from scipy import stats
 import naive_restricted
 import naive_tests
 from shrinktest import FKMSE, independence_test, two_sample_test
+from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.nulls.permutation import null_distribution
-from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedSplits, Strata
-from shrinktest.nulls.restriction import read_pairs, read_samples
+from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedPartitions, Strata
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
@@ -60,7 +60,7 @@ def strata(size, blocks, groups):
 
 def splits(case, n_resamples=np.inf, seed=0):
     m, n, *labels = SPLITS[case]
-    return RestrictedSplits(n_resamples, np.random.default_rng(seed), m, n, strata(m + n, *labels), "")
+    return RestrictedPartitions(n_resamples, np.random.default_rng(seed), (m, n), strata(m + n, *labels), "")
 
 
 def pairings(case, n_resamples=np.inf, seed=0):
@@ -86,7 +86,7 @@ ALL = {
 @pytest.mark.parametrize("case", SPLITS)
 def test_all_splits_once_each(case):
     everything = splits(case)
-    rows = everything.rows()(10**6)
+    rows = everything.rows()(10**6) == 0
     m, n, *labels = SPLITS[case]
     expected = set(naive_restricted.all_splits(m, n, *labels))
     found = [tuple(np.flatnonzero(row).tolist()) for row in rows]
@@ -135,8 +135,8 @@ def labelled(draw, smallest, largest):
 def test_splits_by_any_labels(of_x, of_y):
     blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
     m, n = len(of_x[0]), len(of_y[0])
-    found = RestrictedSplits(np.inf, np.random.default_rng(0), m, n, strata(m + n, blocks, groups), "")
-    rows = found.rows()(10**6)
+    found = RestrictedPartitions(np.inf, np.random.default_rng(0), (m, n), strata(m + n, blocks, groups), "")
+    rows = found.rows()(10**6) == 0
     halved = {tuple(np.flatnonzero(row).tolist()) for row in rows}
     assert len(halved) == len(rows) == found.distinct
     mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
@@ -158,7 +158,7 @@ def test_draws_are_uniform_on_them(case):
     kinds = {tuple(row.tolist()) for row in ALL[case](np.inf).rows()(10**6)}
     if case.startswith("splits"):
         m, n, *labels = SPLITS[case.removeprefix("splits, ")]
-        kinds = {tuple(i in S for i in range(m + n)) for S in naive_restricted.all_splits(m, n, *labels)}
+        kinds = {tuple(int(i not in S) for i in range(m + n)) for S in naive_restricted.all_splits(m, n, *labels)}
     drawn = ALL[case](1 if len(kinds) <= 40 else 40)
     rows = drawn.rows()(1 + 150 * len(kinds))[1:]
     assert {tuple(row.tolist()) for row in rows} == kinds
@@ -185,8 +185,8 @@ def test_rows_do_not_depend_on_how_they_are_cut(case):
 
 def test_many_pairs_need_no_deep_recursion():
     n = 3000
-    large = RestrictedSplits(9, np.random.default_rng(0), n, n, strata(2 * n, np.arange(2 * n) % n, None), "")
-    rows = large.rows()(10)
+    large = RestrictedPartitions(9, np.random.default_rng(0), (n, n), strata(2 * n, np.arange(2 * n) % n, None), "")
+    rows = large.rows()(10) == 0
     assert (rows[:, :n] ^ rows[:, n:]).all()
     assert rows[0, :n].all()
     assert large.magnitude == pytest.approx((n - 1) * np.log(2))
@@ -329,7 +329,7 @@ def test_stopping_goes_with_it():
 
 def restriction_of(labels, m=4, n=4, policy="raise", x=None, y=None):
     x, y = X[:m] if x is None else x, Y[:n] if y is None else y
-    return read_samples(x, y, policy, blocks=labels)[3].blocks.tolist()
+    return read_samples((x, y), XY, policy, blocks=labels).restriction.blocks.tolist()
 
 
 def test_labels_in_any_form():
@@ -627,15 +627,17 @@ def test_a_null_distribution_takes_them_like_any_others():
         return np.stack([rows @ np.arange(9.0), np.ones(len(rows))], axis=1)
 
     null = null_distribution(statistic, splits("blocks"))
-    expected = [sum(S) for S in naive_restricted.all_splits(*SPLITS["blocks"])]
+    expected = [36 - sum(S) for S in naive_restricted.all_splits(*SPLITS["blocks"])]
     assert sorted(null.values) == sorted(expected)
-    assert null.pvalue == 1.0  # the observed one has the smallest sum
+    assert null.pvalue == 1 / null.values.size  # the observed one has the largest sum of the second sample
 
 
 def test_pairs_read_without_labels_are_not_restricted():
-    assert not read_pairs(X, Y, "raise")[3]
-    assert not read_samples(X, Y, "raise")[3]
-    assert all(read_samples(X, Y, "raise", **given)[3] for given in ({"paired": True}, {"blocks": [0] * 24}))
+    assert not read_variables((X, Y), XY, "raise").restriction
+    assert not read_samples((X, Y), XY, "raise").restriction
+    assert all(
+        read_samples((X, Y), XY, "raise", **given).restriction for given in ({"paired": True}, {"blocks": [0] * 24})
+    )
 
 
 def test_every_pair_of_halves_is_one_test():

@@ -19,7 +19,7 @@ from scipy import stats
 import naive_stopping
 from shrinktest import FKMSE, BesagClifford, Decision, independence_test, two_sample_test
 from shrinktest.nulls.permutation import Null, Shared, null_distribution
-from shrinktest.nulls.relabellings import Pairings, Splits
+from shrinktest.nulls.relabellings import Pairings, Partitions
 from shrinktest.nulls.stopping import allowed_rows, as_stopping
 
 RULES = [BesagClifford(h=4), BesagClifford(), Decision((0.05,)), Decision((0.01, 0.05, 0.3))]
@@ -160,7 +160,7 @@ def null(points, rule, seed, workers=1, B=999, shared=None, seen=None, generator
         return first_sum(points, rows)
 
     rng = generator or np.random.default_rng(seed)
-    split = Splits(B, rng, len(points) // 2, len(points) - len(points) // 2)
+    split = Partitions(B, rng, (len(points) // 2, len(points) - len(points) // 2))
     return null_distribution(statistic, split, stopping=rule, workers=workers, shared=shared)
 
 
@@ -181,7 +181,7 @@ def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, sh
         # what is computed ahead is little: a quarter of what counts, or a handful of rows
         assert sum(run) <= 1 + drawn * 1.25 + 2 * 16
         left = np.random.default_rng(seed)
-        Splits(999, left, 12, 13).skip(999)
+        Partitions(999, left, (12, 13)).skip(999)
         assert generator.bit_generator.state == left.bit_generator.state
 
 
@@ -222,7 +222,7 @@ def test_the_statistic_need_not_be_finite_beyond_the_end():
             evaluated += len(rows)
             return out
 
-        return null_distribution(fails, Splits(999, np.random.default_rng(0), 15, 15), stopping=BesagClifford(3))
+        return null_distribution(fails, Partitions(999, np.random.default_rng(0), (15, 15)), stopping=BesagClifford(3))
 
     assert null_failing_from(end + 1).values.size == end
     with pytest.raises(ValueError, match=f"the statistic of relabelling {end} is not finite"):
@@ -279,7 +279,7 @@ def test_a_decision_is_for_the_level_of_the_test():
 def test_results_say_how_many_were_drawn():
     result = two_sample_test(X, Y, stopping="besag-clifford", rng=0)
     assert 20 < result.n_resamples < 999 and result.stopped
-    assert f"Relabellings:    {result.n_resamples} of 999 (random)" in str(result.summary())
+    assert f"Permutations:    {result.n_resamples} of 999 (random)" in str(result.summary())
     assert "Critical (0.05):          not known" in str(result.summary())
     assert np.isnan(result.critical_value())
     shown = json.loads(result.to_json())
@@ -289,7 +289,7 @@ def test_results_say_how_many_were_drawn():
     assert frame["n_resamples"].item() == result.n_resamples and frame["n_planned"].item() == 999
     low, high = result.pvalue_interval()
     assert low < result.pvalue < high
-    assert f"{result.n_resamples} of 999 random relabellings" in result.plot_null().get_legend_handles_labels()[1]
+    assert f"{result.n_resamples} of 999 random permutations" in result.plot_null().get_legend_handles_labels()[1]
 
 
 def test_a_rule_that_did_not_end_the_drawing_leaves_the_result_as_it_is():

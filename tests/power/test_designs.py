@@ -93,6 +93,7 @@ def test_registry():
         *("eckerle4", "eckerle-simulation", "linear", "linear-t", "step", "quadratic", "sinusoid", "circle"),
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
     ] == INDEPENDENCE
+    assert [*DESIGNS][-2:] == ["one-apart", "parity"] and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 2
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and "Examples" in (kind.__doc__ or "")
         assert as_design(name) == kind() == as_design(name.upper().replace("-", "_"))
@@ -152,20 +153,22 @@ def test_samples(design, null):
     twin = design.null() if null else design
     assert isinstance(twin, Design) and twin.test == design.test and twin.options() == design.options()
     n = max(twin.smallest(), 9)
-    x, y = twin.sample(np.random.default_rng(5), n)
-    assert x.dtype == y.dtype == np.float64 and x.ndim == y.ndim == 2
-    assert np.isfinite(x).all() and np.isfinite(y).all()
-    assert len(x) == n
-    if twin.test == "two-sample":
-        assert x.shape[1] == y.shape[1] == getattr(design, "dimension", x.shape[1])
-        assert len(y) == math.floor(n * twin.ratio + 0.5)
+    data = twin.sample(np.random.default_rng(5), n)
+    assert isinstance(data, tuple)
+    assert all(z.dtype == np.float64 and z.ndim == 2 and np.isfinite(z).all() for z in data)
+    first, *middle, last = data
+    assert all(len(z) == n for z in (first, *middle))
+    if twin.test in ("two-sample", "k-sample"):
+        assert {z.shape[1] for z in data} == {getattr(design, "dimension", first.shape[1])}
+        assert len(last) == math.floor(n * twin.ratio + 0.5)
     else:
-        assert len(y) == n
+        assert len(last) == n
+    assert len(data) == 2 or twin.test in ("k-sample", "joint-independence")
     again = twin.sample(np.random.default_rng(5), n)
-    assert all(np.array_equal(a, b) for a, b in zip((x, y), again, strict=True))
-    assert not np.array_equal(x, twin.sample(6, n)[0]) or not np.array_equal(y, twin.sample(6, n)[1])
-    small_x, small_y = twin.sample(0, twin.smallest())
-    assert len(small_x) == twin.smallest() and len(small_y) >= 2
+    assert all(np.array_equal(a, b) for a, b in zip(data, again, strict=True))
+    assert not all(np.array_equal(a, b) for a, b in zip(data, twin.sample(6, n), strict=True))
+    small = twin.sample(0, twin.smallest())
+    assert len(small[0]) == twin.smallest() and len(small[-1]) >= 2
 
 
 @pytest.mark.parametrize("name", TWO_SAMPLE)

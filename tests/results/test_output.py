@@ -9,10 +9,13 @@ import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.iolib.summary
 
 import shrinktest
 from shrinktest import FKMSE, SKMSE, Gaussian, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
+from shrinktest.nulls.permutation import Null
+from shrinktest.results.conclude import conclude
 from shrinktest.results.result import TestResult
 
 RNG = np.random.default_rng(5)
@@ -64,7 +67,7 @@ def test_the_summary_has_all_that_matters(shrunken):
         "95% Monte Carlo:": f"[{low:.4g}, {high:.4g}]",
         "Critical (0.05):": f"{shrunken.critical_value():.6g}",
         "Decision:": "reject" if shrunken.reject() else "do not reject",
-        "Relabellings:": "199 (random)",
+        "Permutations:": "199 (random)",
     }.items():
         assert value in text.split(label)[1].split("\n")[0], label
     for label, estimate in zip(("X ", "Y "), shrunken.estimates, strict=True):
@@ -114,6 +117,29 @@ def test_every_result_prints_in_a_terminal_and_in_a_notebook(name):
         assert repr(result.estimator) in result.summary().as_html()
 
 
+def test_the_text_is_that_of_statsmodels(result, shrunken, paired):
+    combined = two_sample_test(X, Y, estimator=["kme", "skmse"], bandwidth=["median", 0.5], n_resamples=99, rng=0)
+    noted = two_sample_test(X, Y, estimator=SKMSE(alpha=0.2), n_resamples=0)
+    for one in (result, shrunken, paired, combined, noted):
+        ours, theirs = one.summary(), statsmodels.iolib.summary.Summary()
+        theirs.tables, theirs.extra_txt = ours.tables, ours.extra_txt
+        assert str(ours) == ours.as_text() == theirs.as_text()
+        assert ours._repr_html_() == ours.as_html() == theirs.as_html()
+        assert ours._repr_latex_() == theirs.as_latex() and ours.as_csv() == theirs.as_csv()
+        assert repr(ours).endswith(f'"""\n{ours}\n"""')
+
+
+def test_a_statistic_of_ones_own_has_a_full_result():
+    null = Null(2.0, np.arange(-50.0, 49.0) / 10.0, 0.0, False)
+    own = conclude(null, test="median", alpha=0.05, n_observations=(7, 5))
+    text = str(own.summary())
+    assert text.strip().startswith("Permutation test") and "99 (random)" in text and "No. observations:" in text
+    assert repr(own) == f"TestResult(statistic=2, pvalue={own.pvalue:.6g})"
+    assert json.loads(own.to_json())["estimator"] is None and own.to_frame()["test"].tolist() == ["median"]
+    ax = own.plot_null()
+    assert (ax.get_title(), ax.get_xlabel()) == ("median test", "statistic")
+
+
 # --- serialising --------------------------------------------------------------------------------------------
 
 
@@ -141,7 +167,7 @@ def test_json_round_trip(name):
         assert [e["n"] for e in read["estimates"]] == [len(e.points) for e in result.estimates]
         assert [e["norm2"] for e in read["estimates"]] == [e.norm2() for e in result.estimates]
     attributes = {field.name for field in dataclasses.fields(TestResult)}
-    assert set(read) - {"reject"} == attributes - {"again"}  # which computes and says nothing
+    assert set(read) - {"reject"} == attributes
 
 
 def test_json_knows_finite_numbers_only():
@@ -180,12 +206,12 @@ def test_the_plot_shows_the_null_the_observed_and_the_critical_value(result):
     assert at == sorted([result.statistic, result.critical_value()])
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == [
-        "199 random relabellings",
+        "199 random permutations",
         "critical value at level 0.05",
         f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}",
     ]
     assert ax.get_xlabel() == "MMD² statistic (unbiased form)"
-    assert ax.get_ylabel() == "number of relabellings"
+    assert ax.get_ylabel() == "number of permutations"
     assert ax.get_title() == "two-sample test, KME()"
 
 
@@ -198,7 +224,7 @@ def test_the_plot_of_an_independence_test_on_given_axes(paired):
 
 def test_the_plot_of_special_cases():
     exhaustive = two_sample_test(X[:4], Y[:4], n_resamples=np.inf, alpha=0.5)
-    assert exhaustive.plot_null().get_legend().get_texts()[0].get_text() == "35 all relabellings"
+    assert exhaustive.plot_null().get_legend().get_texts()[0].get_text() == "35 all permutations"
     tied = two_sample_test(np.eye(6)[:3], np.eye(6)[3:], n_resamples=10, alpha=0.2)
     assert len(tied.plot_null().lines) == 2
     with pytest.warns(UserWarning, match="above alpha"):

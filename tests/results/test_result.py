@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib.metadata
 import json
@@ -19,10 +20,10 @@ from statsmodels.stats.proportion import proportion_confint
 
 import naive_kernels
 import shrinktest
-from shrinktest import MKME, SKMSE, Gaussian, Laplacian, independence_test, two_sample_test
+from shrinktest import MKME, SKMSE, Gaussian, Laplacian, independence_test, k_sample_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.nulls.permutation import Null
-from shrinktest.results.result import conclude
+from shrinktest.results.conclude import conclude
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(10, 2)), RNG.normal((0.9, 0.0), size=(8, 2))
@@ -112,6 +113,33 @@ def test_it_can_be_pickled(shrunken):
     assert tuple(again) == tuple(shrunken)
     np.testing.assert_array_equal(again.null_distribution, shrunken.null_distribution)
     np.testing.assert_array_equal(again.witness(X), shrunken.witness(X))
+
+
+def test_a_pickle_holds_the_null_distribution_and_the_estimates_once():
+    rng = np.random.default_rng(0)
+    x, y, z = rng.normal(size=(3, 200, 30))
+    options = {"n_resamples": 99, "rng": 0, "gram": "dense", "workers": 1}
+    for found in (
+        two_sample_test(x, y[:150], **options),
+        independence_test(x, y, **options),
+        k_sample_test(x, y, z, **options),
+        two_sample_test(x, y[:150], estimator=["kme", "skmse"], **options),
+        independence_test(x, y, bandwidth_x=["median", 9.0], **options),
+    ):
+        members = getattr(found, "members", (found,))
+        estimates = {id(one.points): one for member in members for one in member.estimates}
+        needed = sum(member.null_distribution.nbytes for member in {found, *members})
+        needed += sum(one.points.nbytes for one in estimates.values())
+        needed += sum(one.weights.nbytes for member in members for one in member.estimates)
+        assert len(pickle.dumps(found)) <= 10_000 + needed
+
+
+def test_a_copy_has_all_and_a_pickle_has_the_data_on_request(result):
+    expected = result.witness_band(X).half_width
+    for kept in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result.with_data()))):
+        np.testing.assert_array_equal(kept.witness_band(X).half_width, expected)
+    with pytest.raises(ValueError, match=r"was pickled without its data, .*; pickle result\.with_data\(\)"):
+        pickle.loads(pickle.dumps(result)).witness_band(X)
 
 
 def test_a_kernel_without_bandwidth_reports_none():
@@ -287,8 +315,11 @@ def test_the_witness_of_a_marginalised_mean_is_smoothed():
 
 
 def test_there_is_not_always_a_witness(result, paired):
-    with pytest.raises(ValueError, match="an independence test has none"):
+    with pytest.raises(AttributeError, match="compares two samples; an independence test has none"):
         paired.witness(X)
+    assert not hasattr(paired, "witness") and not hasattr(paired, "again") and hasattr(result, "again")
+    with pytest.raises(AttributeError, match="'TestResult' object has no attribute 'wittness'"):
+        paired.wittness(X)
     with pytest.raises(ValueError, match="x has 3 columns, the embedding's points have 2"):
         result.witness(np.zeros((4, 3)))
     missing = two_sample_test(np.r_[X, [[np.nan, 0.0]]], Y, nan_policy="propagate")

@@ -13,16 +13,17 @@ the level, ``options`` holds what the test must be told, and its repr rebuilds i
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from shrinktest._validate import choice
-from shrinktest.power.designs.base import Design, Independent
+from shrinktest.power.designs.base import Design, Independent, Relabelled
 from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadratic, Sinusoid, Step, WShape
-from shrinktest.power.designs.data import FromData, FromFunction, Relabelled
+from shrinktest.power.designs.data import FromData, FromFunction
 from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
 from shrinktest.power.designs.independence import Circle, Heteroscedastic, MultiplicativeNoise, Rotated
 from shrinktest.power.designs.mixture import Mixture
-from shrinktest.power.designs.several import SEVERAL, OneApart, Parity
+from shrinktest.power.designs.several import OneApart, Parity
 from shrinktest.power.designs.two_sample import (
     Blobs,
     Contamination,
@@ -32,8 +33,9 @@ from shrinktest.power.designs.two_sample import (
     ScaleChange,
     Tails,
 )
+from shrinktest.results.kinds import TWO_SAMPLE
 
-#: Every built-in design of two samples or variables by name; all have defaults for all parameters.
+#: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
     kind.name: kind
     for kind in (
@@ -59,11 +61,13 @@ DESIGNS: dict[str, type[Design]] = {
         MultiplicativeNoise,
         Peak,
         Rotated,
+        OneApart,
+        Parity,
     )
 }
 
 
-def as_design(design: Any, test: str = "two-sample") -> Design:
+def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
     """A design from a name, a design, or a function ``(rng, n) -> (X, Y)``.
 
     Parameters
@@ -88,21 +92,27 @@ def as_design(design: Any, test: str = "two-sample") -> Design:
     if isinstance(design, Design):
         return design
     if isinstance(design, str):
-        known = {**DESIGNS, **SEVERAL}
-        return known[choice(design.lower().replace("_", "-"), known, "design")]()
+        return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()
     if isinstance(design, type) and issubclass(design, Design):
         raise TypeError(f"design must be a value, not the class: write {design.__name__}()")
     if callable(design):
         return FromFunction(design, test)
     raise TypeError(
-        f"design must be a name ({', '.join((*DESIGNS, *SEVERAL))}), a design such as MeanShift(shift=0.5), or a "
+        f"design must be a name ({', '.join(DESIGNS)}), a design such as MeanShift(shift=0.5), or a "
         f"function (rng, n) -> (X, Y); found {design!r}"
     )
 
 
+def __getattr__(name: str) -> Any:
+    """Names that were changed, for one version."""
+    if name == "SEVERAL":
+        warnings.warn("designs.SEVERAL is part of designs.DESIGNS; use that", DeprecationWarning, stacklevel=2)
+        return {kind.name: kind for kind in (OneApart, Parity)}
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 __all__ = [
     "DESIGNS",
-    "SEVERAL",
     "Blobs",
     "Circle",
     "Contamination",

@@ -10,9 +10,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, count, positive
+from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 
-TESTS = ("two-sample", "independence")
+#: Tests of two samples or variables.
+TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
+#: Tests of samples, not of variables.
+SAMPLES = (TWO_SAMPLE.name, K_SAMPLE.name)
 
 
 def parameter(default: Any, check: Any, **limits: Any) -> Any:
@@ -36,10 +41,36 @@ def flag(value: Any, name: str) -> bool:
 
 
 class Design(ABC):
-    """A way to draw data for a test: a frozen value with ``sample``, a twin under the null hypothesis, and a name.
+    """A way to draw data for a test: a frozen value with ``sample``, and a twin under the null hypothesis.
+
+    Notes
+    -----
+    A design of one's own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
+    "independence", "k-sample" and "joint-independence", and ``draw``, which returns the samples or variables as a tuple
+    of arrays.  Its null twin relabels what it draws; instead, ``neutral`` may name the parameters at which there is
+    nothing to be found, or ``null`` may return another design.  Power studies, sample sizes and :class:`Relabelled`
+    take it like any other.
 
     Examples
     --------
+    Two samples of which the second one has a stretched tail on one side:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest.power.designs import Design
+    >>> @dataclass(frozen=True, repr=False)
+    ... class Skewed(Design):
+    ...     test = "two-sample"
+    ...     neutral = {"stretch": 0.0}
+    ...     stretch: float = 0.5
+    ...     def draw(self, rng, n, m):
+    ...         y = rng.normal(size=(m, 1))
+    ...         return rng.normal(size=(n, 1)), np.where(y > 0, (1 + self.stretch) * y, y)
+    >>> [len(sample) for sample in Skewed(stretch=2.0).sample(0, n=20)], Skewed(stretch=2.0).null()
+    ([20, 20], Skewed(stretch=0.0))
+
+    One that is built in:
+
     >>> from shrinktest.power.designs import MeanShift
     >>> design = MeanShift(dimension=3, shift=0.5)
     >>> X, Y = design.sample(0, n=20)
@@ -50,18 +81,20 @@ class Design(ABC):
     """
 
     #: The name on the command line, such as "mean-shift".
-    name: ClassVar[str]
+    name: ClassVar[str] = ""
     #: One line for lists and tables.
-    summary: ClassVar[str]
+    summary: ClassVar[str] = ""
+    #: The parameters at which nothing is to be found; none where the null twin is made in another way.
+    neutral: ClassVar[dict[str, Any]] = {}
 
     @property
     @abstractmethod
     def test(self) -> str:
-        """The test the data are for: "two-sample" or "independence"."""
+        """The test the data are for: "two-sample", "independence", "k-sample" or "joint-independence"."""
 
     @property
     def ratio(self) -> float:
-        """Size of Y over size of X."""
+        """Size of Y, or of the last of several samples, over size of X."""
         return 1.0
 
     def __post_init__(self) -> None:
@@ -74,7 +107,7 @@ class Design(ABC):
     def _check(self) -> None:  # noqa: B027 - not every design has parameters that constrain each other
         """Raise on parameters that do not go together."""
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         """Draw the data of one trial.
 
         Parameters
@@ -82,30 +115,37 @@ class Design(ABC):
         rng : None, int, SeedSequence, BitGenerator or Generator
             Seed or source of the random numbers.
         n : int
-            Number of observations in ``X``, at least ``smallest()``.
+            Number of observations in ``X``, the first of the samples or variables, at least ``smallest()``.
         m : int, optional
-            Number of observations in ``Y``; by default what the design's ``ratio`` makes of ``n``.  An independence
-            design draws pairs, so that it is ``n``.
+            Number of observations in ``Y`` where there are two samples; by default what the design's ``ratio`` makes of
+            ``n``.
 
         Returns
         -------
-        X, Y : ndarray, shapes (n, p) and (m, q)
-            The two samples (p = q), or the two variables (m = n).
+        tuple of ndarray, shapes (n, p) and (m, q)
+            The samples (of as many columns), or the variables (of as many rows).
 
         Raises
         ------
         TypeError, ValueError
             For sizes that the design cannot give.
         """
-        return self._draw(as_rng(rng), *self._sizes(n, m))
+        return self.draw(as_rng(rng), *self._sizes(n, m))
 
     @abstractmethod
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        """X (n, p) and Y (m, q), for sizes that were checked."""
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        """The samples or variables, for sizes that were checked.
 
-    @abstractmethod
+        Two samples have n and m rows; of several samples, the last has m rows where the design has a ``ratio``.
+        Variables have n rows, and m is n.
+        """
+
     def null(self) -> Design:
         """The twin under the null hypothesis; a design that is its own twin returns itself."""
+        if not self.neutral:
+            return Relabelled(self)
+        twin = replace(self, **self.neutral)  # type: ignore[type-var]  # a design with parameters is a dataclass
+        return self if twin == self else twin
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments for the test that belong to the design."""
@@ -129,8 +169,10 @@ class Design(ABC):
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
         """The numbers of rows of X and Y, checked; halves in n * ratio round up."""
+        if m is not None and self.test not in TESTS:
+            raise ValueError(f"{self!r} draws more than two; leave out m (got n={n}, m={m})")
         n = self._size(n, "n")
-        if self.test == "two-sample":
+        if self.test in SAMPLES:
             return n, max(2, math.floor(n * self.ratio + 0.5)) if m is None else self._size(m, "m")
         if m is not None and m != n:
             raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
@@ -155,14 +197,11 @@ class TwoSampleDesign(Design):
         Whether X is the changed sample; otherwise Y is.
     """
 
-    test: ClassVar[str] = "two-sample"  # type: ignore[assignment]
-    #: The parameters at which nothing is changed.
-    neutral: ClassVar[dict[str, Any]]
-
+    test: ClassVar[str] = TWO_SAMPLE.name  # type: ignore[assignment]
     ratio: float = parameter(1.0, positive)
     swap: bool = parameter(False, flag)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         if self.swap:
             changed_last = self._pair(rng, m, n)
             return changed_last[1], changed_last[0]
@@ -172,16 +211,11 @@ class TwoSampleDesign(Design):
     def _pair(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
         """A sample (n, d) of the distribution and one (m, d) of its changed version."""
 
-    def null(self) -> TwoSampleDesign:
-        """The same design without the change: both samples come from the unchanged distribution."""
-        twin = replace(self, **self.neutral)
-        return self if twin == self else twin
-
 
 class IndependenceDesign(Design):
     """Pairs (x, y), independent of each other and identically distributed."""
 
-    test: ClassVar[str] = "independence"  # type: ignore[assignment]
+    test: ClassVar[str] = INDEPENDENCE.name  # type: ignore[assignment]
 
     def null(self) -> Design:
         """Independent variables with the margins of the design."""
@@ -210,13 +244,86 @@ class Independent(IndependenceDesign):
     design: Design
 
     def _check(self) -> None:
-        if not isinstance(self.design, Design) or self.design.test != "independence":
+        if not isinstance(self.design, Design) or self.design.test != INDEPENDENCE.name:
             raise TypeError(f"design must be an independence design; found {self.design!r}")
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x, _ = self.design.sample(rng, n)
         _, y = self.design.sample(rng, m)
         return x, y
+
+    def null(self) -> Design:
+        return self
+
+    def options(self) -> dict[str, Any]:
+        return self.design.options()
+
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return self.design.options_for(n, m)
+
+    def smallest(self) -> int:
+        return self.design.smallest()
+
+
+@dataclass(frozen=True, repr=False)
+class Relabelled(Design):
+    """A null twin for any design: samples pooled and split at random, or variables put together anew at random.
+
+    Where the design restricts relabellings, observations take the places of those with the same labels only.
+
+    Parameters
+    ----------
+    design : Design
+        Where the data come from.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import MeanShift
+    >>> X, Y = Relabelled(MeanShift(dimension=1, shift=50.0)).sample(0, n=100)
+    >>> int((X > 25).sum()), int((Y > 25).sum())
+    (52, 48)
+    """
+
+    name: ClassVar[str] = "relabelled"
+    summary: ClassVar[str] = "the data of another design, relabelled at random"
+
+    design: Design
+
+    def _check(self) -> None:
+        if not isinstance(self.design, Design):
+            raise TypeError(f"design must be a design; found {self.design!r}")
+
+    @property
+    def test(self) -> str:
+        """That of the design."""
+        return self.design.test
+
+    @property
+    def ratio(self) -> float:
+        """That of the design."""
+        return self.design.ratio
+
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
+        generator = as_rng(rng)
+        data = self.design.sample(generator, n, m)
+        told = self.design.options_for(*map(len, data[:2]))
+        names = XY if self.test in TESTS else numbered("samples", len(data))
+        if self.test in SAMPLES:
+            pooled = np.vstack(data)
+            if told:
+                restriction = read_samples(data, names, "raise", **told).restriction
+                pooled = pooled[restriction.relabelled(generator, len(pooled))]
+            else:
+                pooled = generator.permutation(pooled)
+            return tuple(np.split(pooled, np.cumsum([len(sample) for sample in data])[:-1]))
+        first, *others = data
+        if told:
+            restriction = read_variables(data, names, "raise", **told).restriction
+            return first, *(variable[restriction.relabelled(generator, len(first))] for variable in others)
+        return first, *(variable[generator.permutation(len(first))] for variable in others)
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        return self.sample(rng, n, m)
 
     def null(self) -> Design:
         return self

@@ -18,7 +18,7 @@ class Regression(IndependenceDesign):
 
     noise: float
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x = self._abscissae(rng, n)
         return x, self._curve(x) + self.noise * self._errors(rng, n)
 
@@ -261,8 +261,8 @@ class Cross(Regression):
 
     noise: float = parameter(0.25, positive, allow_zero=True)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        x, y = super()._draw(rng, n, m)
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        x, y = super().draw(rng, n, m)
         return rng.choice((-1.0, 1.0), size=(n, 1)) * x, y
 
     def _curve(self, x: Array) -> Array:

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, choice, paired_samples, positive, two_samples
-from shrinktest.nulls.restriction import ARGUMENTS, read_pairs, read_samples
-from shrinktest.power.designs.base import TESTS, Design, Independent, flag, parameter
+from shrinktest._read import XY, read_samples, read_variables
+from shrinktest._validate import Array, as_rng, choice, positive
+from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
+from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,21 +59,21 @@ class FromData(Design):
 
     X: Array
     Y: Array
-    test: str = parameter("two-sample", choice, known=TESTS)
+    test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
     paired: bool = field(default=False, kw_only=True, metadata={"check": flag})
 
     def _check(self) -> None:
         _no_ratio_of_pairs(self)
-        if self.paired and (self.test == "independence" or self.ratio != 1.0):
+        if self.paired and (self.test == INDEPENDENCE.name or self.ratio != 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
-        if self.test == "two-sample":
-            x, y, *_ = two_samples(self.X, self.Y, "raise")
+        if self.test == TWO_SAMPLE.name:
+            x, y = read_samples((self.X, self.Y), XY, "raise").values
             if self.paired and len(x) != len(y):
                 raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
-            x, y, _ = paired_samples(self.X, self.Y, "raise")
+            x, y = read_variables((self.X, self.Y), XY, "raise").values
             margins = {"X": x, "Y": y}
         for which, values in margins.items():
             if not _varies(values):
@@ -81,10 +82,10 @@ class FromData(Design):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         while True:
             rows = rng.integers(len(self.X), size=n)
-            if self.test == "independence":
+            if self.test == INDEPENDENCE.name:
                 x, y = self.X[rows], self.Y[rows]
                 usable = _varies(x) and _varies(y)
             else:
@@ -93,7 +94,7 @@ class FromData(Design):
             if usable:  # what this looks at does not depend on labels or pairing, so that null twins keep their level
                 return x, y
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         if self.paired and m is not None and m != n:
             raise ValueError(f"{self!r} draws pairs, as many y as x: leave out m (got n={n}, m={m})")
         return super().sample(rng, n, m)
@@ -105,7 +106,7 @@ class FromData(Design):
         """Both samples from the pooled rows, pairs swapped at random, or the two variables resampled apart."""
         if self.paired:
             return Relabelled(self)
-        if self.test == "independence":
+        if self.test == INDEPENDENCE.name:
             return Independent(self)
         if np.array_equal(self.X, self.Y):
             return self
@@ -178,7 +179,7 @@ class FromFunction(Design):
     summary: ClassVar[str] = "data from a function (rng, n) -> (X, Y)"
 
     function: Callable[..., Any]
-    test: str = parameter("two-sample", choice, known=TESTS)
+    test: str = parameter(TWO_SAMPLE.name, choice, known=TESTS)
     ratio: float = field(default=1.0, kw_only=True, metadata={"check": positive})
     restriction: Callable[[int, int], dict[str, Any]] | None = field(default=None, kw_only=True)
 
@@ -189,21 +190,21 @@ class FromFunction(Design):
             raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
         _no_ratio_of_pairs(self)
 
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
+    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         n, asked = self._sizes(n, m)
         generator = as_rng(rng)
         drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        read = two_samples if self.test == "two-sample" else paired_samples
-        x, y = read(drawn[0], drawn[1], "raise")[:2]
+        read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
+        x, y = read(drawn, XY, "raise").values
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
                 raise ValueError(f"{self!r} must return {size} rows in {name} when asked for {size}; found {rows}")
         return x, y
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)
 
     def options_for(self, n: int, m: int) -> dict[str, Any]:
@@ -213,89 +214,16 @@ class FromFunction(Design):
         if not isinstance(told, dict):
             raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
         for key in told:
-            choice(key, ARGUMENTS[self.test], f"a key of what restriction returns, for a {self.test} test,")
+            choice(key, KINDS[self.test].restrictions, f"a key of what restriction returns, for a {self.test} test,")
         return told
-
-    def null(self) -> Design:
-        """The relabelled twin."""
-        return Relabelled(self)
 
     def __repr__(self) -> str:
         more = "" if self.restriction is None else f", restriction={_name(self.restriction)}"
         return f"FromFunction({_name(self.function)}, {_purpose(self)}{more})"
 
 
-@dataclass(frozen=True, repr=False)
-class Relabelled(Design):
-    """A null twin for any design: two samples pooled and split at random, or pairs paired anew at random.
-
-    Where the design restricts relabellings, observations take the places of those with the same labels only.
-
-    Parameters
-    ----------
-    design : Design
-        Where the data come from.
-
-    Examples
-    --------
-    >>> from shrinktest.power.designs import MeanShift
-    >>> X, Y = Relabelled(MeanShift(dimension=1, shift=50.0)).sample(0, n=100)
-    >>> int((X > 25).sum()), int((Y > 25).sum())
-    (52, 48)
-    """
-
-    name: ClassVar[str] = "relabelled"
-    summary: ClassVar[str] = "the data of another design, relabelled at random"
-
-    design: Design
-
-    def _check(self) -> None:
-        if not isinstance(self.design, Design):
-            raise TypeError(f"design must be a design; found {self.design!r}")
-
-    @property
-    def test(self) -> str:
-        """That of the design."""
-        return self.design.test
-
-    @property
-    def ratio(self) -> float:
-        """That of the design."""
-        return self.design.ratio
-
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, Array]:
-        generator = as_rng(rng)
-        x, y = self.design.sample(generator, n, m)
-        told = self.design.options_for(len(x), len(y))
-        if told and self.test == "independence":
-            return x, y[read_pairs(x, y, "raise", **told)[-1].relabelled(generator, len(y))]
-        if told:
-            both = np.vstack([x, y])
-            both = both[read_samples(x, y, "raise", **told)[-1].relabelled(generator, len(both))]
-            return both[: len(x)], both[len(x) :]
-        if self.test == "independence":
-            return x, y[generator.permutation(len(y))]
-        pooled = generator.permutation(np.vstack([x, y]))
-        return pooled[: len(x)], pooled[len(x) :]
-
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        return self.sample(rng, n, m)
-
-    def null(self) -> Design:
-        return self
-
-    def options(self) -> dict[str, Any]:
-        return self.design.options()
-
-    def options_for(self, n: int, m: int) -> dict[str, Any]:
-        return self.design.options_for(n, m)
-
-    def smallest(self) -> int:
-        return self.design.smallest()
-
-
 def _no_ratio_of_pairs(design: Design) -> None:
-    if design.test == "independence" and design.ratio != 1.0:
+    if design.test == INDEPENDENCE.name and design.ratio != 1.0:
         raise ValueError(f"ratio={design.ratio} is for two samples; pairs have as many y as x")
 
 

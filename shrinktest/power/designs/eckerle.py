@@ -69,7 +69,7 @@ class EckerleSubsample(IndependenceDesign):
             )
         return n, m
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         rows = rng.choice(POINTS, size=n, replace=False)
         wavelength, transmittance = load_eckerle4()
         return wavelength[rows, np.newaxis], transmittance[rows, np.newaxis]
@@ -109,6 +109,6 @@ class EckerleSimulation(IndependenceDesign):
 
     noise: float = parameter(RESIDUAL_SD, positive, allow_zero=True)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         wavelength, transmittance = simulate_eckerle(n, self.noise, rng)
         return wavelength[:, np.newaxis], transmittance[:, np.newaxis]

@@ -33,7 +33,7 @@ class Heteroscedastic(IndependenceDesign):
 
     strength: float = parameter(0.65, positive, allow_zero=True)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x = rng.uniform(-1.0, 1.0, size=(n, 1))
         return x, np.exp(self.strength * x) * rng.standard_normal((n, 1))
 
@@ -64,7 +64,7 @@ class Circle(IndependenceDesign):
 
     noise: float = parameter(0.1, positive, allow_zero=True)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         angle = rng.uniform(0.0, 2.0 * math.pi, size=(n, 1))
         x, y = (shape(angle) + self.noise * rng.standard_normal((n, 1)) for shape in (np.cos, np.sin))
         return x, y
@@ -99,7 +99,7 @@ class MultiplicativeNoise(IndependenceDesign):
     dimension: int = parameter(1, count, minimum=1)
     noise: float = parameter(0.4, positive, allow_zero=True)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         x, u, e = rng.standard_normal((3, n, self.dimension))
         return x, x * u + self.noise * e
 
@@ -134,7 +134,7 @@ class Rotated(IndependenceDesign):
     angle: float = parameter(math.pi / 4, up_to, high=math.pi / 4)
     dimension: int = parameter(1, count, minimum=1)
 
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         sources = rng.uniform(-math.sqrt(3.0), math.sqrt(3.0), size=(n, 2))
         cosine, sine = math.cos(self.angle), math.sin(self.angle)
         mixed = sources @ np.array([[cosine, sine], [-sine, cosine]])

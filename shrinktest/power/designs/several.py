@@ -2,43 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count, positive
+from shrinktest._validate import Array, count, positive
 from shrinktest.power.designs.base import Design, parameter, up_to
-
-
-class SeveralDesign(Design):
-    """A design of more than two samples or variables: ``sample`` returns a tuple of as many arrays."""
-
-    #: The parameters at which nothing is to be found.
-    neutral: ClassVar[dict[str, Any]]
-
-    def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:  # type: ignore[override]
-        """Draw the data of one trial: n observations in the first sample, or of all variables."""
-        if m is not None:
-            raise ValueError(f"{self!r} draws more than two; leave out m (got n={n}, m={m})")
-        return self._several(as_rng(rng), self._size(n, "n"))
-
-    def _draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, Array]:
-        raise TypeError(f"{self!r} draws more than two; call sample")
-
-    @abstractmethod
-    def _several(self, rng: np.random.Generator, n: int) -> tuple[Array, ...]:
-        """The samples or variables, for a size that was checked."""
-
-    def null(self) -> Design:
-        twin = replace(self, **self.neutral)  # type: ignore[type-var]  # every subclass is a dataclass
-        return self if twin == self else twin
+from shrinktest.results.kinds import JOINT, K_SAMPLE
 
 
 @dataclass(frozen=True, repr=False)
-class OneApart(SeveralDesign):
+class OneApart(Design):
     """Samples of a standard Gaussian, the last one with its mean moved.
 
     Parameters
@@ -60,7 +35,7 @@ class OneApart(SeveralDesign):
 
     name: ClassVar[str] = "one-apart"
     summary: ClassVar[str] = "several Gaussian samples, one with another mean"
-    test: ClassVar[str] = "k-sample"  # type: ignore[assignment]
+    test: ClassVar[str] = K_SAMPLE.name  # type: ignore[assignment]
     neutral: ClassVar[dict[str, Any]] = {"shift": 0.0}
 
     samples: int = parameter(3, count, minimum=2)
@@ -68,15 +43,15 @@ class OneApart(SeveralDesign):
     shift: float = parameter(1.0, positive, allow_zero=True)
     ratio: float = parameter(1.0, positive)
 
-    def _several(self, rng: np.random.Generator, n: int) -> tuple[Array, ...]:
-        sizes = [n] * (self.samples - 1) + [max(2, math.floor(n * self.ratio + 0.5))]
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        sizes = [n] * (self.samples - 1) + [m]
         found = [rng.standard_normal((size, self.dimension)) for size in sizes]
         found[-1][:, 0] += self.shift
         return tuple(found)
 
 
 @dataclass(frozen=True, repr=False)
-class Parity(SeveralDesign):
+class Parity(Design):
     """Standard Gaussian variables of which all but one are independent, and the signs of all depend on each other.
 
     Parameters
@@ -100,19 +75,15 @@ class Parity(SeveralDesign):
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "variables that are dependent only all together"
-    test: ClassVar[str] = "joint-independence"  # type: ignore[assignment]
+    test: ClassVar[str] = JOINT.name  # type: ignore[assignment]
     neutral: ClassVar[dict[str, Any]] = {"strength": 0.0}
 
     variables: int = parameter(3, count, minimum=2)
     strength: float = parameter(0.8, up_to, high=1.0)
 
-    def _several(self, rng: np.random.Generator, n: int) -> tuple[Array, ...]:
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         found = rng.standard_normal((self.variables, n, 1))
         signs = np.sign(found[:-1]).prod(axis=0)
         tied = rng.random((n, 1)) < self.strength
         found[-1] = np.where(tied, np.abs(found[-1]) * signs, found[-1])
         return tuple(found)
-
-
-#: Designs of more than two by name.
-SEVERAL: dict[str, type[SeveralDesign]] = {kind.name: kind for kind in (OneApart, Parity)}

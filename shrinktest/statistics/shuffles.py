@@ -7,47 +7,44 @@ from dataclasses import replace
 import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import KME, SKMSE, ScaledMean
+from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.configuration import Configuration, of_margins, runs_compiled
-from shrinktest.statistics.route import check_memory
+from shrinktest.statistics.gram import check_memory
+from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
 
 
-def configure(
+def prepare(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, ...],
     variables: list[np.ndarray],
     *,
     memory: float,
-) -> Configuration:
+) -> Prepared:
     """The statistic of an estimator and a kernel for each variable (n, p_l)."""
-    tuned = of_margins(estimator, kernels, variables)
-    margins = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
+    tuned = margins(estimator, kernels, variables)
+    features = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
     check_memory(len(variables[0]), len(variables), memory)
-    return Configuration(
-        statistic=shuffle_statistic(estimator, margins, variables),
-        estimates=lambda: (_estimate(tuned, kernels, margins, variables),),
+    return Prepared(
+        statistic=shuffle_statistic(estimator, features, variables),
+        estimates=lambda: (_estimate(tuned, kernels, features, variables),),
         kernel=kernels,
         route="dense",
-        notes=_notes(estimator, len(variables)),
+        notes=_notes(estimator, len(variables), len(variables[0])),
         threads=runs_compiled(estimator),
     )
 
 
-def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
+def shuffle_statistic(estimator: MeanEstimator, features: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
     """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
     from shrinktest._compiled.joint import feature_gram, shuffle_sums, shuffled
 
-    grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(margins, variables, strict=True)]))
+    grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(features, variables, strict=True)]))
     rows = np.ascontiguousarray(grams.mean(axis=1))
     centre = grams, rows, rows.mean(axis=1)
     n = rows.shape[1]
-    if isinstance(estimator, ScaledMean):
+    if estimator.smooths or estimator.needs == "sums":
 
         def scaled(shuffles: np.ndarray) -> np.ndarray:
             out = np.empty((len(shuffles), 3))
@@ -56,7 +53,7 @@ def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], var
             return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
 
         return scaled
-    if isinstance(estimator, SpectralEstimator):
+    if estimator.needs == "filter":
         estimator.check_size(n)
         theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
 
@@ -82,30 +79,30 @@ def shuffle_statistic(estimator: MeanEstimator, margins: tuple[Kernel, ...], var
 def _estimate(
     estimators: tuple[MeanEstimator, ...],
     kernels: tuple[Kernel, ...],
-    margins: tuple[Kernel, ...],
+    features: tuple[Kernel, ...],
     variables: list[np.ndarray],
 ) -> MeanEmbedding:
     estimator = estimators[0]
     points = np.hstack(variables)
-    joint = WithoutMainEffects(margins, points, tuple(z.shape[1] for z in variables))
-    if isinstance(estimator, Marginalized):  # the features are smoothed already; their weights are equal
+    joint = WithoutMainEffects(features, points, tuple(z.shape[1] for z in variables))
+    if estimator.smooths:  # the features are smoothed already; their weights are equal
         amounts = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, variables, kernels, strict=True)
         )
         return replace(KME().embed(points, joint), shrinkage=amounts)
-    if isinstance(estimator, ScaledMean):
+    if estimator.needs == "sums":
         return estimator.embed(points, joint)
     weights, amount = estimator._solve(joint(points))
     return MeanEmbedding(points, weights, joint, amount)
 
 
-def _notes(estimator: MeanEstimator, variables: int) -> tuple[str, ...]:
-    if isinstance(estimator, SKMSE) and estimator.fixed:
+def _notes(estimator: MeanEstimator, variables: int, n: int) -> tuple[str, ...]:
+    if estimator.scales_all_alike((n,)):
         return (
             "One shrinkage amount for every shuffle multiplies the statistic by a constant: the p-value is that of "
             f"estimator='kme' ({'HSIC' if variables == 2 else 'dHSIC'}).",
         )
-    if isinstance(estimator, Marginalized):
+    if estimator.smooths:
         return (
             "The noise of a variable does not change with the shuffles: this is the test of estimator='kme' with wider "
             "kernels, bandwidth^2 + 2 variance.",

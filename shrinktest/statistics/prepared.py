@@ -1,4 +1,4 @@
-"""Configuration: one statistic of the data at hand, with everything that does not depend on the labels done."""
+"""Prepared: one statistic of the data at hand, with everything that does not depend on the labels done."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ import numpy as np
 from shrinktest._threads import each
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.nulls.permutation import Null, Shared, Statistic, null_distribution
+from shrinktest.nulls.permutation import CostHint, Null, Statistic, null_distribution
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Stopping
 
@@ -25,7 +22,7 @@ FORMS = ("auto", "biased", "unbiased")
 
 
 @dataclass(frozen=True, eq=False)
-class Configuration:
+class Prepared:
     """A statistic as a function of relabellings, and what a result says of it.
 
     Parameters
@@ -42,8 +39,8 @@ class Configuration:
         What a reader should know about this combination.
     threads : bool
         Whether threads pay.
-    shared : Shared, optional
-        For statistics that share work among relabellings.
+    cost : CostHint, optional
+        For statistics that are cheap per row only in large batches.
     """
 
     statistic: Statistic
@@ -52,7 +49,7 @@ class Configuration:
     route: str
     notes: tuple[str, ...]
     threads: bool
-    shared: Shared | None = None
+    cost: CostHint | None = None
 
     def null(
         self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False
@@ -64,7 +61,7 @@ class Configuration:
             stopping=stopping,
             workers=workers if self.threads else 1,
             progress=progress,
-            shared=self.shared,
+            cost=self.cost,
         )
 
     def about(self) -> dict[str, Any]:
@@ -72,33 +69,15 @@ class Configuration:
         return {"kernel": self.kernel, "estimates": self.estimates(), "notes": self.notes, "route": self.route}
 
 
-def resolve(kernel: Kernel, points: np.ndarray, generator: np.random.Generator, name: str) -> Kernel:
-    """The kernel with its bandwidth found on ``points``; an error says whose points they are."""
-    try:
-        return kernel.resolve(points, generator)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def form_of(estimator: MeanEstimator, statistic: str, sizes: tuple[int, ...]) -> str:
-    """The form, "biased" or "unbiased"; raises ValueError where the unbiased form does not exist."""
-    if statistic == "auto":
-        return "unbiased" if len(set(sizes)) > 1 else "biased"
-    average = isinstance(estimator, ScaledMean) and estimator.unbiased
-    if statistic == "unbiased" and len(sizes) == 1 and not average:
-        raise ValueError(
-            f"statistic='unbiased' of an independence test exists for the standard and the marginalised means only; "
-            f"use statistic='biased' with {estimator!r}"
-        )
-    return statistic
-
-
-def of_margins(
+def margins(
     estimator: MeanEstimator, kernels: Sequence[Kernel], variables: Sequence[np.ndarray], workers: int = 1
 ) -> tuple[MeanEstimator, ...]:
-    """The estimator for every variable by itself: what a marginalised one tunes there no relabelling changes."""
+    """One estimator per variable.
+
+    Those that smooth the features are tuned here, once, because relabelling leaves the margins as they are.
+    """
     found = [estimator] * len(kernels)
-    if isinstance(estimator, Marginalized):
+    if estimator.smooths:
 
         def tune(v: int) -> None:
             found[v] = estimator.tuned(kernels[v], variables[v])
@@ -109,4 +88,4 @@ def of_margins(
 
 def runs_compiled(estimator: MeanEstimator) -> bool:
     """Whether threads pay: users' Python functions hold the interpreter lock and need not be thread-safe."""
-    return isinstance(estimator, ScaledMean | SpectralEstimator)
+    return estimator.needs != "function"

@@ -1,4 +1,4 @@
-"""Witness: where two samples differ, recomputed over the relabellings of a test, and which coordinates it is due to."""
+"""Witness: where two samples differ, recomputed over the permutations of a test, and which coordinates it is due to."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ import numpy as np
 from shrinktest._validate import as_rng, complete_points, count, level
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.base import Tuned
-from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.standard import SKMSE, ScaledMean
+from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.band import WitnessBand
-from shrinktest.statistics.dispersion import scales_of, weights_of
-from shrinktest.statistics.mmd import configure, estimates_of
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.partitions import estimates_of, weights_of
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from shrinktest.hypotheses.equality import EqualDistributions
 
 _VALUES = 2**22  # of the kernel at a time
 
@@ -32,14 +33,12 @@ class Witness:
 
     Parameters
     ----------
+    hypothesis : EqualDistributions
+        The two samples.
     estimator : MeanEstimator
         As it was given.
     kernel : Kernel
         With its bandwidth.
-    pooled : ndarray, shape (m + n, d)
-        The observations, X first.
-    sizes : tuple of int
-        m and n.
     form, tuning : str
         Of the statistic.
     relabellings : Relabellings
@@ -48,14 +47,18 @@ class Witness:
         Of their generator, then.
     """
 
+    hypothesis: EqualDistributions
     estimator: MeanEstimator
     kernel: Kernel
-    pooled: np.ndarray
-    sizes: tuple[int, ...]
     form: str
     tuning: str
     relabellings: Relabellings
     state: Mapping[str, Any]
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """The observations (m + n, d), X first."""
+        return self.hypothesis.pooled
 
     def again(self) -> Relabellings:
         """The relabellings of the test, drawn anew."""
@@ -82,34 +85,29 @@ class Witness:
             at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
         )
 
-    def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The witness functions (rows, g) of all relabellings; estimators are fitted again in each."""
-        kernel = estimates[0].kernel
-        used = self.estimator
-        if isinstance(used, Tuned) and self.tuning == "pooled":
+        kernel, used = estimates[0].kernel, self.estimator
+        if self.tuning == "pooled":
             used = used.tuned(kernel, self.pooled)
-        retuned = isinstance(used, Marginalized) and not used.fixed
-        if retuned or (isinstance(used, SKMSE) and used.target is not None):
-            return np.stack([self._one(used, kernel, at, mask) for mask in masks])
-        labels = np.where(masks, 0, 1).astype(np.uint16)
-        signs = np.where(masks, 1.0, -1.0)
-        if isinstance(used, ScaledMean):
-            scales = scales_of(used, kernel, self.pooled, self.sizes, self.tuning, labels)
-            weights = np.where(masks, *(scales[:, [p]] / n for p, n in enumerate(self.sizes)))
-        else:
-            weights = weights_of(used, np.ascontiguousarray(kernel(self.pooled)), self.sizes, self.tuning)(labels)
+        if used.needs == "noise" or (used.changes_features and not used.smooths):
+            return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
+        gram = Gram(
+            "factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled
+        )
+        weights = weights_of(used, gram, self.hypothesis.sizes, self.tuning)(labels)
         if not np.isfinite(weights).all():
             raise ValueError("the estimator could not be computed on a relabelled sample; use more shrinkage")
         smoothing = estimates[0].smoothing
         if smoothing is not None:
             kernel = kernel.smoothed(np.asarray(smoothing), self.pooled.shape[1])
-        return (signs * weights) @ _averaged(kernel, self.pooled, at)
+        return np.where(labels == 0, weights, -weights) @ _averaged(kernel, self.pooled, at)
 
-    def _one(self, estimator: MeanEstimator, kernel: Kernel, at: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    def _one(self, estimator: MeanEstimator, kernel: Kernel, at: np.ndarray, first: np.ndarray) -> np.ndarray:
         """The function of one relabelling, for estimates that are no combination of the observations' features."""
-        first, second = estimates_of(estimator, kernel, self.pooled[mask], self.pooled[~mask], self.tuning)
+        one, other = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], self.tuning)
         flat = at.reshape(-1, at.shape[2])
-        return (first.embedding(flat) - second.embedding(flat)).reshape(at.shape[:2]).mean(axis=1)
+        return (one.embedding(flat) - other.embedding(flat)).reshape(at.shape[:2]).mean(axis=1)
 
     def contributions(self, *, n_repeats: int, rng: Any) -> pd.DataFrame:
         """How much of the statistic goes when a coordinate's values are exchanged among all observations."""
@@ -129,11 +127,11 @@ class Witness:
         return pd.DataFrame(rows, columns=["coordinate", "drop", "error", "share"])
 
     def _statistic(self, pooled: np.ndarray) -> float:
-        options: dict[str, Any] = {"gram": "dense", "rank": None, "memory": 1e18, "rng": self.relabellings.rng}
-        found = configure(
-            self.estimator, self.kernel, pooled, self.sizes[0], form=self.form, tuning=self.tuning, **options
-        )
-        return float(found.statistic(np.arange(len(pooled))[None] < self.sizes[0])[0, 0])
+        changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
+        grams = Grams("dense", None, 1e18, self.relabellings.rng)
+        prepared = changed.prepare(self.estimator, self.kernel, self.form, grams, 1)
+        identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
+        return float(prepared.statistic(identity[None])[0, 0])
 
 
 def _averaged(kernel: Kernel, points: np.ndarray, at: np.ndarray) -> np.ndarray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,8 +20,8 @@ _MOST = 3000  # coordinates beyond which a factor is no longer one
 
 
 @dataclass(frozen=True)
-class Route:
-    """The kernel to use, and how.
+class Gram:
+    """A kernel at the observations: as their Gram matrix, or by coordinates whose inner products it is.
 
     Parameters
     ----------
@@ -32,6 +30,7 @@ class Route:
         "rff": coordinates of an approximation.
     kernel : Kernel
         For all but "dense" one of finite rank.
+    points : ndarray, shape (N, d)
     note : str, optional
         What a reader of the result should know.
     found : ndarray, shape (N, rank), optional
@@ -40,50 +39,85 @@ class Route:
 
     name: str
     kernel: Kernel
+    points: np.ndarray
     note: str | None = None
     found: np.ndarray | None = None
-    _known: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, repr=False, compare=False)
+    _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
-    def matrix(self, points: np.ndarray, workers: int = 1) -> np.ndarray:
+    def matrix(self, workers: int = 1) -> np.ndarray:
         """The Gram matrix of the observations; evaluated once, whoever asks."""
-        if id(points) not in self._known:
-            # holds on to the points, so that no others get their id
-            self._known[id(points)] = points, np.ascontiguousarray(self.kernel.gram_matrix(points, workers))
-        return self._known[id(points)][1]
+        if not self._evaluated:
+            self._evaluated.append(np.ascontiguousarray(self.kernel.gram_matrix(self.points, workers)))
+        return self._evaluated[0]
 
-    def coordinates(self, points: np.ndarray) -> np.ndarray | None:
-        """Coordinates of the observations; None on the dense route."""
+    def coordinates(self) -> np.ndarray | None:
+        """Coordinates (N, rank) of the observations; None for "dense"."""
         if self.found is not None:
             return self.found
-        return self.kernel.coordinates(points) if isinstance(self.kernel, FiniteRank) and self.name != "dense" else None
+        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+            return None
+        return self.kernel.coordinates(self.points)
+
+    @property
+    def columns(self) -> int | None:
+        """How many coordinates there are; None for "dense"."""
+        if self.found is not None:
+            return int(self.found.shape[1])
+        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+            return None
+        return int(self.kernel.coordinates(self.points[:1]).shape[1])
+
+    @property
+    def embedded(self) -> Kernel | None:
+        """The kernel of finite rank that stands for the one asked for, where coordinates are used."""
+        return self.kernel if isinstance(self.kernel, FiniteRank) else None
 
 
-class Routes:
-    """``choose_route`` for several statistics in a row: what was found for a kernel serves the next ones that have it.
+class Grams:
+    """`choose_gram` for all statistics of a test: every distinct kernel is evaluated once.
 
-    Only the latest kernel of every set of points is remembered, so that there is one Gram matrix at a time.
+    Kernels are told apart by ``==``.  Random coordinates are drawn for every kernel object by itself, so that a
+    statistic sees the same ones whatever it is combined with.
+
+    Parameters
+    ----------
+    gram, rank, memory, rng
+        As for :func:`choose_gram`.
     """
 
-    def __init__(self) -> None:
-        self._latest: dict[int, tuple[np.ndarray, Kernel, dict[Any, Route]]] = {}
+    def __init__(self, gram: str, rank: int | None, memory: float, rng: np.random.Generator) -> None:
+        self.options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng}
+        self._known: list[tuple[np.ndarray, Kernel, tuple[Any, ...], Gram]] = []
 
-    def __call__(
-        self, kernel: Kernel, points: np.ndarray, *, memory: float, rng: np.random.Generator, **options: Any
-    ) -> Route:
-        """The route for the kernel on these points; the arguments are those of :func:`choose_route`."""
-        known = self._latest.get(id(points))
-        if known is None or known[0] is not points or known[1] is not kernel:
-            known = self._latest[id(points)] = points, kernel, {}
-        routes = known[2]
-        asked = tuple(sorted(options.items(), key=lambda option: option[0]))
-        if asked not in routes:
-            found = choose_route(kernel, points, memory=memory, rng=rng, **options)
-            dense = [route for route in routes.values() if route.name == found.name == "dense"]
-            routes[asked] = dense[0] if dense else found
-        return routes[asked]
+    @property
+    def random(self) -> bool:
+        """Whether coordinates are drawn at random."""
+        return self.options["gram"] in ("nystrom", "rff")
+
+    def __call__(self, kernel: Kernel, points: np.ndarray, **wishes: Any) -> Gram:
+        """The kernel at these points; ``wishes`` are the arguments of :func:`choose_gram` that a statistic decides."""
+        options = {**self.options, **wishes}
+        asked = tuple(sorted((name, value) for name, value in wishes.items()))
+        same = [one for one in self._known if one[0] is points and self._same(one[1], kernel)]
+        for _, _, before, gram in same:
+            if before == asked:
+                return gram
+        found = choose_gram(kernel, points, **options)
+        dense = [one[3] for one in same if one[3].name == found.name == "dense"]
+        self._make_room(len(points), options["memory"])
+        self._known.append((points, kernel, asked, dense[0] if dense else found))
+        return self._known[-1][3]
+
+    def _same(self, one: Kernel, other: Kernel) -> bool:
+        return one is other or (not self.random and bool(one == other))
+
+    def _make_room(self, size: int, memory: float) -> None:
+        """Forget the oldest, so that the Gram matrices kept and a new one take half of the memory at most."""
+        while self._known and 8.0 * size**2 * (1 + sum(bool(one[3]._evaluated) for one in self._known)) > memory / 2.0:
+            self._known.pop(0)
 
 
-def choose_route(
+def choose_gram(
     kernel: Kernel,
     points: np.ndarray,
     *,
@@ -97,8 +131,8 @@ def choose_route(
     large: int = 1500,
     columns: int = _COLUMNS,
     default_rank: int = 1000,
-) -> Route:
-    """The route to take for these observations.
+) -> Gram:
+    """How to evaluate a kernel at these observations.
 
     Parameters
     ----------
@@ -112,7 +146,7 @@ def choose_route(
     memory : float
         Bytes.
     rng : numpy.random.Generator
-        Draws landmarks and frequencies; not touched for the other routes.
+        Draws landmarks and frequencies; not touched for the others.
     by_coordinates : bool
         Whether the estimator can do without the Gram matrix.
     unasked : bool
@@ -129,9 +163,9 @@ def choose_route(
     Raises
     ------
     ValueError
-        For a route that the kernel does not have, or a rank that a route does not take.
+        For coordinates that the kernel does not have, or a rank where there is none.
     MemoryError
-        If the route takes more than ``memory``; says how much, and which would fit.
+        If it takes more than ``memory``; says how much, and which would fit.
     """
     choice(gram, GRAMS, "gram")
     if rank is not None:
@@ -162,7 +196,7 @@ def choose_route(
             else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
         )
         check_memory(size, kernels, memory, advice)
-        return Route("dense", kernel)
+        return Gram("dense", kernel, points)
     exact = gram == "factor" and rank is None  # then nobody knows how many coordinates before they are found
     most = rank or min(_MOST if exact else default_rank, size)
     if (1 if exact else most) > max(1, affordable):
@@ -189,15 +223,15 @@ def choose_route(
     if gram == "factor":
         assert rank is not None
         if isinstance(kernel, FiniteRank):
-            return Route(gram, kernel)
+            return Gram(gram, kernel, points)
         low = factorized(kernel, points, rank, truncate=True)
         assert low is not None  # as it may be truncated
-        return Route(gram, low[0], _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
+        return Gram(gram, low[0], points, _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
     if gram == "nystrom":
-        return Route(gram, nystrom(kernel, points, most, rng), _note(f"a Nystrom approximation with {most} landmarks"))
-    return Route(
-        gram, random_fourier(kernel, width, most, rng), _note(f"an approximation by {most} random Fourier features")
-    )
+        approximation = nystrom(kernel, points, most, rng)
+        return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {most} landmarks"))
+    approximation = random_fourier(kernel, width, most, rng)
+    return Gram(gram, approximation, points, _note(f"an approximation by {most} random Fourier features"))
 
 
 def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
@@ -216,12 +250,12 @@ def _needed(size: int, kernels: int) -> float:
     return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
 
 
-def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Route | None:
-    """The route by a factor of at most ``limit`` coordinates, if there is one."""
+def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
+    """The kernel by a factor of at most ``limit`` coordinates, if there is one."""
     if isinstance(kernel, FiniteRank):
-        return Route("factor", kernel)
+        return Gram("factor", kernel, points)
     low = factorized(kernel, points, limit) if limit >= 1 else None
-    return Route("factor", low[0], found=low[1]) if low else None
+    return Gram("factor", low[0], points, found=low[1]) if low else None
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:
@@ -237,38 +271,3 @@ def _bytes(size: float) -> str:
         (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
     )
     return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"
-
-
-def memory_limit(max_memory: Any) -> float:
-    """Bytes that a test may use: as given, or a quarter of what is free."""
-    if max_memory is None:
-        return free_memory() / 4.0
-    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
-        raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
-    return float(max_memory)
-
-
-def free_memory(root: Path = Path("/")) -> float:
-    """Bytes that can be allocated now, limits of a container included."""
-    found = [_available(root), *_container(root)]
-    return min(found)
-
-
-def _available(root: Path) -> float:
-    try:
-        lines = (root / "proc/meminfo").read_text().splitlines()
-        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration, ValueError):
-        pass
-    try:
-        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 4e9
-
-
-def _container(root: Path) -> list[float]:
-    folder = root / "sys/fs/cgroup"
-    try:
-        return [float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())]
-    except (OSError, ValueError):
-        return []

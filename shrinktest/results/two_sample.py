@@ -1,25 +1,50 @@
-"""Differences: where the two samples of a result differ, and which coordinates it is due to."""
+"""TwoSampleResult: what a two-sample test found, and where and in which coordinates the samples differ."""
 
 from __future__ import annotations
 
+import copy
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from shrinktest.embedding import MeanEmbedding
     from shrinktest.results.band import WitnessBand
 
+_LEFT_OUT = "left out when the result was pickled"
 
-class Differences:
-    """What the result of a two-sample test says beyond its p-value."""
 
-    test: str
-    estimates: tuple[MeanEmbedding, ...]
-    again: Any
+@dataclass(frozen=True, eq=False, repr=False)
+class TwoSampleResult(TestResult):
+    """Result of a two-sample test: all of a :class:`TestResult`, and where the two samples differ.
+
+    Attributes
+    ----------
+    again : Witness or None
+        The data and the statistic, to compute it on the same permutations or on other data; not in a pickle, which
+        would otherwise hold the data, unless ``keeps_data``.
+    keeps_data : bool
+        Whether it is (``with_data``).
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As in a :class:`TestResult`.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As in a :class:`TestResult`, too.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
+    >>> result.witness([0.5, 2.5]).round(2)  # the first sample is at the left
+    array([ 0.68, -0.64])
+    """
+
+    again: Any = None
+    keeps_data: bool = False
 
     def witness(self, points: Any) -> np.ndarray:
         """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
@@ -29,27 +54,45 @@ class Differences:
         Raises
         ------
         ValueError
-            For an independence test.
+            If the data contained missing values.
         """
-        self._require_witness()
+        self._require_estimates()
         first, second = self.estimates
         return first.embedding(points) - second.embedding(points)
 
-    def _require_witness(self) -> None:
-        if self.test != "two-sample":
-            article = "an" if self.test == "independence" else "a"
-            raise ValueError(f"a witness function compares two samples; {article} {self.test} test has none")
+    def with_data(self) -> TwoSampleResult:
+        """The same result, which keeps its data when it is pickled, for ``witness_band`` and ``contributions``."""
+        return replace(self, keeps_data=True)
+
+    def _require_estimates(self) -> None:
         if not self.estimates:
             raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
 
     def _recomputed(self) -> Any:
-        self._require_witness()
+        self._require_estimates()
+        if self.again == _LEFT_OUT:
+            raise ValueError(
+                "this result was pickled without its data, from which the band, the contributions and the picture are "
+                "computed; pickle result.with_data(), or compute them before"
+            )
         if self.again is None:
             raise ValueError(
                 "this result does not say how to compute its statistic again; run two_sample_test with one estimator "
                 "and one bandwidth"
             )
         return self.again
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        if self.again is not None and not self.keeps_data:
+            state["again"] = _LEFT_OUT
+        return state
+
+    def __copy__(self) -> TwoSampleResult:
+        return replace(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TwoSampleResult:
+        return replace(self, **{field.name: copy.deepcopy(getattr(self, field.name), memo) for field in fields(self)})
 
     def witness_band(self, points: Any, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
         """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
@@ -72,7 +115,7 @@ class Differences:
         Raises
         ------
         ValueError
-            For a test of another kind, or without relabellings.
+            Without relabellings, or if the result was pickled without its data.
 
         Notes
         -----

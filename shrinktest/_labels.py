@@ -1,0 +1,72 @@
+"""Labels of observations, as users give them: vectors of anything that can be told apart become whole numbers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def pooled_labels(
+    labels: Any, name: str, samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], together: str
+) -> list[Any]:
+    """Labels of the pooled observations, from one vector or one for each sample.
+
+    ``names`` are what messages call the samples, and ``together`` all of them.
+    """
+    if not (isinstance(labels, tuple | list) and len(labels) == len(sizes) and all(map(is_vector, labels))):
+        return vector(labels, name, sum(sizes), together)
+    found: list[Any] = []
+    for one, sample, which, size in zip(labels, samples, names, sizes, strict=True):
+        same_order(one, name, sample, which)
+        found += vector(one, name, size, which)
+    return found
+
+
+def is_vector(value: Any) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str | bytes)
+
+
+def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
+    """As many labels as there are observations."""
+    if isinstance(labels, str) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+        raise TypeError(f"{name} must be a vector of labels, one for each observation; got {type(labels).__name__}")
+    if getattr(labels, "ndim", 1) != 1:
+        raise ValueError(f"{name} must be a vector of labels, one for each observation; got shape {labels.shape}")
+    if len(labels) != size:
+        raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {what}")
+    return list(labels.tolist() if hasattr(labels, "tolist") else labels)
+
+
+def same_order(labels: Any, name: str, table: Any, which: str) -> None:
+    """Labels in a pandas Series must have the index of the table that they belong to."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not (
+        isinstance(labels, pandas.Series) and isinstance(table, (pandas.DataFrame, pandas.Series))
+    ):
+        return
+    if len(labels) == len(table) and not labels.index.equals(table.index):
+        raise ValueError(
+            f"{name} and {which} have different row labels, so that labels would belong to other rows; align them "
+            f"(such as {name}.loc[{which}.index]), or pass {name}.to_numpy() to go by position"
+        )
+
+
+def codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
+    """Whole numbers from 0 for the labels of the rows that are kept, in the order in which they are met."""
+    pandas = sys.modules.get("pandas")
+    codes: dict[Any, int] = {}
+    out = np.empty(int(keep.sum()), dtype=np.int64)
+    for place, row in enumerate(np.flatnonzero(keep)):
+        label = labels[row]
+        try:
+            hash(label)
+        except TypeError:
+            raise TypeError(f"{name} must hold labels such as numbers or text; row {row} has {label!r}") from None
+        if label is None or (pandas is not None and label is pandas.NA) or label != label:
+            raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
+        out[place] = codes.setdefault(label, len(codes))
+    return out

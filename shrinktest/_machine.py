@@ -1,0 +1,77 @@
+"""What the machine has for this process: cores and free memory, within the limits of a container."""
+
+from __future__ import annotations
+
+import math
+import os
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from shrinktest._validate import count
+
+
+def n_workers(workers: Any) -> int:
+    """How many threads to run: None or -1 mean every core this process may use."""
+    if workers is None or (isinstance(workers, Integral) and workers == -1):
+        return usable_cores()
+    try:
+        return count(workers, "workers", minimum=1)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{error}; None or -1 use all cores") from None
+
+
+def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """The cores this process may run on, no more than the container's CPU quota."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows have no affinity call
+        cores = os.cpu_count() or 1
+    return max(1, math.ceil(min(cores, _cpu_quota(cgroup))))
+
+
+def _cpu_quota(cgroup: Path) -> float:
+    """Cores' worth of CPU time granted by the control group (v2, then v1); inf without a limit."""
+    for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
+        try:
+            quota, period = " ".join((cgroup / file).read_text() for file in files).split()
+            if int(quota) > 0:  # v1 writes -1 and v2 "max" for no limit
+                return int(quota) / int(period)
+        except (OSError, ValueError):
+            continue
+    return math.inf
+
+
+def memory_limit(max_memory: Any) -> float:
+    """Bytes that a test may use: as given, or a quarter of what is free."""
+    if max_memory is None:
+        return free_memory() / 4.0
+    if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
+        raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
+    return float(max_memory)
+
+
+def free_memory(root: Path = Path("/")) -> float:
+    """Bytes that can be allocated now, limits of a container included."""
+    found = [_available(root), *_container(root)]
+    return min(found)
+
+
+def _available(root: Path) -> float:
+    try:
+        lines = (root / "proc/meminfo").read_text().splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        pass
+    try:
+        return 0.5 * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return 4e9
+
+
+def _container(root: Path) -> list[float]:
+    folder = root / "sys/fs/cgroup"
+    try:
+        return [float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())]
+    except (OSError, ValueError):
+        return []

@@ -1,0 +1,145 @@
+"""Messages of the library in the words of the command line: its arguments become options as they are typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from functools import partial
+
+#: Arguments of the library and the options that give them; of several, the first that a command has.
+OPTIONS = {
+    "alpha": ("--alpha", "--alphas"),
+    "alphas": ("--alphas", "--alpha"),
+    "bandwidth": ("--bandwidth",),
+    "bandwidth_x": ("--bandwidth-x", "--bandwidth"),
+    "bandwidth_y": ("--bandwidth-y", "--bandwidth"),
+    "bandwidths": ("--bandwidth",),
+    "blocks": ("--blocks",),
+    "comparison": ("--comparison",),
+    "coordinates": ("--coordinates",),
+    "estimator": ("--estimator", "--estimators"),
+    "estimators": ("--estimators", "--estimator"),
+    "gram": ("--gram",),
+    "groups": ("--groups",),
+    "kernel": ("--kernel",),
+    "kernel_x": ("--kernel-x", "--kernel"),
+    "kernel_y": ("--kernel-y", "--kernel"),
+    "kernels": ("--kernel",),
+    "largest": ("--largest",),
+    "max_memory": ("--max-memory",),
+    "method": ("--method",),
+    "n": ("--n",),
+    "n_resamples": ("--resamples",),
+    "n_trials": ("--trials",),
+    "nan_policy": ("--nan-policy",),
+    "paired": ("--paired",),
+    "power": ("--power",),
+    "rank": ("--rank",),
+    "ratio": ("--ratio",),
+    "rng": ("--seed",),
+    "sample_sizes": ("--n",),
+    "seed": ("--seed",),
+    "shift": ("--shift",),
+    "statistic": ("--statistic",),
+    "stopping": ("--stopping",),
+    "store": ("--store",),
+    "test": ("--test",),
+    "tuning": ("--tuning",),
+    "weights": ("--weights",),
+    "workers": ("--workers",),
+}
+#: What is said of Python only, and how it is said here.
+_PHRASES = (
+    (r"pass the matrix itself: (\w+)=Precomputed\(gram\), .*", r"\1 cannot be a matrix here"),
+    (r"numpy\.inf asks", "inf asks"),
+    (r"None or -1 use all cores", "-1 uses all cores"),
+    (r"kernels has '(\w+)'", r"\1 is given"),  # a key of what a study tells its tests
+    (r"give the bandwidth to the kernel \(.*?\), or leave (\w+) at 'median'", r"leave out \1"),
+    (r"\(lists of candidates, 'auto' and 'grid' are for .*?\)", "(that is for two-sample and independence)"),
+    (r", a tuple being one number per column", ", such as 0.5,2 for one number per column"),
+    (r"independence_matrix\(X, Y\)", "with --x and --y"),
+)
+
+
+class OfParameter(ValueError):
+    """An error about a parameter of an estimator, a design or a rule, which may be called as an argument is."""
+
+
+def as_typed(message: str, options: Collection[str], words: Collection[str] = ()) -> str:
+    """A message of the library in which its arguments are the options of a command.
+
+    Replaced are arguments that a message begins with, and those that it gives a value or advice about.  A word that
+    merely is the same, in a quotation or in the sentence, stays as it is.
+
+    Parameters
+    ----------
+    message : str
+        Of an error or a warning.
+    options : collection of str
+        Those of the command, such as "--alpha".
+    words : collection of str
+        What was typed: a file or a column that is called as an argument is not one.
+
+    Examples
+    --------
+    >>> as_typed("alpha must lie strictly between 0 and 1, got 2.0", ["--alpha"])
+    '--alpha must lie strictly between 0 and 1, got 2.0'
+    >>> as_typed("X has 1 missing value; pass nan_policy='omit' to drop its row", ["--nan-policy"])
+    'X has 1 missing value; pass --nan-policy omit to drop its row'
+    """
+    known = {
+        argument: typed
+        for argument, options_of in OPTIONS.items()
+        if argument not in words and (typed := next((option for option in options_of if option in options), None))
+    }
+    if not known:
+        return message
+    for phrase, said in _PHRASES:
+        message = re.sub(phrase, said, message)
+    return _pattern(known).sub(partial(_replaced, known), message)
+
+
+def _pattern(known: Collection[str]) -> re.Pattern[str]:
+    """What is looked for, in this order: what stays as it is, an argument with a value, and one that is named."""
+    name = f"(?:{'|'.join(sorted(known, key=len, reverse=True))})"
+    quoted = r"(?<!\w)'[^']*'(?!\w)"
+    made = r"[A-Z]\w*\((?:[^()]|\([^()]*\))*\)"  # such as FKMSE(lam=0.1)
+    value = rf"{quoted}(?:(?:, | or |, or | \(or ){quoted}\)?)*|\[[^\]]*\]|{made}|[^\s,;:()\[\]'\"]+"
+    return re.compile(
+        rf"(?P<stays>{quoted}|\"[^\"]*\"|{made})"
+        rf"|(?<![\w./\\-])(?P<argument>{name})(?:=| = )(?P<value>{value})?"
+        rf"|(?<![\w./\\-])(?P<first>{name})(?: and (?P<second>{name}))?(?![\w./=(-])"
+        r"(?: (?P<sign>[<>])= (?P<bound>[\d.]+))?"
+    )
+
+
+def _replaced(known: dict[str, str], found: re.Match[str]) -> str:
+    """What stands for a match of the pattern."""
+    if found["stays"] is not None:
+        return found[0]
+    if found["argument"] is not None:
+        value = _value(found["value"] or "")
+        return known[found["argument"]] + (f" {value}" if value else "")
+    if not _is_argument(found.string[: found.start()], found.string[found.end() :], bound=found["bound"] is not None):
+        return found[0]
+    said = " and ".join(known[name] for name in found.group("first", "second") if name is not None)
+    return (
+        said if found["bound"] is None else f"{said} {found['bound']} or {'more' if found['sign'] == '>' else 'less'}"
+    )
+
+
+def _is_argument(before: str, after: str, *, bound: bool) -> bool:
+    """Whether a name between these words is that of an argument: the subject of the message, or of its advice."""
+    if re.fullmatch(r"(?:(?:X|Y|X and Y|\w+\[\d+\]): )?", before) or after.startswith(": stored "):
+        return True
+    advice = re.search(r"\b(?:use|raise|lower|leave|leave out|give) $", before) is not None
+    return advice and (bound or re.match(r"$|[,;:.)]| (?:and|at|or) ", after) is not None)
+
+
+def _value(python: str) -> str:
+    """A value as it is typed: 'omit' is omit, ['kme', 'fkmse'] is kme,fkmse, Linear() is linear, True is an option."""
+    if python.startswith("["):
+        return re.sub(r"['\s]", "", python[1:-1])
+    if re.fullmatch(r"[A-Z]\w*\(\)", python):
+        return python[:-2].lower()
+    return "" if python == "True" else python.replace("'", "")

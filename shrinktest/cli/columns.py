@@ -1,0 +1,55 @@
+"""``shrinktest columns``."""
+
+from __future__ import annotations
+
+import argparse
+
+from shrinktest import two_sample_test_columns
+from shrinktest.cli.input import data_columns, frame, labels_in, labels_of, read_samples
+from shrinktest.cli.options import (
+    COLUMNS,
+    add_kernel,
+    add_method,
+    add_restrictions,
+    add_tests_options,
+    arguments,
+    one_bandwidth,
+    refuse,
+)
+from shrinktest.cli.report import report
+from shrinktest.plots.axes import check_path
+from shrinktest.results.kinds import TWO_SAMPLE
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "A two-sample test for every column, adjusted for their number."
+    add_tests_options(command)
+    add = command.add_argument
+    add("first", metavar="A.csv", help="the first sample; - is standard input")
+    add("second", metavar="B.csv", help="the second sample")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_method(command)
+    add_restrictions(command, TWO_SAMPLE.name)
+    add_kernel(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Test in which columns two samples differ; the exit code."""
+    refuse(args, ("stopping",), "columns")
+    tables = read_samples([args.first, args.second], args.header, "two samples")
+    labels = labels_of(args)
+    names = data_columns(tables, args.columns, labels)
+    check_path(args.plot)
+    x, y = (frame(table, names, args.nan_policy) for table in tables)
+    result = two_sample_test_columns(
+        x,
+        y,
+        method=args.method,
+        kernel=args.kernel,
+        bandwidth=one_bandwidth(args),
+        paired=args.paired,
+        **labels_in(tables, labels),
+        **arguments(args, "stopping"),
+    )
+    return report(args, result, bool(result.reject().any()))

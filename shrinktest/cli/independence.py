@@ -1,0 +1,58 @@
+"""``shrinktest independence``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from shrinktest import independence_test
+from shrinktest.cli.input import PACKAGED, apart, different, labels_of, read_table
+from shrinktest.cli.options import add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.report import report
+from shrinktest.cli.values import bandwidth
+from shrinktest.plots.axes import check_path
+from shrinktest.results.kinds import INDEPENDENCE
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "Are two variables, observed together in every row, independent (HSIC)?"
+    add_test_options(command)
+    add = command.add_argument
+    packaged = ", ".join(PACKAGED)
+    what = f"the observations; - is standard input, {packaged} comes with the package"
+    add("data", metavar="DATA.csv", help=what)
+    for variable in "xy":
+        what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
+        add(f"--{variable}", metavar="NAMES", help=what)
+    add_restrictions(command, INDEPENDENCE.name)
+    for variable in "xy":
+        add_kernels(command, f"-{variable}")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Test whether two variables are independent; the exit code."""
+    table = read_table(args.data, args.header)
+    labels = labels_of(args)
+    variables = [name for name in table.names if name not in labels.values()]
+    if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
+        raise ValueError(
+            f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
+        )
+    x, y = ([name] for name in variables) if args.x is None else map(table.select, (args.x, args.y))
+    different(x, y)
+    apart(labels, [*x, *y], "--x or --y")
+    check_path(args.plot)
+    given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
+    result = independence_test(
+        table.numbers(x, args.nan_policy),
+        table.numbers(y, args.nan_policy),
+        kernel_x=args.kernel_x,
+        kernel_y=args.kernel_y,
+        bandwidth_x=bandwidth(args.bandwidth_x),
+        bandwidth_y=bandwidth(args.bandwidth_y),
+        shift=args.shift,
+        **given,
+        **arguments(args),
+    )
+    return report(args, result, result.reject())

@@ -1,0 +1,45 @@
+"""``shrinktest k-sample``."""
+
+from __future__ import annotations
+
+import argparse
+
+from shrinktest import k_sample_test
+from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples
+from shrinktest.cli.options import COLUMNS, add_kernel, add_restrictions, add_test_options, arguments, one_bandwidth
+from shrinktest.cli.report import report
+from shrinktest.plots.axes import check_path
+from shrinktest.results.kinds import K_SAMPLE
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "Do several samples, one observation per row, come from the same distribution?"
+    add_test_options(command, combines=False)
+    add = command.add_argument
+    add("samples", metavar="A.csv", nargs="+", help="the samples, two files or more")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
+    add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
+    add_restrictions(command, K_SAMPLE.name)
+    add_kernel(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Test whether several samples come from the same distribution; the exit code."""
+    if len(args.samples) < 2:
+        raise ValueError("give two files or more, one for each sample")
+    tables = read_samples(args.samples, args.header, "samples")
+    labels = labels_of(args)
+    names = data_columns(tables, args.columns, labels)
+    check_path(args.plot)
+    result = k_sample_test(
+        *(table.numbers(names, args.nan_policy) for table in tables),
+        comparison=args.comparison,
+        weights=args.weights,
+        kernel=args.kernel,
+        bandwidth=one_bandwidth(args),
+        **labels_in(tables, labels),
+        **arguments(args),
+    )
+    return report(args, result, result.reject())

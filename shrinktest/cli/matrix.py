@@ -1,0 +1,63 @@
+"""``shrinktest matrix``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from shrinktest import independence_matrix
+from shrinktest.cli.input import apart, different, frame, labels_of, read_table
+from shrinktest.cli.options import (
+    COLUMNS,
+    add_kernel,
+    add_method,
+    add_restrictions,
+    add_tests_options,
+    arguments,
+    one_bandwidth,
+    refuse,
+)
+from shrinktest.cli.report import report
+from shrinktest.plots.axes import check_path
+from shrinktest.results.kinds import INDEPENDENCE
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "An independence test for every pair of columns, adjusted for their number."
+    add_tests_options(command)
+    add = command.add_argument
+    add("data", metavar="DATA.csv", help="the observations; - is standard input")
+    add("--x", metavar="NAMES", help=COLUMNS)
+    add("--y", metavar="NAMES", help="test those of --x against these (default: against each other)")
+    add_method(command)
+    add_restrictions(command, INDEPENDENCE.name)
+    add_kernel(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Test which columns depend on which; the exit code."""
+    refuse(args, ("stopping",), "matrix")
+    table = read_table(args.data, args.header)
+    labels = labels_of(args)
+    x = [name for name in table.names if name not in labels.values()] if args.x is None else table.select(args.x)
+    y = None if args.y is None else table.select(args.y)
+    if y is not None and args.x is None:
+        x = [name for name in x if name not in y]
+    apart(labels, [*x, *(y or ())], "--x or --y")
+    different(x, y or [])
+    check_path(args.plot)
+    given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
+    given["bandwidth_x"] = one_bandwidth(args)
+    if y is not None:
+        given["bandwidth_y"] = given["bandwidth_x"]
+    result = independence_matrix(
+        frame(table, x, args.nan_policy),
+        None if y is None else frame(table, y, args.nan_policy),
+        method=args.method,
+        kernel_x=args.kernel,
+        shift=args.shift,
+        **given,
+        **arguments(args, "stopping"),
+    )
+    return report(args, result, bool(result.reject().any()))

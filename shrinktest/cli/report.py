@@ -1,0 +1,18 @@
+"""What a command prints of a result, the picture it saves, and its exit code."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from shrinktest.cli.exits import RAN, REJECTS
+from shrinktest.plots.axes import save
+
+
+def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
+    """Print a result and save its picture; the exit code, which tells whether it ``rejects`` on request."""
+    print(result.to_json() if args.json else result.summary())
+    if args.plot is not None:
+        # of several tests, or of a calibration, there is a picture of its own
+        save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
+    return REJECTS if args.exit_code and rejects else RAN

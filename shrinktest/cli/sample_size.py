@@ -1,0 +1,49 @@
+"""``shrinktest sample-size``."""
+
+from __future__ import annotations
+
+import argparse
+
+from shrinktest.cli.exits import RAN
+from shrinktest.cli.settings import estimators
+from shrinktest.cli.studies import add_study_options, study_arguments
+from shrinktest.estimators import ESTIMATORS
+from shrinktest.plots.axes import check_path, save
+from shrinktest.power import solve_sample_size
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "The sample size at which a test reaches a power, with its interval."
+    add_study_options(command)
+    add = command.add_argument
+    add("design", metavar="DESIGN", help="see `shrinktest power --list`")
+    add("--estimator", metavar="NAME", default="kme", help="such as kme or fkmse:lam_cov=0.3 (default: kme)")
+    add("--power", metavar="POWER", type=float, default=0.8, help="to be reached (default: 0.8)")
+    add("--alpha", metavar="LEVEL", type=float, default=0.05, help="of the test (default: 0.05)")
+    add("--ratio", metavar="RATIO", type=float, help="size of the second sample over that of the first")
+    add("--trials", metavar="N", type=int, default=2000, help="data sets to fit the answer to (default: 2000)")
+    add("--resamples", metavar="N", type=int, default=199, help="relabellings per test (default: 199)")
+    add("--largest", metavar="N", type=int, default=5000, help="look no further (default: 5000)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Find the sample size for a power; the exit code."""
+    check_path(args.plot)
+    given = study_arguments(args)
+    named = estimators(args.estimator)
+    if len(named) > 1:
+        raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
+    ((label, estimator),) = named.items()
+    result = solve_sample_size(
+        estimator=label if label in ESTIMATORS else estimator,
+        power=args.power,
+        alpha=args.alpha,
+        ratio=args.ratio,
+        largest=args.largest,
+        **given,
+    )
+    print(result.summary())
+    if args.plot is not None:
+        save(result.plot, args.plot)
+    return RAN

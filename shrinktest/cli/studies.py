@@ -1,0 +1,71 @@
+"""What the commands for studies of power share: their options, and the design that they name."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from shrinktest.cli.options import KERNELS, STOPPING
+from shrinktest.cli.settings import configured, stopping
+from shrinktest.cli.values import bandwidth, names, setting, width
+from shrinktest.multiple.collection import refuse_several
+from shrinktest.power.designs import Design, as_design
+from shrinktest.results.kinds import KINDS
+
+
+def add_study_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of all studies."""
+    add = command.add_argument
+    what = "a parameter of the design, such as dimension=20; may be repeated"
+    add("--set", metavar="KEY=VALUE", type=setting, action="append", default=[], help=what)
+    add("--kernel", metavar="NAME", type=names, help=f"{KERNELS}, for all variables; several are combined")
+    what = (
+        "of all variables, such as 0.5*median; may be repeated: several are combined, grid is five; for eckerle4 "
+        "median takes that of each subsample"
+    )
+    add("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
+    add("--stopping", metavar="RULE", help=STOPPING)
+    add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
+    add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
+    add("--seed", metavar="N", type=int, default=0, help="of the study (default: 0)")
+    add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
+    add("--plot", metavar="FILE.png", help="save a picture")
+    add("--workers", metavar="N", type=int, help="processes (default: all cores); never changes the result")
+    add("--quiet", action="store_true", help="no progress bar")
+
+
+def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options of all studies give to one, its design included."""
+    design, told = _design(args)
+    return {
+        "design": design,
+        "kernels": told,
+        "n_trials": args.trials,
+        "n_resamples": args.resamples,
+        "stopping": stopping(args.stopping),
+        "rng": args.seed,
+        "store": args.store,
+        "workers": args.workers,
+        "progress": not args.quiet,
+    }
+
+
+def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
+    """The design with its settings, and what the tests are told about their kernels and relabellings."""
+    settings, told = dict(args.set), {}
+    design = as_design(args.design)
+    kind, given = KINDS[design.test], bandwidth(args.bandwidth)
+    if not kind.combines:  # where a list means one for every variable or column
+        refuse_several(f"a {design.test} test", "kme", args.kernel, given)
+    if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
+        settings["bandwidth"] = "median"
+    elif args.bandwidth is not None:
+        told = dict.fromkeys(kind.bandwidths, given)
+    if args.kernel is not None:
+        told |= dict.fromkeys(kind.kernels, args.kernel)
+    for name in ("paired", "shift"):
+        if value := getattr(args, name):
+            if name not in kind.restrictions:
+                raise ValueError(f"--{name} is not for a {design.test} test, which is that of {args.design}")
+            told[name] = value
+    return configured(design, settings, args.design), told

@@ -1,0 +1,111 @@
+"""Hypothesis: the value that a test is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.results.kinds import Kind
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.prepared import Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Variable:
+    """Observations that one kernel compares.
+
+    Parameters
+    ----------
+    points : ndarray, shape (n, d)
+    name : str
+        What messages call them.
+    """
+
+    points: np.ndarray
+    name: str
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Hypothesis(ABC):
+    """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        All observations, one entry for every kernel that the test takes.
+    sizes : tuple of int
+        Numbers of observations, as the result says them.
+    missing : bool
+        Whether missing values remain, so that the result is NaN.
+    own : Relabellings, optional
+        Permutations of the user's, instead of those that the hypothesis allows.
+    """
+
+    kind: ClassVar[Kind]
+
+    variables: tuple[Variable, ...]
+    sizes: tuple[int, ...]
+    missing: bool = False
+    own: Relabellings | None = None
+
+    def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        """The permutations of the test; raises ValueError where they are too few to reject at ``alpha``."""
+        if self.own is None:
+            return self._allowed(n_resamples, rng, alpha)
+        if not isinstance(self.own, Relabellings):
+            raise TypeError(
+                "permutations must be a Relabellings object (a subclass of your own, say), which replaces those that "
+                f"the test draws; got {self.own!r}"
+            )
+        if self.own.size != sum(self.sizes):
+            raise ValueError(
+                f"permutations are of {self.own.size} observations, and the data have {sum(self.sizes)}; make them for "
+                "as many as there are"
+            )
+        return self.own.drawn(n_resamples, rng)
+
+    @abstractmethod
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        """Permutations under which the data have the same law if the hypothesis is true."""
+
+    @abstractmethod
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """The form of the statistic, "biased" or "unbiased"; raises ValueError where it does not exist."""
+
+    @abstractmethod
+    def tuning(self, estimator: MeanEstimator) -> str:
+        """What the estimator tunes when; raises ValueError for what makes no sense here."""
+
+    @abstractmethod
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """The statistic of an estimator and of resolved kernels (one, or a tuple with one for every variable)."""
+
+    def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:
+        """What a result says of an estimator."""
+        return {"estimator": estimator, "form": self.form(estimator, form), "tuning": self.tuning(estimator)}
+
+    def carried(
+        self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
+    ) -> dict[str, Any]:
+        """What the result of a single statistic carries besides; ``permutations`` are not drawn yet."""
+        return {}
+
+    def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
+        """The kernel, or the tuple of kernels, with bandwidths found on the data; errors say whose they are."""
+        if not isinstance(kernel, tuple):
+            return resolve(kernel, self.variables[0], rng)
+        return tuple(resolve(one, variable, rng) for one, variable in zip(kernel, self.variables, strict=True))
+
+
+def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:
+    """The kernel with its bandwidth found on the observations of a variable."""
+    try:
+        return kernel.resolve(variable.points, rng)
+    except ValueError as error:
+        raise ValueError(f"{variable.name}: {error}") from None

@@ -1,0 +1,140 @@
+"""Samples that have one distribution."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest._read import XY, Samples, numbered, read_samples
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.witness import Witness
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.partitions import Contrast, prepare
+from shrinktest.statistics.prepared import Prepared
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EqualDistributions(Hypothesis):
+    """All samples have one distribution, so that observations may change samples.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        One: the pooled observations (N, d), sample after sample.
+    sizes : tuple of int
+        Of the samples.
+    restriction : Restriction
+        Which observations may take each other's places.
+    comparison, weights : str
+        How the distances of the samples' means add up; see :class:`~shrinktest.statistics.partitions.Contrast`.
+    columns : tuple of str, optional
+        Names of the columns.
+    """
+
+    kind: ClassVar[Kind] = K_SAMPLE
+
+    restriction: Restriction = field(default_factory=Restriction)
+    comparison: str = "pairs"
+    weights: str = "sizes"
+    columns: tuple[str, ...] | None = None
+
+    @classmethod
+    def read(
+        cls, *samples: Any, nan_policy: str = "raise", blocks: Any = None, groups: Any = None, **options: Any
+    ) -> Self:
+        """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
+        names = numbered("samples", len(samples))
+        read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
+        return cls._of(read, "the samples", **options)
+
+    @classmethod
+    def _of(cls, samples: Samples, name: str, **options: Any) -> Self:
+        return cls(
+            variables=(Variable(np.vstack(samples.values), name),),
+            sizes=tuple(map(len, samples.values)),
+            missing=samples.missing,
+            restriction=samples.restriction,
+            **options,
+        )
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """All observations (N, d), sample after sample."""
+        return self.variables[0].points
+
+    @property
+    def contrast(self) -> Contrast:
+        """How distances add up to the statistic."""
+        return Contrast(self.sizes, self.comparison, self.weights)
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return self.restriction.partitions(n_resamples, rng, self.sizes, alpha)
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """Unbiased by default where the sizes differ, because the biased form is one-sided there."""
+        if self.comparison == "pooled":
+            if form == "unbiased":
+                raise ValueError(
+                    "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares "
+                    "observations with every sample, so that what chance adds is in the inner products as well; use "
+                    "statistic='biased'"
+                )
+            return "biased"
+        if form == "auto":
+            return "unbiased" if len(set(self.sizes)) > 1 else "biased"
+        return form
+
+    def tuning(self, estimator: MeanEstimator) -> str:
+        """As the estimator says for samples of these sizes."""
+        tuning = estimator.tuning_for(self.sizes)
+        two = len(self.sizes) == 2 and self.comparison == "pairs"
+        if estimator.smooths and tuning not in ("pooled", "fixed") and not two:
+            raise ValueError(
+                f"tuning={tuning!r}: noise that is tuned again in every partition would have to be the same in all "
+                "samples for equal distributions to have equal estimates; use tuning='pooled', or fix the variance"
+            )
+        return tuning
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Distances of the estimates, for every partition."""
+        tuning = self.tuning(estimator)
+        return prepare(
+            estimator, kernel, self.pooled, self.contrast, form=form, tuning=tuning, grams=grams, workers=workers
+        )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoEqualDistributions(EqualDistributions):
+    """Two samples have one distribution."""
+
+    kind: ClassVar[Kind] = TWO_SAMPLE
+
+    @classmethod
+    def read(  # type: ignore[override]  # these are two
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        paired: Any = False,
+        groups: Any = None,
+        **options: Any,
+    ) -> Self:
+        """The hypothesis about two samples as users give them."""
+        read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
+        return cls._of(read, "X and Y", columns=read.columns, **options)
+
+    def carried(
+        self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
+    ) -> dict[str, Any]:
+        """How to compute the estimates again, on the same permutations."""
+        state = permutations.rng.bit_generator.state
+        witness = Witness(self, estimator, prepared.kernel, form, self.tuning(estimator), permutations, state)
+        return {"again": witness}

@@ -1,0 +1,85 @@
+"""Two variables that are independent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest._read import XY, read_variables
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.kinds import INDEPENDENCE, Kind
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.pairings import prepare, tuning_of
+from shrinktest.statistics.prepared import Prepared
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Independence(Hypothesis):
+    """Two variables are independent, so that the observations of the second may be permuted.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        Those of x (n, p) and of y (n, q).
+    sizes : tuple of int
+        (n,)
+    restriction : Restriction
+        Which observations of y may take each other's places.
+    """
+
+    kind: ClassVar[Kind] = INDEPENDENCE
+
+    restriction: Restriction = field(default_factory=Restriction)
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        groups: Any = None,
+        shift: Any = None,
+        **options: Any,
+    ) -> Self:
+        """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
+        return cls(
+            variables=tuple(Variable(z, name) for z, name in zip(read.values, XY, strict=True)),
+            sizes=(len(read.values[0]),),
+            missing=read.missing,
+            restriction=read.restriction,
+            **options,
+        )
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """Biased by default; the unbiased form needs an estimator that does not shrink."""
+        if form != "unbiased":
+            return "biased"
+        if not estimator.unbiased_pairs:
+            raise ValueError(
+                "statistic='unbiased' of an independence test exists for the standard and the marginalised means "
+                f"only; use statistic='biased' with {estimator!r}"
+            )
+        if self.sizes[0] < 4:
+            raise ValueError(f"statistic='unbiased' needs at least 4 pairs; found {self.sizes[0]}")
+        return form
+
+    def tuning(self, estimator: MeanEstimator) -> str:
+        """As the estimator says for one sample of pairs."""
+        return tuning_of(estimator, self.sizes[0])
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the estimated cross-covariance operator, for every pairing."""
+        x, y = (variable.points for variable in self.variables)
+        series = self.restriction.series(len(x))
+        return prepare(estimator, kernel, x, y, form=form, grams=grams, series=series, workers=workers)

@@ -1,0 +1,64 @@
+"""Several variables that are jointly independent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest._read import numbered, read_variables
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.shuffles import Shuffles
+from shrinktest.results.kinds import JOINT, Kind
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.pairings import tuning_of
+from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.shuffles import prepare
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointIndependence(Hypothesis):
+    """Several variables are jointly independent, so that all but the first may be permuted, each by itself.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        Those of every variable (n, p_l).
+    sizes : tuple of int
+        (n,)
+    """
+
+    kind: ClassVar[Kind] = JOINT
+
+    @classmethod
+    def read(cls, *variables: Any, nan_policy: str = "raise", **options: Any) -> Self:
+        """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`."""
+        names = numbered("variables", len(variables))
+        read = read_variables(variables, names, nan_policy)
+        named = tuple(Variable(z, name) for z, name in zip(read.values, names, strict=True))
+        return cls(variables=named, sizes=(len(read.values[0]),), missing=read.missing, **options)
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return Shuffles(n_resamples=n_resamples, rng=rng, n=self.sizes[0], variables=len(self.variables))
+
+    def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        """Shuffles of all variables but the first."""
+        if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
+            return self.own.drawn(n_resamples, rng)
+        return super().permutations(n_resamples, rng, alpha)
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """There is the biased form only."""
+        return "biased"
+
+    def tuning(self, estimator: MeanEstimator) -> str:
+        """As the estimator says for one sample of rows."""
+        return tuning_of(estimator, self.sizes[0])
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
+        values = [variable.points for variable in self.variables]
+        return prepare(estimator, kernel, values, memory=grams.options["memory"])

@@ -1,0 +1,68 @@
+"""Settings: the arguments that all tests share, checked once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._validate import choice, level, resamples
+from shrinktest.nulls.stopping import Stopping, as_stopping
+from shrinktest.statistics.prepared import FORMS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a test is run, whatever it tests.
+
+    Parameters
+    ----------
+    form : {"auto", "biased", "unbiased"}
+    n_resamples : int or inf
+    alpha : float
+    stopping : Stopping, optional
+    workers : int
+    progress : bool
+    gram : str
+    rank : int, optional
+    memory : float
+        Bytes that kernel values may take.
+    """
+
+    form: str
+    n_resamples: float
+    alpha: float
+    stopping: Stopping | None
+    workers: int
+    progress: bool
+    gram: str
+    rank: int | None
+    memory: float
+
+    @classmethod
+    def read(
+        cls,
+        *,
+        n_resamples: Any,
+        alpha: Any,
+        workers: Any,
+        progress: bool,
+        statistic: str = "biased",
+        stopping: Any = None,
+        gram: str = "dense",
+        rank: int | None = None,
+        max_memory: Any = None,
+    ) -> Settings:
+        """Settings from the arguments of a test; raises ValueError or TypeError naming the one that is wrong."""
+        alpha = level(alpha)
+        return cls(
+            form=choice(statistic, FORMS, "statistic"),
+            n_resamples=resamples(n_resamples),
+            alpha=alpha,
+            stopping=as_stopping(stopping, alpha),
+            workers=n_workers(workers),
+            progress=progress,
+            gram=gram,
+            rank=rank,
+            memory=memory_limit(max_memory),
+        )

@@ -1,0 +1,227 @@
+"""Run a test of a hypothesis: with one estimator and kernel, with several combined, or several tests side by side."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import as_rng, rng_provenance
+from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.hypotheses.base import Hypothesis, resolve
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.multiple.aggregation import aggregated, refuse_stopping
+from shrinktest.multiple.collection import Asked, Collection, collect, is_several
+from shrinktest.nulls.permutation import Null
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.results.conclude import conclude, warn_too_few
+from shrinktest.results.result import TestResult
+from shrinktest.statistics.gram import Grams
+
+
+def run(
+    hypothesis: Hypothesis,
+    estimator: Any,
+    asked: Sequence[Asked],
+    settings: Settings,
+    rng: Any,
+) -> TestResult:
+    """Test a hypothesis with what was asked for: one estimator with its kernels, or a combination of several.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+    estimator
+        As users give it.
+    asked : sequence of Asked
+        The kernel and the bandwidth for every variable, as users give them.
+    settings : Settings
+    rng
+        Seed or source of the permutations.
+    """
+    generator = as_rng(rng)
+    common: dict[str, Any] = {
+        "test": hypothesis.kind.name,
+        "n_observations": hypothesis.sizes,
+        "alpha": settings.alpha,
+        "rng": rng_provenance(generator),
+    }
+    if hypothesis.kind.combines and is_several(
+        estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))
+    ):
+        collection = collect(estimator, asked, hypothesis.variables, generator)
+        return _combined(hypothesis, collection, settings, generator, common)
+    one = as_estimator(estimator)
+    kernels = tuple(as_kernel(each.kernel, each.bandwidth, each.name) for each in asked)
+    kernel = kernels if len(kernels) > 1 else kernels[0]
+    described = hypothesis.described(one, settings.form)
+    if hypothesis.missing:
+        return conclude(None, kernel=kernel, **described, **common)
+    permutations = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
+    grams = Grams(settings.gram, settings.rank, settings.memory, generator)
+    resolved = hypothesis.resolved(kernel, generator)
+    prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
+    carried = hypothesis.carried(one, prepared, described["form"], permutations)
+    null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
+    told = {**prepared.about(), **described, **common, **carried}
+    return conclude(null, restriction=permutations.restriction, **told)
+
+
+def _combined(
+    hypothesis: Hypothesis,
+    collection: Collection,
+    settings: Settings,
+    generator: np.random.Generator,
+    common: dict[str, Any],
+) -> TestResult:
+    """Every member of a collection on the same permutations, and what they say together.
+
+    What is kept of a member is its statistic over the permutations; Gram matrices only as long as there is room.
+    """
+    refuse_stopping(settings.stopping)
+    members = collection.members
+    described = [hypothesis.described(member.estimator, settings.form) for member in members]
+    if hypothesis.missing:
+        nothing = (conclude(None, kernel=m.kernel, **d, **common) for m, d in zip(members, described, strict=True))
+        return aggregated(collection, (), tuple(nothing), **common)
+    # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
+    for_kernels = _source_for_kernels(generator)
+    grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels)
+    resolved = _Resolved(for_kernels, fresh=grams.random)
+    common["restriction"] = hypothesis.permutations(
+        settings.n_resamples, copy.deepcopy(generator), settings.alpha
+    ).restriction
+    nulls: list[Null | None] = [None] * len(members)
+    results: list[TestResult | None] = [None] * len(members)
+    order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
+    for left, i in enumerate(order, start=1):
+        kernel = resolved(hypothesis, members[i].kernel)
+        prepared = hypothesis.prepare(members[i].estimator, kernel, described[i]["form"], grams, settings.workers)
+        source = copy.deepcopy(generator) if left < len(members) else generator  # goes on as after a single test
+        permutations = hypothesis.permutations(settings.n_resamples, source, settings.alpha)
+        null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
+        nulls[i] = null
+        results[i] = conclude(null, warn=False, **prepared.about(), **described[i], **common)
+    found = [null for null in nulls if null is not None]
+    warn_too_few(found[0].values.size + (not found[0].exact), settings.alpha, exact=found[0].exact, stacklevel=5)
+    return aggregated(collection, tuple(found), tuple(one for one in results if one is not None), **common)
+
+
+class _Resolved:
+    """Kernels with their bandwidths found on the data, every distinct kernel of a variable once.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    fresh : bool
+        Whether every call resolves anew, for kernels whose coordinates are drawn for each of them.
+    """
+
+    def __init__(self, rng: np.random.Generator, *, fresh: bool) -> None:
+        self.rng, self.fresh = rng, fresh
+        self._known: list[tuple[np.ndarray, Kernel, Kernel]] = []
+
+    def __call__(self, hypothesis: Hypothesis, kernel: Any) -> Any:
+        """The kernel, or the tuple with one for every variable."""
+        if not isinstance(kernel, tuple):
+            return self.one(hypothesis, 0, kernel)
+        return tuple(self.one(hypothesis, v, one) for v, one in enumerate(kernel))
+
+    def one(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
+        """The kernel of one variable."""
+        variable = hypothesis.variables[v]
+        for points, asked, resolved in self._known:
+            if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
+                return resolved
+        resolved = resolve(kernel, variable, self.rng)
+        self._known.append((variable.points, kernel, resolved))
+        return resolved
+
+
+def _by_kernel(kernels: list[Any]) -> list[int]:
+    """The places of kernels, those of equal ones side by side."""
+    return sorted(range(len(kernels)), key=lambda i: kernels.index(kernels[i]))
+
+
+def run_side_by_side(
+    hypotheses: Sequence[Hypothesis],
+    estimator: MeanEstimator,
+    kernels: Sequence[Any],
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+) -> tuple[list[Null], dict[str, Any]]:
+    """The null distributions of several tests, each on permutations from a generator in the same state.
+
+    Parameters
+    ----------
+    hypotheses : sequence of Hypothesis
+    estimator : MeanEstimator
+    kernels : sequence
+        As they were asked for, one entry (a kernel or a pair) for every hypothesis.
+    settings : Settings
+    generator : numpy.random.Generator
+    method : str
+        How p-values will be adjusted.
+
+    Returns
+    -------
+    nulls : list of Null
+    about : dict
+        What a result says of all of them.
+    """
+    described = hypotheses[0].described(estimator, settings.form)
+    setup = setup_generator(generator)
+    again = same_state(generator)
+    first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
+    _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
+    grams = Grams(settings.gram, settings.rank, settings.memory, setup)
+    resolved = _Resolved(setup, fresh=False)
+    nulls, notes = [], []
+    for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
+        for hypothesis, kernel in zip(hypotheses, kernels, strict=True):
+            resolved.one(hypothesis, v, kernel[v] if isinstance(kernel, tuple) else kernel)
+    for hypothesis, kernel in zip(hypotheses, kernels, strict=True):
+        used = Grams(settings.gram, settings.rank, settings.memory, setup) if grams.random else grams
+        prepared = hypothesis.prepare(
+            estimator, resolved(hypothesis, kernel), described["form"], used, settings.workers
+        )
+        permutations = hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
+        nulls.append(prepared.null(permutations, workers=settings.workers, progress=settings.progress))
+        notes += prepared.notes
+    return nulls, {**described, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
+
+
+def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> None:
+    """Warn when not even the smallest p-value there can be, adjusted, is as small as ``alpha``.
+
+    Step-up methods may reject even then, so no factor applies.
+    """
+    rows, factor = relabellings.count, 1.0
+    if method in ("bonferroni", "holm"):
+        factor = float(tests)
+    elif method in ("sidak", "holm-sidak"):
+        factor = rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
+    warn_too_few(rows, alpha, factor, exact=relabellings.exact, stacklevel=5)
+
+
+def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:
+    """Random numbers that are independent of those the generator goes on to draw, which stay what they are."""
+    beside = copy.deepcopy(generator)
+    return np.random.default_rng([*beside.integers(2**63, size=2).tolist(), 1])
+
+
+def same_state(generator: np.random.Generator) -> Callable[[], np.random.Generator]:
+    """A function that returns generators which draw what ``generator`` will draw next; it is moved on once."""
+    kept = copy.deepcopy(generator)
+    generator.bytes(8)  # so that the next test of the caller's does not see these permutations again
+    return lambda: copy.deepcopy(kept)
+
+
+def setup_generator(generator: np.random.Generator) -> np.random.Generator:
+    """Random numbers for bandwidths and landmarks, apart from those of the permutations that ``generator`` draws."""
+    words = copy.deepcopy(generator).integers(2**63, size=4)
+    return np.random.default_rng(np.random.SeedSequence([int(word) for word in words]))  # hashes them

@@ -1,0 +1,159 @@
+"""AggregateResult: what a test that combines several statistics found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.result import TestResult
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from shrinktest.results.text import Summary
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AggregateResult(TestResult):
+    """Result of a test that combines several estimators, kernels or bandwidths; ``statistic, pvalue = result`` works.
+
+    All of a :class:`TestResult`, of the combined test, and what the members found.
+
+    Attributes
+    ----------
+    statistic : float
+        Minus the decimal logarithm of the smallest weighted p-value among the members.
+    pvalue : float
+        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all relabellings.
+    null_distribution : ndarray, shape (n_resamples,)
+        The combined statistic over the relabellings.
+    estimator : Collection
+        The members with the kernels as they were asked for.
+    kernel, bandwidth : tuple
+        Those of the members, as they were used.
+    form, tuning, route : str
+        Of the members; joined by "/" where they differ.
+    members : tuple of TestResult
+        What every member found on the same relabellings; their p-values are not adjusted.
+    adjusted : ndarray, shape (k,)
+        p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
+        ``pvalue``.
+    decided : int
+        Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
+    test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
+        As in a :class:`TestResult`.
+    estimates, tolerance, stopping, stopped
+        Empty, 0, None and False: the members have estimates and tolerances, and the drawing is never stopped early.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(1)
+    >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
+    >>> result = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], rng=0)
+    >>> result.table[["estimator", "bandwidth", "pvalue", "adjusted"]].round(3)
+      estimator  bandwidth  pvalue  adjusted
+    0     KME()      3.339   0.015     0.015
+    1   FKMSE()      3.339   0.009     0.009
+    2     KME()      1.670   0.001     0.001
+    3   FKMSE()      1.670   0.001     0.001
+    >>> result.reject()
+    True
+    """
+
+    members: tuple[TestResult, ...]
+    adjusted: np.ndarray
+    decided: int = 0
+
+    def __repr__(self) -> str:
+        return f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members, best={self.best!r})"
+
+    @property
+    def best(self) -> TestResult:
+        """The member with the smallest weighted p-value: the one that decided."""
+        return self.members[self.decided]
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """The members (pandas): estimator, kernel, bandwidth, form, statistic, pvalue, adjusted, weight.
+
+        For independence kernel and bandwidth are those of both variables: kernel_x, kernel_y, bandwidth_x,
+        bandwidth_y.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return [self._row(i) for i in range(len(self.members))]
+
+    def _row(self, i: int) -> dict[str, Any]:
+        member = self.members[i]
+        pair = isinstance(member.kernel, tuple)
+        kernels = member.kernel if pair else (member.kernel,)
+        suffixes = ("_x", "_y") if pair else ("",)
+        named = zip(suffixes, kernels, strict=True)
+        names: dict[str, Any] = {f"kernel{suffix}": type(kernel).__name__ for suffix, kernel in named}
+        named = zip(suffixes, kernels, strict=True)
+        names |= {f"bandwidth{suffix}": getattr(kernel, "bandwidth", None) for suffix, kernel in named}
+        return {
+            "estimator": repr(member.estimator),
+            **names,
+            "form": member.form,
+            "statistic": member.statistic,
+            "pvalue": member.pvalue,
+            "adjusted": float(self.adjusted[i]),
+            "weight": self.estimator.members[i].weight,
+        }
+
+    def witness(self, points: Any) -> np.ndarray:
+        """Of two samples: the witness function of the member that decided, at ``points`` (m, d), shape (m,)."""
+        return np.asarray(self.best.witness(points))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("witness_band", "plot_witness", "contributions") and self.kind == TWO_SAMPLE:
+            raise AttributeError(
+                "the band, the contributions and the picture of a combined test would be those of the member that the "
+                "data chose, and not exact; run two_sample_test with one estimator and one bandwidth, chosen beforehand"
+            )
+        return super().__getattr__(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names; the members without their null distributions."""
+        out = super().to_dict()
+        out["kernel"] = [member.to_dict()["kernel"] for member in self.members]
+        hidden = ("null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations")
+        members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
+        for i, member in enumerate(members):
+            member |= {"adjusted": float(self.adjusted[i]), "weight": self.estimator.members[i].weight}
+        out |= {"decided": self.decided, "members": members}
+        return out
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for a table of results (pandas); ``table`` has one for every member."""
+        return super().to_frame().drop(columns=["decided", "members"])
+
+    def summary(self) -> Summary:
+        """What was combined and what came out, as a table that prints as text and renders as HTML in a notebook."""
+        from shrinktest.results.summary import aggregate_summary
+
+        return aggregate_summary(self)
+
+    def plot_null(self, ax: Axes | None = None) -> Axes:
+        """Histogram of the combined statistic over the relabellings, with the observed and the critical value."""
+        ax = super().plot_null(ax)
+        ax.set_xlabel("-log10 of the smallest weighted p-value")
+        ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")
+        return ax
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """p-values of the members, as they are and adjusted, and that of the combined test (matplotlib)."""
+        from shrinktest.plots.members import plot_members
+
+        return plot_members(self, ax)

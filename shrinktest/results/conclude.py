@@ -1,0 +1,75 @@
+"""What a test returns: its result, made of the null distribution."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from shrinktest.nulls.permutation import Null
+from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.result import TestResult, versions
+from shrinktest.results.two_sample import TwoSampleResult
+
+
+def conclude(
+    null: Null | None,
+    *,
+    test: str,
+    alpha: float,
+    n_observations: tuple[int, ...],
+    kernel: Any = None,
+    warn: bool = True,
+    **rest: Any,
+) -> TestResult:
+    """The result of a null distribution; ``None`` where missing values propagate.
+
+    What a statistic of one's own does not have (estimator, kernel, form, tuning, route) may be left out.
+    """
+    result = TwoSampleResult if test == TWO_SAMPLE.name else TestResult
+    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+    widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
+    shared: dict[str, Any] = {
+        "test": test,
+        "kernel": kernel,
+        "bandwidth": widths if isinstance(kernel, tuple) else widths[0],
+        "alpha": alpha,
+        "n_observations": n_observations,
+        "versions": versions(),
+        **{"estimator": None, "form": "", "tuning": "", "route": "", "estimates": (), "rng": {}},
+        **rest,
+    }
+    if null is None:
+        nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
+        shared["estimates"] = ()
+        return result(**nothing, n_resamples=0, exact=False, **shared)
+    if warn and null.n_planned:
+        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=5)
+    return result(
+        statistic=null.observed,
+        pvalue=null.pvalue,
+        null_distribution=null.values,
+        n_resamples=null.values.size,
+        exact=null.exact,
+        tolerance=null.tolerance,
+        stopping=null.stopping,
+        n_planned=null.n_planned,
+        stopped=null.stopped,
+        **shared,
+    )
+
+
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
+    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
+    smallest = factor / rows
+    if rows > 1 and smallest > alpha:
+        relabellings = rows - (not exact)
+        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
+        warnings.warn(
+            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
+            f"= {alpha:g}: the test can never reject; "
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
+            UserWarning,
+            stacklevel=stacklevel,
+        )

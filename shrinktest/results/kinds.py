@@ -1,0 +1,168 @@
+"""Kind: what distinguishes the tests of this package in words and arguments, in one table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """The words and arguments of one kind of test.
+
+    Parameters
+    ----------
+    name : str
+        As in ``result.test``.
+    title, null : str
+        Heading of its summary, and its null hypothesis.
+    statistic : str
+        Name of its statistic, for pictures.
+    unit : str
+        What its observations are called.
+    estimates : tuple of str
+        Names of the estimates; a single one that ends in a space is numbered, as in "sample 0", "sample 1".
+    variables : tuple of str
+        Names of the kernels where there are several; empty: they are numbered.
+    several_samples : bool
+        Whether its data are samples that can differ in size, and not rows that belong together.
+    kernels, bandwidths : tuple of str
+        The arguments that take its kernels and their bandwidths.
+    restrictions : tuple of str
+        The arguments that restrict its permutations.
+    settings : tuple of str
+        Arguments that no other test has.
+    forms : tuple of str
+        The arguments that say which form of the statistic, and how the kernel is evaluated.
+    combines : bool
+        Whether it combines several estimators, kernels or bandwidths.
+    counted : str
+        What the sizes ``n`` of a power study count.
+    permuted : str
+        What a permutation does to the data.
+    several : str
+        What is tested where there is one test for each.
+    """
+
+    name: str
+    title: str = "Permutation test"
+    null: str = "exchangeability"
+    statistic: str = ""
+    unit: str = "observations"
+    estimates: tuple[str, ...] = ("estimate ",)
+    variables: tuple[str, ...] = ()
+    several_samples: bool = False
+    kernels: tuple[str, ...] = ("kernel",)
+    bandwidths: tuple[str, ...] = ("bandwidth",)
+    restrictions: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ("statistic", "gram", "rank")
+    combines: bool = False
+    counted: str = "observations"
+    permuted: str = "observations permuted"
+    several: str = "hypotheses"
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The arguments that a power study passes on."""
+        return (*self.settings, *self.kernels, *self.bandwidths, *self.forms, *self.restrictions)
+
+    @property
+    def described(self) -> str:
+        """The name with its article, such as "an independence test"."""
+        return f"{'an' if self.name[:1] in 'aeiou' else 'a'} {self.name} test"
+
+    def estimate_names(self, count: int) -> tuple[str, ...]:
+        """A name for each of ``count`` estimates.
+
+        Examples
+        --------
+        >>> TWO_SAMPLE.estimate_names(2), K_SAMPLE.estimate_names(3)
+        (('X', 'Y'), ('sample 0', 'sample 1', 'sample 2'))
+        """
+        if len(self.estimates) == 1 and self.estimates[0].endswith(" "):
+            return tuple(f"{self.estimates[0]}{i}" for i in range(count))
+        return self.estimates
+
+    def kernel_names(self, count: int) -> tuple[str, ...]:
+        """A name for each of ``count`` kernels; nothing for a single one.
+
+        Examples
+        --------
+        >>> TWO_SAMPLE.kernel_names(1), INDEPENDENCE.kernel_names(2), JOINT.kernel_names(3)
+        (('',), ('X', 'Y'), ('0', '1', '2'))
+        """
+        if count == 1:
+            return ("",)
+        return self.variables or tuple(map(str, range(count)))
+
+
+TWO_SAMPLE = Kind(
+    name="two-sample",
+    title="Kernel two-sample test (MMD)",
+    null="equal distributions",
+    statistic="MMD²",
+    estimates=("X", "Y"),
+    several_samples=True,
+    restrictions=("blocks", "paired", "groups"),
+    combines=True,
+    counted="observations in X",
+    permuted="rows of both samples exchanged",
+    several="columns",
+)
+INDEPENDENCE = Kind(
+    name="independence",
+    title="Kernel independence test (HSIC)",
+    null="independence",
+    statistic="HSIC",
+    unit="pairs",
+    estimates=("pairs",),
+    variables=("X", "Y"),
+    kernels=("kernel_x", "kernel_y"),
+    bandwidths=("bandwidth_x", "bandwidth_y"),
+    restrictions=("blocks", "groups", "shift"),
+    combines=True,
+    counted="pairs",
+    permuted="rows of Y permuted",
+    several="pairs of columns",
+)
+K_SAMPLE = Kind(
+    name="k-sample",
+    title="Kernel k-sample test",
+    null="equal distributions",
+    statistic="k-sample",
+    estimates=("sample ",),
+    several_samples=True,
+    restrictions=("blocks", "groups"),
+    settings=("comparison", "weights"),
+    counted="observations in the first sample",
+    permuted="rows of all samples exchanged",
+)
+JOINT = Kind(
+    name="joint-independence",
+    title="Kernel joint independence test (dHSIC)",
+    null="joint independence",
+    statistic="dHSIC",
+    unit="rows",
+    estimates=("rows",),
+    kernels=("kernels",),
+    bandwidths=("bandwidths",),
+    forms=(),
+    counted="rows",
+    permuted="rows of all variables but the first permuted",
+)
+
+#: Every kind of test, by the name that results have it under.
+KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT)}
+
+
+def kind_of(name: str) -> Kind:
+    """The kind of test of this name; for a test of the user's own, one that is not in the table.
+
+    Examples
+    --------
+    >>> kind_of("independence").options
+    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'statistic', 'gram', 'rank', 'blocks', 'groups', 'shift')
+    >>> kind_of("of medians").title
+    'Permutation test'
+    """
+    return KINDS.get(name) or Kind(name=name)

@@ -1,0 +1,207 @@
+"""MultipleTestsResult: what several tests on shared permutations found, adjusted for their number."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._validate import choice, level
+from shrinktest.estimators import MeanEstimator
+from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.results.kinds import kind_of
+from shrinktest.results.result import plain_json, versions
+from shrinktest.results.text import Table, numbered
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+WESTFALL_YOUNG = "westfall-young"
+#: How p-values are adjusted: on the shared relabellings, or by a method of statsmodels' ``multipletests``.
+METHODS = (
+    *(WESTFALL_YOUNG, "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel"),
+    *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultipleTestsResult:
+    """Result of several tests on shared permutations, with p-values adjusted for their number.
+
+    Attributes
+    ----------
+    test : str
+        "two-sample" (a test for every column) or "independence" (a test for every pair of columns).
+    keys : tuple of str
+        What names a test: ``("column",)`` or ``("x", "y")``.
+    labels : tuple of tuple of str
+        The names of the tests, in order.
+    statistics, pvalues : ndarray, shape (k,)
+        Of the single tests, not adjusted.
+    adjusted : ndarray, shape (k,)
+        p-values adjusted by ``method``.
+    method : str
+        "westfall-young" or a method of statsmodels' ``multipletests``.
+    null_distributions : ndarray, shape (n_resamples, k)
+        The statistics over the relabellings, a row for each; with ``exact`` these are all, the observed one included.
+    tolerances : ndarray, shape (k,)
+        How far below an observed statistic still counts as a tie.
+    exact : bool
+        Whether all relabellings were enumerated.
+    estimator : MeanEstimator
+    n_observations : tuple of int
+        Sizes of the samples, or the number of rows.
+    alpha : float
+        Level at which ``reject``, ``table`` and ``summary`` decide.
+    rng : dict
+        Bit generator, seed entropy and state before the first draw.
+    restriction : str
+        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+    form, tuning : str
+        Of the statistics, as in a :class:`TestResult`.
+    notes : tuple of str
+        What a reader should know about this combination.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test_columns
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test_columns(rng.normal(size=(30, 3)), rng.normal([0, 2, 0], size=(30, 3)), rng=0)
+    >>> len(result), result.reject().tolist()
+    (3, [False, True, False])
+    """
+
+    test: str
+    keys: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    statistics: np.ndarray
+    pvalues: np.ndarray
+    adjusted: np.ndarray
+    method: str
+    null_distributions: np.ndarray
+    tolerances: np.ndarray
+    exact: bool
+    estimator: MeanEstimator
+    n_observations: tuple[int, ...]
+    alpha: float
+    rng: dict[str, Any]
+    restriction: str = ""
+    form: str = "biased"
+    tuning: str = "fixed"
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return (
+            f"MultipleTestsResult({len(self)} {self.test} tests, method={self.method!r}, "
+            f"{int(self.reject().sum())} rejected at {self.alpha:g})"
+        )
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
+        return float(self.adjusted.min())
+
+    def reject(self, alpha: float | None = None) -> np.ndarray:
+        """Which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
+        at = self.alpha if alpha is None else level(alpha)
+        return (self.adjusted if at == self.alpha else adjust(self, self.method, at)) <= at
+
+    def with_method(self, method: str) -> MultipleTestsResult:
+        """The same tests, adjusted by another method."""
+        return replace(self, method=method, adjusted=adjust(self, method, self.alpha))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a test (pandas): its name, statistic, pvalue, adjusted, reject."""
+        import pandas as pd
+
+        named = {key: [label[i] for label in self.labels] for i, key in enumerate(self.keys)}
+        numbers = {"statistic": self.statistics, "pvalue": self.pvalues, "adjusted": self.adjusted}
+        return pd.DataFrame({**named, **numbers, "reject": self.reject()})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each."""
+        rejected = self.reject().tolist()
+        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)
+        named = (dict(zip(self.keys, label, strict=True)) for label in self.labels)
+        names = ("statistic", "pvalue", "adjusted", "reject")
+        rows = (dict(zip(names, numbers, strict=True)) for numbers in zip(*columns, strict=True))
+        return {
+            "test": self.test,
+            "pvalue": self.pvalue,
+            "method": self.method,
+            "alpha": self.alpha,
+            "n_resamples": len(self.null_distributions),
+            "exact": self.exact,
+            "estimator": repr(self.estimator),
+            "n_observations": list(self.n_observations),
+            "form": self.form,
+            "tuning": self.tuning,
+            "restriction": self.restriction,
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": versions(),
+            "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    def summary(self) -> str:
+        """What was done, and the tests, most significant first."""
+        count, how = len(self.null_distributions), "all" if self.exact else "random"
+        within = f"{self.restriction}, " if self.restriction else ""
+        order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
+        rejected = self.reject()
+        rows = [
+            [
+                *self.labels[i],
+                f"{self.statistics[i]:.6g}",
+                f"{self.pvalues[i]:.4g}",
+                f"{self.adjusted[i]:.4g}",
+                "reject" if rejected[i] else "",
+            ]
+            for i in order
+        ]
+        head = (
+            f"Kernel {self.test} tests of {len(self)} {kind_of(self.test).several}",
+            f"Estimator:     {self.estimator!r}",
+            f"Observations:  {' + '.join(map(str, self.n_observations))}",
+            f"Permutations:  {count} ({how}), {within}shared by all tests",
+            f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
+        )
+        table = Table(rows, "r", headers=[*self.keys, "statistic", "p-value", "adjusted", ""], below="-")
+        return "\n".join([*head, table.as_text(), *numbered(self.notes)])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""
+        from shrinktest.plots.many import plot_many
+
+        return plot_many(self, ax)
+
+
+def adjust(tests: MultipleTestsResult, method: str, alpha: float) -> np.ndarray:
+    """p-values (k,) adjusted by a method; two-stage methods depend on the level."""
+    choice(method, METHODS, "method")
+    if np.isnan(tests.pvalues).any():  # n_resamples=0
+        return np.full(len(tests), np.nan)
+    if method == WESTFALL_YOUNG:
+        return step_down(_comparable(tests))
+    from statsmodels.stats.multitest import multipletests
+
+    return np.asarray(multipletests(tests.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
+
+
+def _comparable(tests: MultipleTestsResult) -> np.ndarray:
+    rows = tests.null_distributions
+    if not tests.exact:
+        rows = np.vstack([tests.statistics[None], rows])
+    return scores(rows, tests.tolerances)

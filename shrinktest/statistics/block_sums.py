@@ -1,0 +1,103 @@
+"""Sums of a Gram matrix over pairs of parts, which is all that scaled means need of a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from shrinktest.statistics.gram import Gram
+from shrinktest.statistics.products import along, members_of, times
+
+#: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
+BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+
+_PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
+
+
+def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
+    """The sums as a function of partitions into parts of these sizes."""
+    z = gram.coordinates()
+    if z is not None:
+        return _by_coordinates(z, gram.kernel.diagonal(gram.points), sizes)
+    matrix = gram.matrix(workers)
+    if len(matrix) <= _PLAIN:
+        return _plain(matrix, len(sizes))
+    return _of_two(matrix, sizes) if len(sizes) == 2 else _compiled(matrix, len(sizes))
+
+
+def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
+    parts, rank = len(sizes), z.shape[1]
+    constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
+    features = np.ascontiguousarray(z) if constant is not None else np.hstack([z, diagonal[:, None]])
+    whole = features.sum(axis=0)
+
+    def sums_of_features(labels: np.ndarray, part: int, out: np.ndarray) -> None:
+        if features.size <= _PLAIN**2:
+            out[:] = times(members_of(labels, part), features)
+            return
+        from shrinktest._compiled.sums import feature_sums, octets_of
+
+        feature_sums(features, octets_of(labels == part), out)
+
+    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        sums = np.empty((parts, len(labels), features.shape[1]))
+        for p in range(parts - 1):
+            sums_of_features(labels, p, sums[p])
+        sums[-1] = whole - sums[:-1].sum(axis=0)
+        means = np.ascontiguousarray(sums[:, :, :rank].transpose(1, 0, 2))
+        traces = sums[:, :, -1].T
+        if constant is not None:
+            traces = np.repeat(constant * np.array([sizes]), len(labels), axis=0)
+        return means @ means.transpose(0, 2, 1), traces
+
+    return blocks_of
+
+
+def _plain(matrix: np.ndarray, parts: int) -> BlockSums:
+    diagonal, everything, trace = np.diagonal(matrix).copy(), float(matrix.sum()), float(np.trace(matrix))
+
+    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        members = [members_of(labels, p) for p in range(parts)]
+        sums, traces = np.zeros((len(labels), parts, parts)), np.empty((len(labels), parts))
+        for p in range(parts - 1):
+            image = times(members[p], matrix)
+            for q in range(p, parts):
+                sums[:, p, q] = sums[:, q, p] = along(image, members[q])
+            traces[:, p] = times(members[p], diagonal[:, None])[:, 0]
+        sums[:, -1, -1] = everything - sums.sum(axis=(1, 2))
+        traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
+        return sums, traces
+
+    return blocks_of
+
+
+def _of_two(matrix: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
+    """Two parts: the sum over one and its sum with everything tell the rest."""
+    from shrinktest._compiled.sums import octets_of, split_sums
+
+    rows = matrix.sum(axis=1)
+    everything, trace = float(rows.sum()), float(np.trace(matrix))
+
+    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        out = np.empty((len(labels), 3))
+        split_sums(matrix, rows, octets_of(labels == 0), out)
+        inside, total, first = out.T
+        cross = total - inside
+        sums = np.stack([inside, cross, cross, everything - inside - 2.0 * cross], axis=1)
+        return sums.reshape(-1, 2, 2), np.stack([first, trace - first], axis=1)
+
+    return blocks_of
+
+
+def _compiled(matrix: np.ndarray, parts: int) -> BlockSums:
+    from shrinktest._compiled.partitions import block_sums
+    from shrinktest._compiled.sums import octets_of
+
+    def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        members = np.stack([octets_of(labels == p) for p in range(parts - 1)])
+        out, traces = np.empty((len(labels), parts, parts)), np.empty((len(labels), parts))
+        block_sums(matrix, members, labels, out, traces)
+        return out, traces
+
+    return blocks_of

@@ -1,0 +1,242 @@
+"""HSIC and its shrinkage relatives for every estimator, as a function of pairings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.pairs import centred_product
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
+from shrinktest.statistics.shift_check import shift_notes
+
+#: Weights (n,) and amount of an estimate.
+Fitted = Callable[[], tuple[np.ndarray, Any]]
+
+_PLAIN = 64  # pairs up to which gathered products take less time than loading a compiler
+
+
+def prepare(
+    estimator: MeanEstimator,
+    kernels: tuple[Kernel, Kernel],
+    x: np.ndarray,
+    y: np.ndarray,
+    *,
+    form: str,
+    grams: Grams,
+    series: Sequence[np.ndarray] = (),
+    workers: int = 1,
+) -> Prepared:
+    """The statistic of an estimator and a kernel for each of x (n, p) and y (n, q).
+
+    ``series`` are the rows of those that are shifted in time, ``workers`` threads may make the Gram matrices.
+    """
+    tuned = margins(estimator, kernels, (x, y), workers)
+    both = _grams(tuned, kernels, (x, y), grams)
+    statistic, fitted = _pairing_statistic(estimator, both, form, workers)
+    return Prepared(
+        statistic=statistic,
+        estimates=lambda: (_estimate(tuned, kernels, both, fitted),),
+        kernel=kernels,
+        route=both[0].name,
+        notes=_notes(estimator, len(x))
+        + tuple(dict.fromkeys(gram.note for gram in both if gram.note))
+        + shift_notes(kernels, x, y, series),
+        threads=runs_compiled(estimator),
+    )
+
+
+def _grams(
+    estimators: tuple[MeanEstimator, ...],
+    kernels: tuple[Kernel, Kernel],
+    points: tuple[np.ndarray, np.ndarray],
+    grams: Grams,
+) -> tuple[Gram, Gram]:
+    """Both margins in one way, each with features of its own; a margin knows nothing of the pairing."""
+    features = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
+    wishes = {"kernels": 2, "by_coordinates": estimators[0].needs == "sums", "default_rank": 100, "large": 300}
+
+    def both(**more: Any) -> tuple[Gram, Gram]:
+        left, right = (grams(kernel, z, **wishes, **more) for kernel, z in zip(features, points, strict=True))
+        return left, right
+
+    found = both()
+    ranks = [gram.columns for gram in found]
+    if grams.options["gram"] != "auto" or ranks == [None, None]:
+        return found
+    # a gathered product costs as much as eight others
+    low = ranks[0] is not None and ranks[1] is not None and ranks[0] * ranks[1] <= 4 * len(points[0])
+    return found if low else both(gram="dense")
+
+
+def tuning_of(estimator: MeanEstimator, n: int) -> str:
+    """What the estimator tunes when, on n pairs; raises ValueError for what makes no sense with pairs."""
+    estimator.check_pairs()
+    tuning = estimator.tuning_for((n,))
+    if tuning == "joint":
+        raise ValueError(
+            "tuning='joint' shares one amount between two samples, and an independence test has one sample of pairs; "
+            "use tuning='sample'"
+        )
+    if tuning == "pooled" and not estimator.smooths:
+        raise ValueError(
+            "tuning='pooled' tunes once on what relabelling cannot change; in an independence test these are "
+            "all n^2 pairs, whose mean is exactly zero, so that every amount would shrink to nothing; use "
+            "tuning='sample', or fix the amount"
+        )
+    return tuning
+
+
+def _pairing_statistic(
+    estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
+) -> tuple[Statistic, Fitted]:
+    """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
+    if estimator.smooths or estimator.needs == "sums":
+        return _of_sums(estimator, grams, form, workers)
+    x, y = _centred(grams, workers)
+    refit = _of_filter if estimator.needs == "filter" else _of_function
+    return refit(estimator, x, y), lambda: estimator._solve(x * y)
+
+
+def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[np.ndarray, np.ndarray]:
+    """The centred Gram matrices of both margins, at the same time where that pays."""
+
+    def one(gram: Gram) -> np.ndarray:
+        matrix = gram.matrix(max(1, workers // 2))
+        rows = matrix.mean(axis=0)
+        out = matrix - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        return out
+
+    first, second = grams
+    # users' kernels need not be fit for threads
+    own = all(isinstance(gram.kernel, DistanceKernel) for gram in grams)
+    if workers == 1 or len(first.points) < WORTH_THREADS or not own:
+        return one(first), one(second)
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as other:
+        waiting = other.submit(one, second)
+        return one(first), waiting.result()
+
+
+def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[float, float], float]:
+    """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
+    u, v = (gram.coordinates() for gram in grams)
+    n = len(grams[0].points)
+    loop: Any = _gathered
+    integers: type = np.int64
+    if u is not None and v is not None:
+        u, v = (np.ascontiguousarray(w - w.mean(axis=0)) for w in (u, v))
+        traces = float(np.square(u).sum()), float(np.square(v).sum())
+        norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
+        from shrinktest._compiled.sums import cross_sums
+
+        loop = cross_sums
+    else:
+        u, v = _centred(grams, workers)
+        traces = float(np.trace(u)), float(np.trace(v))
+        norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
+        if n > _PLAIN:
+            from shrinktest._compiled.sums import pairing_sums
+
+            loop = pairing_sums
+            integers = np.uint16 if n <= 2**16 else np.uint32  # the shorter, the more of them stay in the cache
+
+    def sums_of(permutations: np.ndarray) -> np.ndarray:
+        out = np.empty((len(permutations), 2))
+        loop(u, v, permutations.astype(integers, copy=False), out)
+        return out
+
+    return sums_of, traces, norms[0] * norms[1] / n**2
+
+
+def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.ndarray) -> None:
+    """Sum and trace (B, 2) of Kc o Lc for every pairing, with Lc gathered in its order."""
+    diagonal_x, diagonal_y = np.diagonal(x), np.diagonal(y)
+    flat, values, n = y.ravel(), x.ravel(), len(x)
+    for row, permutation in zip(out, permutations, strict=True):
+        moved = flat.take((permutation * n)[:, None] + permutation)
+        row[0] = values @ moved.ravel()
+        row[1] = diagonal_x @ diagonal_y[permutation]
+
+
+def _of_sums(estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int) -> tuple[Statistic, Fitted]:
+    sums_of, traces, size = _sums_of(grams, workers)
+    n = len(grams[0].points)
+
+    def statistic(permutations: np.ndarray) -> np.ndarray:
+        total, trace = sums_of(permutations).T
+        if form == "unbiased":
+            # [Song12] in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
+            value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
+            value /= n * (n - 3)
+        else:
+            value = estimator.scale((total, trace, n)) ** 2 * total / n**2
+        return np.stack([value, np.full(len(value), size)], axis=1)
+
+    def fitted() -> tuple[np.ndarray, Any]:
+        total, trace = sums_of(np.arange(n)[None])[0]
+        return estimator._scaled((total, trace, n))
+
+    return statistic, fitted
+
+
+def _of_filter(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
+    from shrinktest._compiled.pairing import pairings
+
+    n = len(x)
+    estimator.check_size(n)
+    theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+
+    def statistic(permutations: np.ndarray) -> np.ndarray:
+        out = np.empty((len(permutations), 2))
+        pairings(x, y, permutations, theta, amounts, *loops, out)
+        return out
+
+    return statistic
+
+
+def _of_function(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
+    def one(permutation: np.ndarray) -> tuple[float, float]:
+        gram = x * y[np.ix_(permutation, permutation)]
+        w = estimator.weights(gram)
+        return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+
+    return lambda permutations: np.array([one(p) for p in permutations])
+
+
+def _estimate(
+    estimators: tuple[MeanEstimator, ...], kernels: tuple[Kernel, Kernel], grams: tuple[Gram, Gram], fitted: Fitted
+) -> MeanEmbedding:
+    (left, x), (right, y) = ((gram.kernel, gram.points) for gram in grams)
+    points = np.hstack([x, y])
+    pair = centred_product(left, right, points, x.shape[1])
+    weights, amount = fitted()
+    if estimators[0].smooths:  # the features are smoothed already; their weights are equal
+        amount = tuple(
+            one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, (x, y), kernels, strict=True)
+        )
+    return MeanEmbedding(points, weights, pair, amount)
+
+
+def _notes(estimator: MeanEstimator, n: int) -> tuple[str, ...]:
+    if estimator.scales_all_alike((n,)):
+        return (
+            "One shrinkage amount for every pairing multiplies the statistic by a constant: the p-value is that of "
+            "estimator='kme' (HSIC).",
+        )
+    if estimator.smooths:
+        return (
+            "The noise of a margin does not change with the pairing: this is the test of estimator='kme' with wider "
+            "kernels, bandwidth^2 + 2 variance.",
+        )
+    return ()

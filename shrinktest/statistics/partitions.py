@@ -1,0 +1,362 @@
+"""Distances of the kernel means of samples, for every estimator, as a function of partitions of the pooled sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.nulls.permutation import CostHint, Statistic
+from shrinktest.statistics.block_sums import sums_of
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.prepared import Prepared, runs_compiled
+from shrinktest.statistics.products import along, members_of, times
+
+COMPARISONS = ("pairs", "pooled")
+WEIGHTS = ("sizes", "equal")
+
+_DEAR = 150  # observations from which filters are worth some search for few coordinates
+
+#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k), and
+#: their inner products with the estimate of the pooled sample (B, k).
+Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """How the distances of k estimates add up to one number.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+    comparison : {"pairs", "pooled"}
+        Distances of every two estimates, or of each to the estimate of the pooled sample.
+    weights : {"sizes", "equal"}
+        Of the distances, which are averaged: n_i n_j or n_i, or one for all.
+    """
+
+    sizes: tuple[int, ...]
+    comparison: str
+    weights: str
+
+    def pairs(self) -> np.ndarray:
+        """Weights (k, k) of the pairs, zero on the diagonal; those above it add up to 1."""
+        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
+        both = np.outer(n, n)
+        np.fill_diagonal(both, 0.0)
+        return 2.0 * both / both.sum()
+
+    def samples(self) -> np.ndarray:
+        """Weights (k,) of the samples, which add up to 1."""
+        n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
+        return n / n.sum()
+
+    def __call__(self, inner: np.ndarray, excess: np.ndarray, along: np.ndarray, norm2: float) -> np.ndarray:
+        """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
+        squared = np.einsum("bii->bi", inner)
+        if self.comparison == "pairs":
+            w = self.pairs()
+            reach, crossed = w.sum(axis=1), np.einsum("bij,ij->b", inner, w)
+            value = (squared - excess) @ reach - crossed
+            return np.stack([value, squared @ reach + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
+        w = self.samples()
+        return np.stack([(squared - 2.0 * along) @ w + norm2, (squared + 2.0 * np.abs(along)) @ w + norm2], axis=1)
+
+
+def prepare(
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    pooled: np.ndarray,
+    contrast: Contrast,
+    *,
+    form: str,
+    tuning: str,
+    grams: Grams,
+    workers: int = 1,
+) -> Prepared:
+    """The statistic of an estimator and a kernel on pooled observations (N, d), one sample after the other.
+
+    ``workers`` threads may make the Gram matrix.
+    """
+    filters, used = estimator.needs == "filter", estimator
+    if tuning == "pooled" and not filters:
+        used = estimator.tuned(kernel, pooled)
+    features = kernel if used.needs == "noise" else used.features(kernel, pooled)
+    gram = grams(features, pooled, **_wishes(used, pooled))
+    low = kernel if used.changes_features else gram.embedded or kernel
+    if tuning == "pooled" and filters:
+        used = estimator.tuned(low, pooled)
+    edges = np.cumsum(contrast.sizes)[:-1]
+    return Prepared(
+        statistic=partition_statistic(used, kernel, gram, contrast, tuning, form, workers),
+        estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),
+        kernel=kernel,
+        route=gram.name,
+        notes=_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        threads=runs_compiled(used),
+        cost=_cost(used, gram, len(contrast.sizes)),
+    )
+
+
+def _wishes(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, object]:
+    """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
+    if estimator.needs == "filter":
+        about = {"unasked": estimator.any_rank, "large": _DEAR, "columns": pooled.shape[1]}
+        return {"by_coordinates": estimator.by_coordinates, **about}
+    return {"by_coordinates": estimator.needs == "sums"}
+
+
+def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
+    """What a relabelling costs in a large batch: an addition for every four observations and column of each part."""
+    quarter, rank = len(gram.points) / 4.0 * 6e-11, gram.columns
+    if estimator.needs == "filter" and rank is not None:
+        work = 3e-9 * rank**3 + 2e-7 * rank  # reductions to tridiagonal form, and the least that a score takes
+        rows = min(512, max(16, 2**25 // (4 * (rank + 1) ** 2)))
+        return CostHint(seconds=(k - 1) * quarter * rank**2 / 2.0 + k / 2.0 * work, rows=rows)
+    if estimator.needs != "sums":
+        return None
+    columns = len(gram.points) / 2.0 if rank is None else rank  # half by symmetry
+    return CostHint(seconds=1e-7 + (k - 1) * quarter * columns)
+
+
+def partition_statistic(
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    gram: Gram,
+    contrast: Contrast,
+    tuning: str,
+    form: str,
+    workers: int = 1,
+) -> Statistic:
+    """The statistic as a function of partitions, (B, N) labels to (B, 2); closes over nothing that depends on labels.
+
+    ``kernel`` is that of the observations, ``gram`` that of the features that the estimator works with.
+    """
+    if estimator.needs == "noise":
+        return _of_noise(estimator, kernel, gram.points, tuning == "joint", form == "unbiased")
+    products = _of_sums if estimator.needs == "sums" else _of_weights
+    found, norm2 = products(estimator, gram, contrast, tuning, form, workers)
+    return lambda labels: contrast(*found(labels), norm2)
+
+
+def _of_sums(
+    estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
+) -> tuple[Products, float]:
+    """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
+    sizes = contrast.sizes
+    n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
+    blocks_of = sums_of(gram, sizes, workers)
+    reference = norm2 = 0.0
+    if contrast.comparison == "pooled":
+        blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
+        whole = float(blocks.sum())
+        reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
+        norm2 = float(reference**2 * whole)
+
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        sums, traces = blocks_of(labels)
+        w = _scales(estimator, sums, traces, sizes, tuning) / n
+        excess = np.zeros_like(w)
+        if form == "unbiased":
+            squared = np.einsum("bii->bi", sums)
+            excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
+        pull = w * sums.sum(axis=2) * reference
+        return w[:, :, None] * sums * w[:, None, :], excess, pull
+
+    return products, norm2
+
+
+def _scales(
+    estimator: MeanEstimator, sums: np.ndarray, traces: np.ndarray, sizes: tuple[int, ...], tuning: str
+) -> np.ndarray:
+    """The factors (B, k) by which the estimator scales the means of the parts."""
+    own = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
+    joint = estimator.scale(*own) if tuning == "joint" else None
+    return np.stack([estimator.scale(one) if joint is None else joint for one in own], axis=1)
+
+
+def _of_weights(
+    estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
+) -> tuple[Products, float]:
+    """Products of the estimates of filters and of users' functions, which are weights of the observations."""
+    sizes, z = contrast.sizes, gram.coordinates() if estimator.needs == "filter" else None
+    n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
+    weigh = weights_of(estimator, gram, sizes, tuning, workers)
+    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" else None
+    diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
+    reference = towards = None
+    if contrast.comparison == "pooled":
+        reference = estimator._solve(matrix)[0] if z is None else estimator.embed(gram.points, gram.kernel).weights
+        towards = matrix @ (reference if z is None else matrix.T @ reference)
+
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        weights = weigh(labels)
+        parts = [weights * members_of(labels, p) for p in range(len(sizes))]
+        images = [times(part, matrix) for part in parts]
+        inner = np.empty((len(labels), len(sizes), len(sizes)))
+        for p, image in enumerate(images):
+            for q in range(p + 1):
+                inner[:, p, q] = inner[:, q, p] = along(image, parts[q] if z is None else images[q])
+        excess, pull = np.zeros((2, len(labels), len(sizes)))
+        if blocks_of is not None:
+            sums, traces = blocks_of(labels)
+            between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
+            for p, part in enumerate(parts):
+                squares = np.square(part)
+                excess[:, p] = squares @ diagonal - squares.sum(axis=1) * between[:, p]
+        if towards is not None:
+            pull = np.stack([part @ towards for part in parts], axis=1)
+        return inner, excess, pull
+
+    return products, 0.0 if reference is None or towards is None else float(reference @ towards)
+
+
+def weights_of(
+    estimator: MeanEstimator, gram: Gram, sizes: tuple[int, ...], tuning: str, workers: int = 1
+) -> Callable[[np.ndarray], np.ndarray]:
+    """A function from labels (B, N) to the weights (B, N) of the estimates of all parts, each fitted to its own."""
+    if estimator.needs == "sums":
+        blocks_of, n = sums_of(gram, sizes, workers), np.asarray(sizes, dtype=np.float64)
+
+        def scaled(labels: np.ndarray) -> np.ndarray:
+            factors = _scales(estimator, *blocks_of(labels), sizes, tuning) / n
+            return np.take_along_axis(factors, labels.astype(np.intp), axis=1)
+
+        return scaled
+    if estimator.needs == "filter":
+        return _filtered(estimator, gram, sizes, tuning == "joint", workers)
+    matrix = gram.matrix(workers)
+
+    def by_function(labels: np.ndarray) -> np.ndarray:
+        out = np.empty(labels.shape)
+        for row, found in zip(labels, out, strict=True):
+            for p in range(len(sizes)):
+                members = np.flatnonzero(row == p)
+                found[members] = estimator.weights(matrix[np.ix_(members, members)])
+        return out
+
+    return by_function
+
+
+def _filtered(
+    estimator: MeanEstimator, gram: Gram, sizes: tuple[int, ...], joint: bool, workers: int
+) -> Callable[[np.ndarray], np.ndarray]:
+    for size in sizes:
+        estimator.check_size(size)
+    z = gram.coordinates()
+    if z is None and estimator.few_steps:
+        return _stepped(estimator, gram.matrix(workers), sizes)
+    from shrinktest._compiled.partitions import part_weights
+
+    each = [estimator.amounts(size) for size in ((max(sizes),) if joint else sizes)]
+    starts = np.concatenate([[0], np.cumsum([len(amounts) for amounts in each])]).astype(np.int64)
+    fixed = np.array(sizes), estimator.theta(), np.concatenate(each), starts, joint, *estimator.loops()
+    none = np.empty((len(gram.points), 0))
+    if z is None:
+        matrix = gram.matrix(workers)
+
+        def dense(labels: np.ndarray) -> np.ndarray:
+            out = np.empty(labels.shape)
+            sums = np.empty((len(sizes) - 1, len(labels), 0))
+            part_weights(matrix, none, sums, np.empty(0), labels, *fixed, out)
+            return out
+
+        return dense
+    from shrinktest._compiled.sums import octets_of, product_sums
+
+    z, rank = np.ascontiguousarray(z), z.shape[1]
+    # all products of coordinates, and the coordinates themselves as their products with 1
+    with_one = np.hstack([z, np.ones((len(z), 1))])
+    left, right = (index[:-1].astype(np.uint64) for index in np.tril_indices(rank + 1))
+    whole = np.concatenate([(z.T @ z)[np.tril_indices(rank)], z.sum(axis=0)])
+
+    def by_coordinates(labels: np.ndarray) -> np.ndarray:
+        out, sums = np.empty(labels.shape), np.empty((len(sizes) - 1, len(labels), left.size))
+        for p, packed in enumerate(sums):
+            product_sums(with_one, left, right, octets_of(labels == p), packed)
+        part_weights(np.empty((0, 0)), z, sums, whole, labels, *fixed, out)
+        return out
+
+    return by_coordinates
+
+
+def _stepped(
+    estimator: MeanEstimator, matrix: np.ndarray, sizes: tuple[int, ...]
+) -> Callable[[np.ndarray], np.ndarray]:
+    """Weights of a few gradient steps, which are products with the Gram matrix for all relabellings at once."""
+    diagonal = np.diagonal(matrix)
+
+    def weigh(labels: np.ndarray) -> np.ndarray:
+        out = np.empty(labels.shape)
+        for p, n in enumerate(sizes):
+            members = members_of(labels, p)
+            largest = (members * diagonal).max(axis=1, keepdims=True)
+            found = estimator.descend(lambda rows, own=members: own * times(rows, matrix), members / n, n, largest)
+            np.copyto(out, found, where=labels == p)
+        return out
+
+    return weigh
+
+
+def estimates_of(
+    estimator: MeanEstimator, kernel: Kernel, samples: list[np.ndarray], tuning: str
+) -> tuple[MeanEmbedding, ...]:
+    """The embeddings of the samples, tuned together if need be."""
+    if tuning == "joint":
+        estimator = estimator.tuned(kernel, *samples)
+    return tuple(estimator.embed(x, kernel) for x in samples)
+
+
+def _of_noise(estimator: MeanEstimator, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool) -> Statistic:
+    """The statistic of two samples whose noise is tuned in every relabelling, which changes the features."""
+    from shrinktest._compiled.smoothing import smoothed_splits
+
+    columns = points.shape[1]
+    coordinates, th2 = np.ascontiguousarray(points.T), estimator.th2(kernel, columns)
+    # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
+    slack = 1.0 if estimator.tied or columns == 1 else 1e3
+
+    def statistic(labels: np.ndarray) -> np.ndarray:
+        out = np.empty((len(labels), 2))
+        smoothed_splits(coordinates, labels == 0, th2, estimator.tied, joint, unbiased, out)
+        out[:, 1] *= slack
+        return out
+
+    return statistic
+
+
+def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
+    """What is provably the same as another test, or easily misread."""
+    notes, two = [], len(contrast.sizes) == 2
+    equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
+    if used.scales_all_alike(contrast.sizes) and pairs:
+        otherwise = f" with statistic={form!r}" if form == "biased" and not equal else ""
+        notes.append(
+            "One shrinkage amount that relabelling does not change multiplies the statistic by a constant: the p-value "
+            f"is that of estimator='kme'{otherwise}."
+        )
+    if used.smooths and used.fixed:
+        notes.append(
+            f"With one noise variance for {'both' if two else 'all'} samples this is the test of estimator='kme' with "
+            "a wider kernel, bandwidth^2 + 2 variance."
+        )
+    if given.smooths and tuning == "sample":
+        notes.append(
+            "Samples that are tuned apart carry unequal noise, which makes the statistic non-zero under equal "
+            "distributions; the p-value stays exact, but prefer tuning='pooled' or 'joint'."
+        )
+    if not equal and not used.smooths:
+        if form == "biased":
+            other = "statistic='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
+            notes.append(f"With unequal sizes this form favours one direction of a change of scale; {other}")
+        if tuning == "sample":
+            smaller, all_ = ("one is", "both") if two else ("ones are", "all")
+            notes.append(
+                f"Of samples of unequal sizes that are tuned apart, the smaller {smaller} shrunk more, which favours "
+                f"one direction of a change of scale; tuning='joint' has one amount for {all_}."
+            )
+    return tuple(notes)

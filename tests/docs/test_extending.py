@@ -1,0 +1,113 @@
+"""The page on extending, followed word by word: what it builds works in every test."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+
+import numpy as np
+import pytest
+
+import shrinktest as st
+
+PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
+HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
+SECTIONS = dict(zip(HEADINGS[1::2], HEADINGS[2::2], strict=True))
+
+
+def followed(section):
+    """The names that the code of a section defines, run from its first line on as a reader would."""
+    module = ModuleType("extending")
+    sys.modules["extending"] = module  # where dataclasses look for it
+    try:
+        with redirect_stdout(StringIO()):
+            for code in re.findall(r"(?ms)^```python\n(.*?)^```$", SECTIONS[section]):
+                exec(compile(code, f"<{section}>", "exec"), vars(module))
+    finally:
+        del sys.modules["extending"]
+    return SimpleNamespace(**vars(module))
+
+
+@pytest.fixture(scope="module")
+def estimators():
+    return followed("An estimator")
+
+
+@pytest.fixture(scope="module")
+def kernels():
+    return followed("A kernel")
+
+
+@pytest.fixture(scope="module")
+def designs():
+    return followed("A design")
+
+
+RNG = np.random.default_rng(5)
+A, B, C = (RNG.normal(size=(9, 2)) for _ in range(3))
+HALF = st.SKMSE(alpha=0.5)
+OPTIONS = {"n_resamples": 19, "rng": 0, "workers": 1}
+
+#: Every test, with an estimator and a kernel for each sample or variable.
+TESTS = {
+    "two-sample": lambda e, k: st.two_sample_test(A, B[:7] + 0.3, estimator=e, kernel=k, **OPTIONS),
+    "k-sample": lambda e, k: st.k_sample_test(A, B, C[:7], estimator=e, kernel=k, **OPTIONS),
+    "independence": lambda e, k: st.independence_test(A, B + A, estimator=e, kernel_x=k, kernel_y=k, **OPTIONS),
+    "joint": lambda e, k: st.joint_independence_test(A, B + A, C, estimator=e, kernels=k, **OPTIONS),
+    "columns": lambda e, k: st.two_sample_test_columns(A, B[:7], estimator=e, kernel=k, **OPTIONS),
+    "matrix": lambda e, k: st.independence_matrix(A, estimator=e, kernel_x=k, **OPTIONS),
+    "list": lambda e, k: st.two_sample_test(
+        A, B, estimator=[e, HALF], kernel=[k, "gaussian"], **OPTIONS
+    ),
+}
+
+
+def test_sections_of_the_page():
+    assert {"An estimator", "A kernel", "A design"} <= set(SECTIONS)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_a_kernel_of_the_page_is_one_everywhere(test, kernels):
+    def by_function(X, Y):
+        return kernels.RationalQuadratic(1.5).evaluate(X, Y)
+
+    assert pvalues(TESTS[test]("kme", kernels.RationalQuadratic(1.5))) == pvalues(TESTS[test]("kme", by_function))
+    moments = pvalues(TESTS[test]("skmse", kernels.MeanAndSquare()))
+    assert moments == pvalues(TESTS[test]("skmse", lambda X, Y: X @ Y.T + X**2 @ (Y**2).T))
+
+
+def pvalues(result):
+    return np.asarray(getattr(result, "pvalues", getattr(result, "pvalue", None)), dtype=float).round(12).tolist()
+
+
+def test_a_kernel_of_the_page_finds_its_scale_on_all_data(kernels):
+    own = kernels.RationalQuadratic()
+    found = st.two_sample_test(A, B, kernel=own, **OPTIONS).kernel
+    assert found == own.resolve(np.vstack([A, B])) == kernels.RationalQuadratic(found.scale)
+    np.testing.assert_allclose(found.diagonal(A), np.diag(found(A)))
+    assert np.linalg.eigvalsh(found(A)).min() > -1e-12
+    combined = (own + 0.5 * st.Linear()).resolve(A)
+    np.testing.assert_allclose(combined(A, B), own.resolve(A)(A, B) + 0.5 * A @ B.T)
+    with pytest.raises(ValueError, match="X has 1 missing value"):
+        found([[0.0, np.nan]])
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_an_estimator_of_the_page_is_one_everywhere(test, estimators):
+    for estimator in (estimators.Trimmed(share=0.2), estimators.halfway):
+        found = np.ravel(pvalues(TESTS[test](estimator, "gaussian")))
+        assert ((found > 0.0) & (found <= 1.0) | np.isnan(found)).all() and not np.isnan(found).all()
+
+
+def test_a_design_of_the_page_is_one(designs):
+    design = designs.Skewed(shape=0.5)
+    assert eval(repr(design), {"Skewed": designs.Skewed, "inf": np.inf}) == design
+    assert design.null().null() == design.null()
+    y = design.sample(0, 2000)[1]
+    assert abs(y.mean()) < 0.1 and abs(y.std() - 1.0) < 0.1 and np.all(y >= -(0.5**0.5))
+    study = st.power_study(design, "kme", (8, 10), n_trials=5, n_resamples=19, workers=1, progress=False)
+    assert study.table["n"].tolist() == study.size_table["n"].tolist() == [8, 10]
