@@ -1,4 +1,4 @@
-"""The table of estimators that tests run over: a row for each of the registry, and the laws hold for all its variants."""
+"""The table of estimators that tests run over: one row for each of the registry; the laws hold for all its variants."""
 
 from __future__ import annotations
 

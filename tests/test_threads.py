@@ -61,7 +61,7 @@ def python(code):
 # ---------------------------------------------------------------------------------------------- threads
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].__name__}-{case[3]}")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].__name__}-{getattr(case[3], '__name__', case[3])}")
 def test_any_number_of_workers_gives_the_same_bits(case):
     expected = bits(case, workers=1)
     for workers in (7, 2, None):

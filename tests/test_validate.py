@@ -286,7 +286,9 @@ def test_pandas_is_not_imported_for_arrays():
 # --- random numbers -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [7, np.int64(7), np.random.SeedSequence(7), np.random.PCG64(7)], ids=repr)
+@pytest.mark.parametrize(
+    "seed", [7, np.int64(7), np.random.SeedSequence(7), np.random.PCG64(7)], ids=lambda seed: type(seed).__name__
+)
 def test_every_form_of_a_seed_gives_the_same_numbers(seed):
     assert as_rng(seed).random() == np.random.default_rng(7).random()
 

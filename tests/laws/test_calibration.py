@@ -98,8 +98,13 @@ def check(design, estimator, laws, draws, **options):
 BOTH = ("gaussian", "cauchy")  # in turn
 
 
+def name_of(estimator):
+    """The same in every process, unlike the address of a function."""
+    return getattr(estimator, "__name__", str(estimator))
+
+
 @pytest.mark.parametrize("design", [(8, 8), (6, 12), 8], ids=str)
-@pytest.mark.parametrize("estimator", [*ESTIMATORS, MKME(tuning="sample"), likeness], ids=str)
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, MKME(tuning="sample"), likeness], ids=name_of)
 def test_level(estimator, design):
     if not isinstance(design, tuple) and isinstance(estimator, MKME):
         estimator = MKME(variance=0.5)  # a margin has no samples to tune apart
