@@ -142,7 +142,7 @@ def independence_matrix(
     n = len(read.values[0])
     if Y is None:
         pairs = list(itertools.combinations(range(len(right)), 2))
-        own = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in pairs]
+        own: list[Any] = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in pairs]
     else:
         pairs = list(itertools.product(range(len(left)), range(len(right))))
         own = [None] * len(pairs)

@@ -237,11 +237,8 @@ def cases():
         if "GRID" in options:
             grid = options.pop("GRID")
             options |= {"bandwidth": grid} if test.startswith("two") else {"bandwidth_x": grid, "bandwidth_y": grid}
-        for route in ("auto", "dense", "factor", "nystrom"):
-            yield (
-                f"{test} | list {name} | {route}",
-                lambda r=run, o=options, g=ROUTES.get(route, {}): r(**common | o | g),
-            )
+        for route, given in {"auto": {}, **{one: ROUTES[one] for one in ("dense", "factor", "nystrom")}}.items():
+            yield f"{test} | list {name} | {route}", lambda r=run, o=options, g=given: r(**common | o | g)
     heavy = st.Collection([st.Member("kme", "gaussian", 3.0), st.Member(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
     yield "two equal | collection", lambda: TESTS["two equal"](estimator=heavy, **common)
     mixed = {"kernel": ["gaussian", "laplacian"], "bandwidth": ["median", "2 * median"]}

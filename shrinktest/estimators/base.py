@@ -81,8 +81,6 @@ class MeanEstimator(ABC):
 
     #: Whether the features are averages over noise, which their kernel knows: those of marginalised means.
     smooths: ClassVar[bool] = False
-    #: Whether a fit can be made from coordinates of the points, without their Gram matrix.
-    by_coordinates: bool = False
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
@@ -109,6 +107,16 @@ class MeanEstimator(ABC):
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
         """How the amount is chosen for samples of these sizes: "fixed", "sample", "joint" or "pooled"."""
         return "fixed"
+
+    @property
+    def by_coordinates(self) -> bool:
+        """Whether a fit can be made from coordinates of the points, without their Gram matrix."""
+        return False
+
+    @property
+    def any_rank(self) -> bool:
+        """Whether gram='auto' may use a low-rank factor, which leaves out directions that hardly exist in the data."""
+        return True
 
     def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
         """Whether samples of these sizes all get the standard mean times one fixed number, which tests nothing new."""

@@ -67,11 +67,6 @@ class SpectralEstimator(Tuned, MeanEstimator):
         return True
 
     @property
-    def any_rank(self) -> bool:
-        """Whether directions of the data that hardly exist do not matter, so that they can be left out unasked."""
-        return True
-
-    @property
     def few_steps(self) -> bool:
         """Whether the weights are so few products with the Gram matrix that nothing need be compiled for them."""
         return False

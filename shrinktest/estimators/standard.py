@@ -24,6 +24,10 @@ class ScaledMean(MeanEstimator):
 
     needs = "sums"
 
+    @property
+    def by_coordinates(self) -> bool:
+        return self.needs == "sums"
+
     @abstractmethod
     def scale(self, *sums: Sums) -> Any:
         """The factor s that one sample, or several together, get from the sums of their Gram matrices."""

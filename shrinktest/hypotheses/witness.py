@@ -17,7 +17,8 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.partitions import estimates_of, weights_of
+from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.weights import weights_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -180,7 +180,8 @@ def run_side_by_side(
     _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup)
     resolved = _Resolved(setup, fresh=False)
-    nulls, notes = [], []
+    nulls: list[Null] = []
+    notes: list[str] = []
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
         for hypothesis, kernel in zip(hypotheses, kernels, strict=True):
             resolved.one(hypothesis, v, kernel[v] if isinstance(kernel, tuple) else kernel)

@@ -13,7 +13,7 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
-from shrinktest.hypotheses import HYPOTHESES
+from shrinktest.hypotheses import HYPOTHESES, Hypothesis
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
 from shrinktest.power.arguments import Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
@@ -209,7 +209,8 @@ def relabellings_of(
     data = design.sample(np.random.default_rng(0), n)
     keywords = {**design.options_for(*map(len, data[:2])), **options}
     labels = {name: keywords[name] for name in KINDS[design.test].restrictions if name in keywords}
-    hypothesis = HYPOTHESES[design.test].read(*data, **labels)
+    read: Any = HYPOTHESES[design.test]
+    hypothesis: Hypothesis = read.read(*data, **labels)
     return hypothesis.permutations(n_resamples, np.random.default_rng(), alpha)
 
 

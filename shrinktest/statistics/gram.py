@@ -230,8 +230,8 @@ def choose_gram(
     if gram == "nystrom":
         approximation = nystrom(kernel, points, most, rng)
         return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {most} landmarks"))
-    approximation = random_fourier(kernel, width, most, rng)
-    return Gram(gram, approximation, points, _note(f"an approximation by {most} random Fourier features"))
+    features = random_fourier(kernel, width, most, rng)
+    return Gram(gram, features, points, _note(f"an approximation by {most} random Fourier features"))
 
 
 def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.spectral import SpectralEstimator
+from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pairs import centred_product
@@ -98,11 +100,10 @@ def _pairing_statistic(
     estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
     """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""
-    if estimator.smooths or estimator.needs == "sums":
-        return _of_sums(estimator, grams, form, workers)
+    if estimator.needs in ("sums", "noise"):  # whose noise was tuned on the margins
+        return _of_sums(cast(ScaledMean, estimator), grams, form, workers)
     x, y = _centred(grams, workers)
-    refit = _of_filter if estimator.needs == "filter" else _of_function
-    return refit(estimator, x, y), lambda: estimator._solve(x * y)
+    return _REFIT[estimator.needs](estimator, x, y), lambda: estimator._solve(x * y)
 
 
 def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[np.ndarray, np.ndarray]:
@@ -169,7 +170,7 @@ def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.nd
         row[1] = diagonal_x @ diagonal_y[permutation]
 
 
-def _of_sums(estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int) -> tuple[Statistic, Fitted]:
+def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers: int) -> tuple[Statistic, Fitted]:
     sums_of, traces, size = _sums_of(grams, workers)
     n = len(grams[0].points)
 
@@ -190,7 +191,7 @@ def _of_sums(estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, work
     return statistic, fitted
 
 
-def _of_filter(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
+def _of_filter(estimator: SpectralEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
     from shrinktest._compiled.pairing import pairings
 
     n = len(x)
@@ -212,6 +213,9 @@ def _of_function(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Stat
         return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
 
     return lambda permutations: np.array([one(p) for p in permutations])
+
+
+_REFIT: dict[str, Callable[..., Statistic]] = {"filter": _of_filter, "function": _of_function}
 
 
 def _estimate(

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.marginalized import Marginalized
+from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import CostHint, Statistic
 from shrinktest.statistics.block_sums import sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
 from shrinktest.statistics.products import along, members_of, times
+from shrinktest.statistics.weights import scales, weights_of
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -104,10 +108,8 @@ def prepare(
 
 def _wishes(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, object]:
     """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
-    if estimator.needs == "filter":
-        about = {"unasked": estimator.any_rank, "large": _DEAR, "columns": pooled.shape[1]}
-        return {"by_coordinates": estimator.by_coordinates, **about}
-    return {"by_coordinates": estimator.needs == "sums"}
+    wishes: dict[str, object] = {"by_coordinates": estimator.by_coordinates, "unasked": estimator.any_rank}
+    return wishes | ({"large": _DEAR, "columns": pooled.shape[1]} if estimator.needs == "filter" else {})
 
 
 def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
@@ -137,14 +139,13 @@ def partition_statistic(
     ``kernel`` is that of the observations, ``gram`` that of the features that the estimator works with.
     """
     if estimator.needs == "noise":
-        return _of_noise(estimator, kernel, gram.points, tuning == "joint", form == "unbiased")
-    products = _of_sums if estimator.needs == "sums" else _of_weights
-    found, norm2 = products(estimator, gram, contrast, tuning, form, workers)
+        return _of_noise(cast(Marginalized, estimator), kernel, gram.points, tuning == "joint", form == "unbiased")
+    found, norm2 = _PRODUCTS[estimator.needs](estimator, gram, contrast, tuning, form, workers)
     return lambda labels: contrast(*found(labels), norm2)
 
 
 def _of_sums(
-    estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
+    estimator: ScaledMean, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     sizes = contrast.sizes
@@ -159,7 +160,7 @@ def _of_sums(
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = blocks_of(labels)
-        w = _scales(estimator, sums, traces, sizes, tuning) / n
+        w = scales(estimator, sums, traces, sizes, tuning) / n
         excess = np.zeros_like(w)
         if form == "unbiased":
             squared = np.einsum("bii->bi", sums)
@@ -168,15 +169,6 @@ def _of_sums(
         return w[:, :, None] * sums * w[:, None, :], excess, pull
 
     return products, norm2
-
-
-def _scales(
-    estimator: MeanEstimator, sums: np.ndarray, traces: np.ndarray, sizes: tuple[int, ...], tuning: str
-) -> np.ndarray:
-    """The factors (B, k) by which the estimator scales the means of the parts."""
-    own = [(sums[:, p, p], traces[:, p], size) for p, size in enumerate(sizes)]
-    joint = estimator.scale(*own) if tuning == "joint" else None
-    return np.stack([estimator.scale(one) if joint is None else joint for one in own], axis=1)
 
 
 def _of_weights(
@@ -215,91 +207,12 @@ def _of_weights(
     return products, 0.0 if reference is None or towards is None else float(reference @ towards)
 
 
-def weights_of(
-    estimator: MeanEstimator, gram: Gram, sizes: tuple[int, ...], tuning: str, workers: int = 1
-) -> Callable[[np.ndarray], np.ndarray]:
-    """A function from labels (B, N) to the weights (B, N) of the estimates of all parts, each fitted to its own."""
-    if estimator.needs == "sums":
-        blocks_of, n = sums_of(gram, sizes, workers), np.asarray(sizes, dtype=np.float64)
-
-        def scaled(labels: np.ndarray) -> np.ndarray:
-            factors = _scales(estimator, *blocks_of(labels), sizes, tuning) / n
-            return np.take_along_axis(factors, labels.astype(np.intp), axis=1)
-
-        return scaled
-    if estimator.needs == "filter":
-        return _filtered(estimator, gram, sizes, tuning == "joint", workers)
-    matrix = gram.matrix(workers)
-
-    def by_function(labels: np.ndarray) -> np.ndarray:
-        out = np.empty(labels.shape)
-        for row, found in zip(labels, out, strict=True):
-            for p in range(len(sizes)):
-                members = np.flatnonzero(row == p)
-                found[members] = estimator.weights(matrix[np.ix_(members, members)])
-        return out
-
-    return by_function
-
-
-def _filtered(
-    estimator: MeanEstimator, gram: Gram, sizes: tuple[int, ...], joint: bool, workers: int
-) -> Callable[[np.ndarray], np.ndarray]:
-    for size in sizes:
-        estimator.check_size(size)
-    z = gram.coordinates()
-    if z is None and estimator.few_steps:
-        return _stepped(estimator, gram.matrix(workers), sizes)
-    from shrinktest._compiled.partitions import part_weights
-
-    each = [estimator.amounts(size) for size in ((max(sizes),) if joint else sizes)]
-    starts = np.concatenate([[0], np.cumsum([len(amounts) for amounts in each])]).astype(np.int64)
-    fixed = np.array(sizes), estimator.theta(), np.concatenate(each), starts, joint, *estimator.loops()
-    none = np.empty((len(gram.points), 0))
-    if z is None:
-        matrix = gram.matrix(workers)
-
-        def dense(labels: np.ndarray) -> np.ndarray:
-            out = np.empty(labels.shape)
-            sums = np.empty((len(sizes) - 1, len(labels), 0))
-            part_weights(matrix, none, sums, np.empty(0), labels, *fixed, out)
-            return out
-
-        return dense
-    from shrinktest._compiled.sums import octets_of, product_sums
-
-    z, rank = np.ascontiguousarray(z), z.shape[1]
-    # all products of coordinates, and the coordinates themselves as their products with 1
-    with_one = np.hstack([z, np.ones((len(z), 1))])
-    left, right = (index[:-1].astype(np.uint64) for index in np.tril_indices(rank + 1))
-    whole = np.concatenate([(z.T @ z)[np.tril_indices(rank)], z.sum(axis=0)])
-
-    def by_coordinates(labels: np.ndarray) -> np.ndarray:
-        out, sums = np.empty(labels.shape), np.empty((len(sizes) - 1, len(labels), left.size))
-        for p, packed in enumerate(sums):
-            product_sums(with_one, left, right, octets_of(labels == p), packed)
-        part_weights(np.empty((0, 0)), z, sums, whole, labels, *fixed, out)
-        return out
-
-    return by_coordinates
-
-
-def _stepped(
-    estimator: MeanEstimator, matrix: np.ndarray, sizes: tuple[int, ...]
-) -> Callable[[np.ndarray], np.ndarray]:
-    """Weights of a few gradient steps, which are products with the Gram matrix for all relabellings at once."""
-    diagonal = np.diagonal(matrix)
-
-    def weigh(labels: np.ndarray) -> np.ndarray:
-        out = np.empty(labels.shape)
-        for p, n in enumerate(sizes):
-            members = members_of(labels, p)
-            largest = (members * diagonal).max(axis=1, keepdims=True)
-            found = estimator.descend(lambda rows, own=members: own * times(rows, matrix), members / n, n, largest)
-            np.copyto(out, found, where=labels == p)
-        return out
-
-    return weigh
+#: The products of the parts' estimates, by what a fit needs of a sample.
+_PRODUCTS: dict[str, Callable[..., tuple[Products, float]]] = {
+    "sums": _of_sums,
+    "filter": _of_weights,
+    "function": _of_weights,
+}
 
 
 def estimates_of(
@@ -311,7 +224,7 @@ def estimates_of(
     return tuple(estimator.embed(x, kernel) for x in samples)
 
 
-def _of_noise(estimator: MeanEstimator, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool) -> Statistic:
+def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool) -> Statistic:
     """The statistic of two samples whose noise is tuned in every relabelling, which changes the features."""
     from shrinktest._compiled.smoothing import smoothed_splits
 

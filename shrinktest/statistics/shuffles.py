@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -38,33 +40,48 @@ def prepare(
 
 def shuffle_statistic(estimator: MeanEstimator, features: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
     """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
-    from shrinktest._compiled.joint import feature_gram, shuffle_sums, shuffled
-
     grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(features, variables, strict=True)]))
     rows = np.ascontiguousarray(grams.mean(axis=1))
-    centre = grams, rows, rows.mean(axis=1)
-    n = rows.shape[1]
-    if estimator.smooths or estimator.needs == "sums":
+    if estimator.needs == "noise":  # which was tuned on the margins
+        return _of_sums(estimator, grams, rows, rows.mean(axis=1))
+    return _STATISTICS[estimator.needs](estimator, grams, rows, rows.mean(axis=1))
 
-        def scaled(shuffles: np.ndarray) -> np.ndarray:
-            out = np.empty((len(shuffles), 3))
-            shuffle_sums(*centre, shuffles, out)
-            total, trace, size = out.T
-            return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
 
-        return scaled
-    if estimator.needs == "filter":
-        estimator.check_size(n)
-        theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+def _of_sums(estimator: Any, *centre: np.ndarray) -> Statistic:
+    from shrinktest._compiled.joint import shuffle_sums
 
-        def spectral(shuffles: np.ndarray) -> np.ndarray:
-            out = np.empty((len(shuffles), 2))
-            shuffled(*centre, shuffles, theta, amounts, *loops, out)
-            return out
+    n = centre[1].shape[1]
 
-        return spectral
+    def statistic(shuffles: np.ndarray) -> np.ndarray:
+        out = np.empty((len(shuffles), 3))
+        shuffle_sums(*centre, shuffles, out)
+        total, trace, size = out.T
+        return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
 
-    def by_function(shuffles: np.ndarray) -> np.ndarray:
+    return statistic
+
+
+def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
+    from shrinktest._compiled.joint import shuffled
+
+    n = centre[1].shape[1]
+    estimator.check_size(n)
+    theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+
+    def statistic(shuffles: np.ndarray) -> np.ndarray:
+        out = np.empty((len(shuffles), 2))
+        shuffled(*centre, shuffles, theta, amounts, *loops, out)
+        return out
+
+    return statistic
+
+
+def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
+    from shrinktest._compiled.joint import feature_gram
+
+    n = centre[1].shape[1]
+
+    def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 2))
         for r in range(len(shuffles)):
             gram = np.empty((n, n))
@@ -73,7 +90,15 @@ def shuffle_statistic(estimator: MeanEstimator, features: tuple[Kernel, ...], va
             out[r] = w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
         return out
 
-    return by_function
+    return statistic
+
+
+#: By what a fit needs of a sample.
+_STATISTICS: dict[str, Callable[..., Statistic]] = {
+    "sums": _of_sums,
+    "filter": _of_filter,
+    "function": _of_function,
+}
 
 
 def _estimate(

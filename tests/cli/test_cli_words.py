@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shrinktest.cli import main
-from shrinktest.cli.arguments import OPTIONS
+from shrinktest.cli.arguments import OPTIONS, as_typed
 from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
