@@ -69,7 +69,7 @@ def test_random_partitions_are_uniform_and_do_not_depend_on_how_they_are_cut():
         return np.vstack([take(cut) for cut in cuts])
 
     assert np.array_equal(drawn(61), drawn(1, 2, 8, 50))
-    rows = Partitions(1, np.random.default_rng(3), (2, 1, 1))._draw(6000)
+    rows = Partitions(1, np.random.default_rng(3), (2, 1, 1)).draw(6000)
     kinds, counts = np.unique(rows, axis=0, return_counts=True)
     assert len(kinds) == 12  # 4! / 2!
     assert np.square(counts - 500).sum() / 500 < 31.3  # chi-square with 11 degrees of freedom, .999
@@ -200,7 +200,7 @@ def restricted(case, n_resamples=np.inf, seed=0):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_restricted_partitions_are_all_there_are_up_to_names_of_samples(case):
     relabellings, every = restricted(case), allowed(*case)
-    rows = [tuple(row.tolist()) for row in relabellings._enumerate()]
+    rows = [tuple(row.tolist()) for row in relabellings.every()]
     assert rows[0] == tuple(np.repeat(np.arange(3), case[0]))
     assert len(rows) == len(set(rows)) == relabellings.distinct and set(rows) <= every
     renamed = {

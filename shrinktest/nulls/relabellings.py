@@ -17,7 +17,11 @@ from shrinktest.nulls.draws import permutations, subsets
 
 @dataclass(frozen=True)
 class Relabellings(ABC):
-    """Row 0 is the identity; the rest is drawn uniformly, or all other relabellings where these are few enough.
+    """The permutations of a test: the data as they are, then random ones, or all others where these are few enough.
+
+    One of your own is a frozen dataclass with ``size``, ``distinct``, ``magnitude``, ``draw`` and ``every``; every test
+    takes it as ``permutations=``.  The test has its level if the data have the same distribution after each of them
+    when the null hypothesis is true, and if they form a group or are what the experiment was randomised over.
 
     Parameters
     ----------
@@ -49,11 +53,11 @@ class Relabellings(ABC):
         """About the natural logarithm of ``distinct``, which has too many digits to be computed for large samples."""
 
     @abstractmethod
-    def _draw(self, rows: int) -> np.ndarray:
-        """The next ``rows`` random relabellings."""
+    def draw(self, rows: int) -> np.ndarray:
+        """The next ``rows`` random relabellings, from ``self.rng``: labels 0, 1, ... of samples, or places of pairs."""
 
     @abstractmethod
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         """All relabellings, the identity first."""
 
     def drawn(self, n_resamples: float, rng: np.random.Generator) -> Self:
@@ -82,13 +86,13 @@ class Relabellings(ABC):
     def rows(self) -> Callable[[int], np.ndarray]:
         """A function that returns the next few rows; the sequence does not depend on how it is cut."""
         if self.exact:
-            source = self._enumerate()
+            source = self.every()
             return lambda rows: np.array(list(itertools.islice(source, rows)))
-        first = [next(self._enumerate())]
+        first = [next(self.every())]
 
         def take(rows: int) -> np.ndarray:
             head = [first.pop()] if first else []
-            return np.concatenate([np.array(head), self._draw(rows - len(head))]) if head else self._draw(rows)
+            return np.concatenate([np.array(head), self.draw(rows - len(head))]) if head else self.draw(rows)
 
         return take
 
@@ -131,18 +135,18 @@ class Partitions(Relabellings):
         """The labels (N,) of the observations as they are, one sample after the other."""
         return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         if len(self.sizes) == 2:
             return (~subsets(self._seeds(rows), self.size, self.sizes[0])).astype(np.uint16)
         return self.identity[permutations(self._seeds(rows), np.array([0, self.size]))]
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         if len(self.sizes) == 2:
-            return self._enumerate_two()
+            return self._every_two()
         labels = np.empty(self.size, dtype=np.uint16)
         return self._fill(labels, tuple(range(self.size)), 0, {})
 
-    def _enumerate_two(self) -> Iterator[np.ndarray]:
+    def _every_two(self) -> Iterator[np.ndarray]:
         """Two samples: the subsets that are the first, which itertools finds quickly."""
         # of one size, observation 0 stays in the first sample; the identity comes first either way
         fixed = 1 if self.sizes[0] == self.sizes[1] else 0
@@ -193,8 +197,8 @@ class Pairings(Relabellings):
     def magnitude(self) -> float:
         return math.lgamma(self.n + 1)
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         return permutations(self._seeds(rows), np.array([0, self.n]))
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         return (np.array(p) for p in itertools.permutations(range(self.n)))

@@ -125,12 +125,12 @@ class RestrictedPartitions(Relabellings):
         parts = sum(math.lgamma(units + 1) for units in self._units.ravel().tolist())
         return whole - parts - sum(math.lgamma(len(samples) + 1) for samples in self._alike)
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         return np.take(self._labels[self.strata.drawn(self._seeds(rows))], self.strata.unit, axis=1)
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         if len(self.sizes) == 2:
-            yield from self._enumerate_two()
+            yield from self._every_two()
             return
         labels, starts, alike = self._labels.tolist(), self.strata.starts.tolist(), self._alike
         segments = [labels[a:b] for a, b in itertools.pairwise(starts)]
@@ -140,7 +140,7 @@ class RestrictedPartitions(Relabellings):
             if all(first == sorted(first) for first in firsts):
                 yield found
 
-    def _enumerate_two(self) -> Iterator[np.ndarray]:
+    def _every_two(self) -> Iterator[np.ndarray]:
         """Two samples: in every stratum a subset of its units for the first, which itertools finds quickly."""
         starts, counts, first = self.strata.starts.tolist(), self.strata.counts.tolist(), self._units[:, 0].tolist()
         mirrored = len(self._alike) == 1
@@ -185,10 +185,10 @@ class RestrictedPairings(Relabellings):
     def magnitude(self) -> float:
         return sum(math.lgamma(count + 1) for count in self.strata.counts.tolist())
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         return self.strata.moved(self.strata.drawn(self._seeds(rows)))
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         segments = [range(a, b) for a, b in itertools.pairwise(self.strata.starts.tolist())]
         for orders in _product([lambda s=s: itertools.permutations(s) for s in segments]):  # type: ignore[misc]
             yield self.strata.moved(np.array([list(itertools.chain(*orders))]))[0]
@@ -228,10 +228,10 @@ class CircularShifts(Relabellings):
         since = np.arange(series.size) - starts[series]
         return self.strata.moved(starts[series] + (since + shifts[:, series]) % counts[series])
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         return self._shifted(numbers(self._seeds(rows), self.strata.counts))
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         for shifts in itertools.product(*(range(count) for count in self.strata.counts.tolist())):
             yield self._shifted(np.array([shifts]))[0]
 

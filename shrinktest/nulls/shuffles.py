@@ -35,14 +35,14 @@ class Shuffles(Relabellings):
     def magnitude(self) -> float:
         return (self.variables - 1) * math.lgamma(self.n + 1)
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         drawn = permutations(self._seeds(rows * (self.variables - 1)), np.array([0, self.n]))
         return drawn.reshape(rows, self.variables - 1, self.n)
 
     def skip(self, rows: int) -> None:
         self._seeds(rows * (self.variables - 1))
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
+    def every(self) -> Iterator[np.ndarray]:
         def extended(chosen: tuple[tuple[int, ...], ...]) -> Iterator[np.ndarray]:
             if len(chosen) == self.variables - 1:
                 yield np.array(chosen)
@@ -72,14 +72,14 @@ class OneAgainstAnother(Shuffles):
     def size(self) -> int:
         return self.n
 
-    def _draw(self, rows: int) -> np.ndarray:
+    def draw(self, rows: int) -> np.ndarray:
         words = self._seeds(rows * (self.variables - 1)).reshape(rows, self.variables - 1)
         which = [v - 1 for v in (self.first, self.second) if v > 0]
         drawn = permutations(words[:, which].ravel(), np.array([0, self.n])).reshape(rows, len(which), self.n)
         return drawn[:, -1] if self.first == 0 else _relative(drawn[:, 0], drawn[:, 1])
 
-    def _enumerate(self) -> Iterator[np.ndarray]:
-        return (self._relative(row[None])[0] for row in super()._enumerate())
+    def every(self) -> Iterator[np.ndarray]:
+        return (self._relative(row[None])[0] for row in super().every())
 
     def _relative(self, rows: np.ndarray) -> np.ndarray:
         still = np.broadcast_to(np.arange(self.n), (len(rows), self.n))

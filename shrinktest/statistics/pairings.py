@@ -200,7 +200,7 @@ def _of_filter(estimator: SpectralEstimator, x: np.ndarray, y: np.ndarray) -> St
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
-        pairings(x, y, permutations, theta, amounts, *loops, out)
+        pairings(x, y, np.ascontiguousarray(permutations, dtype=np.int64), theta, amounts, *loops, out)
         return out
 
     return statistic

@@ -23,6 +23,7 @@ from shrinktest.statistics.weights import scales, weights_of
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
 
+_FEW = 16  # rows of a product of weights, which take so long to find that few come at a time
 _DEAR = 150  # observations from which filters are worth some search for few coordinates
 
 #: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k), and
@@ -141,7 +142,7 @@ def partition_statistic(
     if estimator.needs == "noise":
         return _of_noise(cast(Marginalized, estimator), kernel, gram.points, tuning == "joint", form == "unbiased")
     found, norm2 = _PRODUCTS[estimator.needs](estimator, gram, contrast, tuning, form, workers)
-    return lambda labels: contrast(*found(labels), norm2)
+    return lambda labels: contrast(*found(np.ascontiguousarray(labels, dtype=np.uint16)), norm2)
 
 
 def _of_sums(
@@ -188,7 +189,7 @@ def _of_weights(
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         weights = weigh(labels)
         parts = [weights * members_of(labels, p) for p in range(len(sizes))]
-        images = [times(part, matrix) for part in parts]
+        images = [times(part, matrix, _FEW) for part in parts]
         inner = np.empty((len(labels), len(sizes), len(sizes)))
         for p, image in enumerate(images):
             for q in range(p + 1):

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-_ROWS = 128  # of a block
 
-
-def times(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
 
     A matrix product rounds differently for blocks of different shapes, so that all blocks here have one: the bits of a
     statistic must not depend on how relabellings are shared out among threads.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (B, N)
+    matrix : ndarray, shape (N, r)
+    block : int
+        Rows of a block: few where few rows come at a time.
     """
     out = np.empty((len(rows), matrix.shape[1]))
-    for start in range(0, len(rows), _ROWS):
-        block = rows[start : start + _ROWS]
-        if len(block) < _ROWS:
-            block = np.vstack([block, np.zeros((_ROWS - len(block), rows.shape[1]))])
-        out[start : start + _ROWS] = (block @ matrix)[: len(out) - start]
+    for start in range(0, len(rows), block):
+        some = rows[start : start + block]
+        if len(some) < block:
+            some = np.vstack([some, np.zeros((block - len(some), rows.shape[1]))])
+        out[start : start + block] = (some @ matrix)[: len(out) - start]
     return out
 
 

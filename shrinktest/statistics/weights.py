@@ -56,6 +56,8 @@ def _filtered(
     for size in sizes:
         estimator.check_size(size)
     z = gram.coordinates()
+    if z is not None and not z.shape[1]:  # the features are all zero
+        z = None
     if z is None and estimator.few_steps:
         return _stepped(cast(Landweber, estimator), gram.matrix(workers), sizes)
     from shrinktest._compiled.partitions import part_weights

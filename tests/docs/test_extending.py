@@ -19,13 +19,17 @@ HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
 SECTIONS = dict(zip(HEADINGS[1::2], HEADINGS[2::2], strict=True))
 
 
-def followed(section):
-    """The names that the code of a section defines, run from its first line on as a reader would."""
+def followed(section, before=None):
+    """The names that the code of a section defines, run from its first line on as a reader would.
+
+    ``before`` is a section whose code comes first.
+    """
     module = ModuleType("extending")
     sys.modules["extending"] = module  # where dataclasses look for it
     try:
         with redirect_stdout(StringIO()):
-            for code in re.findall(r"(?ms)^```python\n(.*?)^```$", SECTIONS[section]):
+            text = SECTIONS.get(before, "") + SECTIONS[section]
+            for code in re.findall(r"(?ms)^```python\n(.*?)^```$", text):
                 exec(compile(code, f"<{section}>", "exec"), vars(module))
     finally:
         del sys.modules["extending"]
@@ -65,7 +69,48 @@ TESTS = {
 
 
 def test_sections_of_the_page():
-    assert {"An estimator", "A kernel", "A design"} <= set(SECTIONS)
+    assert {"An estimator", "A kernel", "A statistic", "A permutation scheme", "A design"} <= set(SECTIONS)
+
+
+def test_the_statistic_of_the_page():
+    found = followed("A statistic")
+    labels = np.repeat([0, 1], (40, 35))
+    assert found.result.statistic == found.spread(labels)
+    assert found.result.pvalue == (1 + found.result.exceedances) / 1000
+    by_rows = st.permutation_test(lambda rows: [found.spread(row) for row in rows], (40, 35), vectorized=True, rng=0)
+    assert by_rows.pvalue == found.result.pvalue
+    assert "Permutation test" in str(found.result.summary())
+
+
+def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():
+    found = followed("A permutation scheme", before="A statistic")
+    x, y = found.response[found.order][:12], found.response[found.order][12:]
+    every = [st.k_sample_test(x, y, permutations=found.scheme, rng=0, estimator=e).pvalue for e in ("kme", "fkmse")]
+    every.append(st.two_sample_test(x, y, permutations=found.scheme, rng=0, estimator=["kme", "skmse"]).pvalue)
+    every.append(st.two_sample_test_columns(x, y, permutations=found.scheme, rng=0).pvalue)
+    assert found.result.exact and found.result.n_resamples == found.scheme.distinct
+    assert every[0] == found.result.pvalue and all(0.0 < pvalue <= 0.2 for pvalue in every)
+
+
+def test_permutations_that_are_none_or_of_other_sizes():
+    with pytest.raises(TypeError, match="permutations must be a Relabellings object"):
+        st.two_sample_test(A, B, permutations=np.arange(18))
+    scheme = followed("A permutation scheme", before="A statistic").scheme
+    with pytest.raises(ValueError, match="permutations are of 24 observations, and the data have 18"):
+        st.two_sample_test(A, B, permutations=scheme)
+    with pytest.raises(TypeError, match="permutations must be a number of observations"):
+        st.permutation_test(len, "all")
+    with pytest.raises(TypeError, match="statistic must be a function"):
+        st.permutation_test(3.0, 10)
+    with pytest.raises(ValueError, match="must return one number for a permutation"):
+        st.permutation_test(lambda row: row, 10)
+
+
+def test_a_statistic_on_all_permutations():
+    values = np.array([3.0, 1.0, 2.0, 5.0])
+    result = st.permutation_test(lambda p: values[p] @ np.arange(4.0), 4, n_resamples=np.inf, alpha=0.3)
+    assert result.exact and result.n_resamples == 24
+    assert result.pvalue == np.mean(result.null_distribution >= result.statistic)
 
 
 @pytest.mark.parametrize("test", TESTS)
