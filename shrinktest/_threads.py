@@ -7,7 +7,7 @@ from typing import Any
 
 
 def each(work: Callable[[Any], object], parts: Sequence[Any], workers: int) -> None:
-    """Call ``work`` on every part, in so many threads at most, which end with the call; raises what a part raises.
+    """Run ``work`` on each part in at most ``workers`` threads; re-raise the first error.
 
     Of w threads, thread k takes the parts k, k + w, ..: parts that grow or shrink in order are shared out about
     equally, and no thread waits for the next one to be handed to it.

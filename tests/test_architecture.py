@@ -278,5 +278,5 @@ def test_readme_lists_every_estimator():
 
 def test_contributing_is_short_and_ends_with_how_to_add_an_estimator():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 60
+    assert len(text.splitlines()) < 65
     assert re.findall(r"(?m)^## (.+)$", text)[-1] == "How to add an estimator"

@@ -1,4 +1,4 @@
-"""Memory of a time series: how much one observation says of the next, and whether its shifts can be trusted."""
+"""Whether circular shifts of a time series can be trusted: how much one observation says of the next."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ def shift_notes(
 ) -> tuple[str, ...]:
     """What a reader should know of the shifts of y within ``series``, each the rows (n,) of one in order of time.
 
-    Neither series knows of the other here, and both are looked at around a circle, so that the answer is the same for
-    every shift.
+    Each series is examined alone and circularly, so every shift gives the same note.
     """
     if not series or junction_excess(kernels, x, y, series) < _EXCESS:
         return ()
