@@ -121,7 +121,7 @@ class SpectralEstimator(Tuned, MeanEstimator):
         if not np.isfinite(weights).all():
             raise ValueError(self._failure(sample.matrix))
         # NaN: one point or a zero Gram matrix, where there is nothing to tune
-        return weights, None if np.isnan(amount) else self._unit(amount, sample.matrix)
+        return weights, None if np.isnan(amount) else self._unit(float(amount), sample.matrix)
 
     def _check_sample(self, sample: Sample) -> None:
         """Raise ValueError if the estimate would diverge."""

@@ -61,6 +61,11 @@ class Witness:
         """The observations (m + n, d), X first."""
         return self.hypothesis.pooled
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """m and n."""
+        return self.hypothesis.sizes
+
     def again(self) -> Relabellings:
         """The relabellings of the test, drawn anew."""
         bits = type(self.relabellings.rng.bit_generator)()

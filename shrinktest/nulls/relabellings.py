@@ -29,6 +29,25 @@ class Relabellings(ABC):
         Relabellings to draw; all of them are used instead when they are no more than this.
     rng : numpy.random.Generator
         Source of the draws; nothing else is random in a test.
+
+    Examples
+    --------
+    Experiments in which the first two of four units always had different treatments:
+
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest import Relabellings, permutation_test
+    >>> @dataclass(frozen=True)
+    ... class Allotments(Relabellings):
+    ...     size, distinct, magnitude = 4, 4, np.log(4)
+    ...     def every(self):
+    ...         return iter(np.array([[0, 1, 0, 1], [0, 1, 1, 0], [1, 0, 0, 1], [1, 0, 1, 0]]))
+    ...     def draw(self, rows):
+    ...         return np.array(list(self.every()))[self.rng.integers(4, size=rows)]
+    >>> response = np.array([1.0, 3.0, 2.0, 4.0])
+    >>> scheme = Allotments(999, np.random.default_rng(0))
+    >>> permutation_test(lambda labels: response @ labels, scheme, alpha=0.3).pvalue
+    0.25
     """
 
     n_resamples: float

@@ -64,7 +64,7 @@ TESTS = {
     "joint": lambda e, k: st.joint_independence_test(A, B + A, C, estimator=e, kernels=k, **OPTIONS),
     "columns": lambda e, k: st.two_sample_test_columns(A, B[:7], estimator=e, kernel=k, **OPTIONS),
     "matrix": lambda e, k: st.independence_matrix(A, estimator=e, kernel_x=k, **OPTIONS),
-    "list": lambda e, k: st.two_sample_test(A, B, estimator=[e, HALF], kernel=[k, "gaussian"], **OPTIONS),
+    "list": lambda e, k: st.two_sample_test(A, B, estimator=[e, HALF], kernel=[k, st.Laplacian(1.0)], **OPTIONS),
 }
 
 

@@ -91,7 +91,7 @@ ASKED = {  # needs, whether it is fixed, changes the features, has an unbiased f
     "Landweber()": (Landweber(), "filter", False, False, False),
     "NuMethod()": (NuMethod(), "filter", False, False, False),
     "TSVD()": (TSVD(), "filter", False, False, False),
-    "MKME()": (MKME(), "sums", False, True, True),
+    "MKME()": (MKME(), "noise", False, True, True),
     "MMKME(variances=)": (MMKME(variances=(1.0, 2.0)), "sums", True, True, True),
     "FromFunction": (FUNCTION, "function", True, False, False),
 }

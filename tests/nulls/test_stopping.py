@@ -18,7 +18,7 @@ from scipy import stats
 
 import naive_stopping
 from shrinktest import FKMSE, BesagClifford, Decision, independence_test, two_sample_test
-from shrinktest.nulls.permutation import Null, Shared, null_distribution
+from shrinktest.nulls.permutation import CostHint, Null, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions
 from shrinktest.nulls.stopping import allowed_rows, as_stopping
 
@@ -153,7 +153,7 @@ def test_what_is_no_rule(make, error, message):
 # --- in a null distribution ---------------------------------------------------------------------------------
 
 
-def null(points, rule, seed, workers=1, B=999, shared=None, seen=None, generator=None):
+def null(points, rule, seed, workers=1, B=999, cost=None, seen=None, generator=None):
     def statistic(rows):
         if seen is not None:
             seen.append(len(rows))
@@ -161,10 +161,10 @@ def null(points, rule, seed, workers=1, B=999, shared=None, seen=None, generator
 
     rng = generator or np.random.default_rng(seed)
     split = Partitions(B, rng, (len(points) // 2, len(points) - len(points) // 2))
-    return null_distribution(statistic, split, stopping=rule, workers=workers, shared=shared)
+    return null_distribution(statistic, split, stopping=rule, workers=workers, cost=shared)
 
 
-@pytest.mark.parametrize("shared", [None, Shared(1e-7), Shared(1e-3, rows=64)], ids=["alone", "small", "dear"])
+@pytest.mark.parametrize("shared", [None, CostHint(1e-7), CostHint(1e-3, rows=64)], ids=["alone", "small", "dear"])
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, shared):
@@ -172,7 +172,7 @@ def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, sh
         points = np.random.default_rng([seed, 1]).normal(size=25)
         full = null(points, None, seed)
         run, generator = [], np.random.default_rng(seed)
-        one = null(points, rule, seed, workers, shared=shared, seen=run, generator=generator)
+        one = null(points, rule, seed, workers, cost=shared, seen=run, generator=generator)
         reached = list(full.values >= full.observed - full.tolerance)
         pvalue, drawn = ended(rule, reached)
         assert (one.pvalue, one.values.size, one.n_planned) == (pvalue, drawn, 999)
