@@ -63,7 +63,7 @@ class Witness:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """m and n."""
+        """Sizes of X and Y."""
         return self.hypothesis.sizes
 
     def again(self) -> Relabellings:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.products import along, members_of, times
+from shrinktest.statistics.products import along, members_of, times, weighted
 
 #: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
@@ -64,7 +64,7 @@ def _plain(matrix: np.ndarray, parts: int) -> BlockSums:
             image = times(members[p], matrix)
             for q in range(p, parts):
                 sums[:, p, q] = sums[:, q, p] = along(image, members[q])
-            traces[:, p] = times(members[p], diagonal[:, None])[:, 0]
+            traces[:, p] = weighted(members[p], diagonal)
         sums[:, -1, -1] = everything - sums.sum(axis=(1, 2))
         traces[:, -1] = trace - traces[:, :-1].sum(axis=1)
         return sums, traces

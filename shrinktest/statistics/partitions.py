@@ -17,7 +17,7 @@ from shrinktest.nulls.permutation import CostHint, Statistic
 from shrinktest.statistics.block_sums import sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
-from shrinktest.statistics.products import along, members_of, times
+from shrinktest.statistics.products import along, members_of, times, weighted
 from shrinktest.statistics.weights import scales, weights_of
 
 COMPARISONS = ("pairs", "pooled")
@@ -60,16 +60,18 @@ class Contrast:
         n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
         return n / n.sum()
 
-    def __call__(self, inner: np.ndarray, excess: np.ndarray, along: np.ndarray, norm2: float) -> np.ndarray:
+    def __call__(self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float) -> np.ndarray:
         """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
         squared = np.einsum("bii->bi", inner)
         if self.comparison == "pairs":
             w = self.pairs()
             reach, crossed = w.sum(axis=1), np.einsum("bij,ij->b", inner, w)
-            value = (squared - excess) @ reach - crossed
-            return np.stack([value, squared @ reach + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
+            value = weighted(squared - excess, reach) - crossed
+            return np.stack([value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
         w = self.samples()
-        return np.stack([(squared - 2.0 * along) @ w + norm2, (squared + 2.0 * np.abs(along)) @ w + norm2], axis=1)
+        return np.stack(
+            [weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2], axis=1
+        )
 
 
 def prepare(
@@ -200,9 +202,9 @@ def _of_weights(
             between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
             for p, part in enumerate(parts):
                 squares = np.square(part)
-                excess[:, p] = squares @ diagonal - squares.sum(axis=1) * between[:, p]
+                excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
-            pull = np.stack([part @ towards for part in parts], axis=1)
+            pull = np.stack([weighted(part, towards) for part in parts], axis=1)
         return inner, excess, pull
 
     return products, 0.0 if reference is None or towards is None else float(reference @ towards)

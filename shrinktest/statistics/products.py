@@ -32,6 +32,11 @@ def along(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.einsum("bi,bi->b", first, second)
 
 
+def weighted(rows: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The inner product (B,) of every row with one vector; ``rows @ weights`` would round by the number of rows."""
+    return np.einsum("bi,i->b", rows, weights)
+
+
 def members_of(labels: np.ndarray, part: int) -> np.ndarray:
     """1.0 for the observations that a relabelling (a row of labels) puts into a part, else 0.0."""
     return (labels == part).astype(np.float64)

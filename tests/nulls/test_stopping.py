@@ -161,18 +161,18 @@ def null(points, rule, seed, workers=1, B=999, cost=None, seen=None, generator=N
 
     rng = generator or np.random.default_rng(seed)
     split = Partitions(B, rng, (len(points) // 2, len(points) - len(points) // 2))
-    return null_distribution(statistic, split, stopping=rule, workers=workers, cost=shared)
+    return null_distribution(statistic, split, stopping=rule, workers=workers, cost=cost)
 
 
-@pytest.mark.parametrize("shared", [None, CostHint(1e-7), CostHint(1e-3, rows=64)], ids=["alone", "small", "dear"])
+@pytest.mark.parametrize("cost", [None, CostHint(1e-7), CostHint(1e-3, rows=64)], ids=["alone", "small", "dear"])
 @pytest.mark.parametrize("workers", [1, 2, 5])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
-def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, shared):
+def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, cost):
     for seed in range(8):
         points = np.random.default_rng([seed, 1]).normal(size=25)
         full = null(points, None, seed)
         run, generator = [], np.random.default_rng(seed)
-        one = null(points, rule, seed, workers, cost=shared, seen=run, generator=generator)
+        one = null(points, rule, seed, workers, cost=cost, seen=run, generator=generator)
         reached = list(full.values >= full.observed - full.tolerance)
         pvalue, drawn = ended(rule, reached)
         assert (one.pvalue, one.values.size, one.n_planned) == (pvalue, drawn, 999)
