@@ -59,7 +59,7 @@ def run(m=6, n=5, estimator="kme", **options):
 
 def functions(result, x, y, estimator, at):
     """The witness functions of the data and all relabellings, by tests of relabelled data that relabel nothing."""
-    masks = result.again.again().rows()(10**4 if result.exact else 1 + result.n_resamples)
+    masks = result.again.again().rows()(10**4 if result.exact else 1 + result.n_resamples) == 0
     pooled, rows = np.vstack([x, y]), []
     for mask in masks:
         one = two_sample_test(pooled[mask], pooled[~mask], estimator=estimator, kernel=Gaussian(0.9), n_resamples=0)
@@ -82,12 +82,12 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
 
 def test_relabellings_are_those_of_the_test():
     result = run(8, 4, kernel=Linear(), statistic="biased")
-    masks = result.again.again().rows()(40)
+    masks = result.again.again().rows()(40) == 0
     pooled = np.vstack(samples(8, 4))
     gaps = np.array([pooled[mask].mean(axis=0) - pooled[~mask].mean(axis=0) for mask in masks[1:]])
     assert np.allclose(np.square(gaps).sum(axis=1), result.null_distribution)
     restricted = run(5, 5, paired=True, n_resamples=np.inf, alpha=0.5)
-    masks = restricted.again.again().rows()(10**4)
+    masks = restricted.again.again().rows()(10**4) == 0
     assert restricted.exact and (masks[:, :5] != masks[:, 5:]).all()
 
 
