@@ -199,6 +199,8 @@ def _of_weights(
         excess, pull = np.zeros((2, len(labels), len(sizes)))
         if blocks_of is not None:
             sums, traces = blocks_of(labels)
+            if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
+                traces = np.stack([weighted(members_of(labels, p), diagonal) for p in range(len(sizes))], axis=1)
             between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
             for p, part in enumerate(parts):
                 squares = np.square(part)
