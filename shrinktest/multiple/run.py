@@ -16,10 +16,12 @@ from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several
 from shrinktest.nulls.permutation import Null
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.relabellings import Kept, Relabellings
 from shrinktest.results.conclude import conclude, warn_too_few
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
+
+_KEPT = 2**23  # labels or places of permutations that are drawn once for all members of a collection
 
 
 def run(
@@ -91,9 +93,11 @@ def _combined(
     for_kernels = _source_for_kernels(generator)
     grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels)
     resolved = _Resolved(for_kernels, fresh=grams.random)
-    common["restriction"] = hypothesis.permutations(
-        settings.n_resamples, copy.deepcopy(generator), settings.alpha
-    ).restriction
+    first = hypothesis.permutations(settings.n_resamples, copy.deepcopy(generator), settings.alpha)
+    common["restriction"] = first.restriction
+    kept = None
+    if first.count * first.size <= _KEPT:
+        kept = Kept.of(hypothesis.permutations(settings.n_resamples, generator, settings.alpha))
     nulls: list[Null | None] = [None] * len(members)
     results: list[TestResult | None] = [None] * len(members)
     order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
@@ -101,7 +105,7 @@ def _combined(
         kernel = resolved(hypothesis, members[i].kernel)
         prepared = hypothesis.prepare(members[i].estimator, kernel, described[i]["form"], grams, settings.workers)
         source = copy.deepcopy(generator) if left < len(members) else generator  # goes on as after a single test
-        permutations = hypothesis.permutations(settings.n_resamples, source, settings.alpha)
+        permutations = kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
         null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
         nulls[i] = null
         results[i] = conclude(null, warn=False, **prepared.about(), **described[i], **common)

@@ -225,6 +225,8 @@ class _Pace:
         self._batches = cost is not None
         self.rows = 1
         self.seconds = math.inf  # per relabelling
+        if cost and count * cost.seconds < _WORTH_THREADS:
+            workers = 1
         if cost:  # as few chunks as will do, all of one size, as many for every worker
             self.seconds = cost.seconds
             self.rows = -(-count // (workers * -(-count // (workers * min(cost.rows, self._most)))))

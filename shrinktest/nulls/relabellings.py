@@ -116,6 +116,60 @@ class Relabellings(ABC):
         return take
 
 
+@dataclass(frozen=True, eq=False)
+class Kept(Relabellings):
+    """Relabellings that were drawn once, for several statistics.
+
+    Parameters
+    ----------
+    source : Relabellings
+    values : ndarray, shape (count, ...)
+        All its rows.
+    """
+
+    source: Relabellings
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, source: Relabellings) -> Self:
+        """All rows of ``source``, whose generator goes on as after a test."""
+        return cls(source.n_resamples, source.rng, source, source.rows()(source.count))
+
+    @property
+    def restriction(self) -> str:  # type: ignore[override]
+        """That of the source."""
+        return self.source.restriction
+
+    @property
+    def size(self) -> int:
+        return self.source.size
+
+    @property
+    def distinct(self) -> int:
+        return self.source.distinct
+
+    @property
+    def magnitude(self) -> float:
+        return self.source.magnitude
+
+    def draw(self, rows: int) -> np.ndarray:
+        return self.source.draw(rows)
+
+    def every(self) -> Iterator[np.ndarray]:
+        return self.source.every()
+
+    def rows(self) -> Callable[[int], np.ndarray]:
+        """A function that returns the next few rows."""
+        end = 0
+
+        def take(rows: int) -> np.ndarray:
+            nonlocal end
+            end += rows
+            return self.values[end - rows : end]
+
+        return take
+
+
 @dataclass(frozen=True)
 class Partitions(Relabellings):
     """Partitions of the pooled observations into samples of the given sizes, as (B, N) labels 0, 1, ..., k - 1.

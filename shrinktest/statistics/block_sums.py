@@ -12,7 +12,7 @@ from shrinktest.statistics.products import along, members_of, times, weighted
 #: Labels (B, N) to the sums (B, k, k) of K over pairs of parts, and its trace (B, k) over each.
 BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
-_PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
+PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
 
 
 def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
@@ -21,7 +21,7 @@ def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     if z is not None:
         return _by_coordinates(z, gram.kernel.diagonal(gram.points), sizes)
     matrix = gram.matrix(workers)
-    if len(matrix) <= _PLAIN:
+    if len(matrix) <= PLAIN:
         return _plain(matrix, len(sizes))
     return _of_two(matrix, sizes) if len(sizes) == 2 else _compiled(matrix, len(sizes))
 
@@ -33,7 +33,7 @@ def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...])
     whole = features.sum(axis=0)
 
     def sums_of_features(labels: np.ndarray, part: int, out: np.ndarray) -> None:
-        if features.size <= _PLAIN**2:
+        if features.size <= PLAIN**2:
             out[:] = times(members_of(labels, part), features)
             return
         from shrinktest._compiled.sums import feature_sums, octets_of

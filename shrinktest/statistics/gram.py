@@ -104,6 +104,8 @@ class Grams:
                 return gram
         found = choose_gram(kernel, points, **options)
         dense = [one[3] for one in same if one[3].name == found.name == "dense"]
+        if self.random:  # only the latest is remembered, so that what is drawn depends on the order of kernels alone
+            self._known = [one for one in self._known if one[0] is not points or one[1] is kernel]
         self._make_room(len(points), options["memory"])
         self._known.append((points, kernel, asked, dense[0] if dense else found))
         return self._known[-1][3]

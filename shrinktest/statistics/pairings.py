@@ -14,7 +14,7 @@ from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pairs import centred_product
-from shrinktest.nulls.permutation import Statistic
+from shrinktest.nulls.permutation import CostHint, Statistic
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
 from shrinktest.statistics.shift_check import shift_notes
@@ -42,6 +42,8 @@ def prepare(
     """
     tuned = margins(estimator, kernels, (x, y), workers)
     both = _grams(tuned, kernels, (x, y), grams)
+    # rows that are drawn in step and gathered by numpy, best all at once and in one thread
+    plain = len(x) <= _PLAIN and tuned[0].needs == "sums" and both[0].columns is None
     statistic, fitted = _pairing_statistic(estimator, both, form, workers)
     return Prepared(
         statistic=statistic,
@@ -51,7 +53,8 @@ def prepare(
         notes=_notes(estimator, len(x))
         + tuple(dict.fromkeys(gram.note for gram in both if gram.note))
         + shift_notes(kernels, x, y, series),
-        threads=runs_compiled(estimator),
+        threads=runs_compiled(estimator) and not plain,
+        cost=CostHint(seconds=4e-9 * len(x) ** 2, rows=4096) if plain else None,
     )
 
 

@@ -14,7 +14,7 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import CostHint, Statistic
-from shrinktest.statistics.block_sums import sums_of
+from shrinktest.statistics.block_sums import PLAIN, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
 from shrinktest.statistics.products import along, members_of, times, weighted
@@ -124,6 +124,8 @@ def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:
         return CostHint(seconds=(k - 1) * quarter * rank**2 / 2.0 + k / 2.0 * work, rows=rows)
     if estimator.needs != "sums":
         return None
+    if rank is None and len(gram.points) <= PLAIN:  # whose rows are drawn in step, best all at once
+        return CostHint(seconds=1e-7 + (k - 1) * 1e-10 * len(gram.points) ** 2, rows=4096)
     columns = len(gram.points) / 2.0 if rank is None else rank  # half by symmetry
     return CostHint(seconds=1e-7 + (k - 1) * quarter * columns)
 

@@ -19,6 +19,9 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
         Rows of a block: few where few rows come at a time.
     """
     out = np.empty((len(rows), matrix.shape[1]))
+    if rows.shape[1] == 0:
+        out[:] = 0.0
+        return out
     for start in range(0, len(rows), block):
         some = rows[start : start + block]
         if len(some) < block:
