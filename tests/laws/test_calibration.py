@@ -108,7 +108,7 @@ def name_of(estimator):
 def test_level(estimator, design):
     if not isinstance(design, tuple) and isinstance(estimator, MKME):
         estimator = MKME(variance=0.5)  # a margin has no samples to tune apart
-    check(design, estimator, BOTH, draws=300)
+    check(design, estimator, BOTH, draws=100)
 
 
 @pytest.mark.slow
