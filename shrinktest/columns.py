@@ -64,7 +64,7 @@ def two_sample_test_columns(
     blocks, paired, groups
         Which relabellings of the rows the design of the data allows, as in :func:`two_sample_test`.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
 
     Returns

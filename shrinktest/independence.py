@@ -63,7 +63,7 @@ def independence_test(
         For time series, rows in order of time: y is shifted by 0 to n - 1 steps, what leaves at the end coming back at
         the start.  With ``blocks``, every block is a series that is shifted by itself.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress
         As in :func:`two_sample_test`; all n! pairings (or those that are allowed) are enumerated when they are no more

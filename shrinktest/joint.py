@@ -42,7 +42,7 @@ def joint_independence_test(
         As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) shuffles are
         enumerated when they are no more than ``n_resamples``.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
 
     Returns

@@ -59,7 +59,7 @@ def k_sample_test(
         A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
         or as a list of vectors.  Observations are relabelled within their block only, groups as a whole.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
     gram, rank, max_memory
         As in :func:`two_sample_test`.

@@ -39,7 +39,7 @@ def permutation_test(
     permutations : int, tuple of int, or Relabellings
         n: permutations of 0, ..., n - 1, for observations whose partners may change.  Sizes (m, n, ...) of samples: the
         sample of every pooled observation, labels 0, 1, ... in the order of the sizes.  Or permutations of your own,
-        a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`.
+        a subclass of :class:`~shrinktest.Relabellings`.
     vectorized : bool, default False
         Whether ``statistic`` takes many permutations at a time.
     n_resamples, stopping, alpha, rng, progress

@@ -74,7 +74,7 @@ def two_sample_test(
         sample, are relabelled together; groups change places with groups of as many observations, and with
         ``blocks`` within their block.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.nulls.relabellings.Relabellings`, instead of those
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
     nan_policy : {"raise", "omit", "propagate"}
         What to do with missing values: an error, drop their rows (with their labels; both rows of a pair), or a result
