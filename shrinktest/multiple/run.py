@@ -93,11 +93,9 @@ def _combined(
     for_kernels = _source_for_kernels(generator)
     grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels)
     resolved = _Resolved(for_kernels, fresh=grams.random)
-    first = hypothesis.permutations(settings.n_resamples, copy.deepcopy(generator), settings.alpha)
+    first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
     common["restriction"] = first.restriction
-    kept = None
-    if first.count * first.size <= _KEPT:
-        kept = Kept.of(hypothesis.permutations(settings.n_resamples, generator, settings.alpha))
+    kept = Kept.of(first) if first.count * first.size <= _KEPT else None
     nulls: list[Null | None] = [None] * len(members)
     results: list[TestResult | None] = [None] * len(members)
     order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
