@@ -18,7 +18,6 @@ from shrinktest.estimators import (
     NuMethod,
     check_estimator,
 )
-from shrinktest.independence import independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Decision
@@ -30,6 +29,7 @@ from shrinktest.two_sample import two_sample_test
 if TYPE_CHECKING:
     from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.columns import two_sample_test_columns
+    from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
@@ -47,6 +47,7 @@ _LATER = {
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
     "independence_matrix": "shrinktest.matrix",
+    "independence_test": "shrinktest.independence",
     "joint_independence_test": "shrinktest.joint",
     "k_sample_test": "shrinktest.k_sample",
     "permutation_test": "shrinktest.permutation",

@@ -10,7 +10,6 @@ import numpy as np
 from shrinktest._read import XY, Samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.hypotheses.witness import Witness
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
@@ -135,6 +134,8 @@ class TwoEqualDistributions(EqualDistributions):
         self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
     ) -> dict[str, Any]:
         """How to compute the estimates again, on the same permutations."""
+        from shrinktest.hypotheses.witness import Witness
+
         state = permutations.rng.bit_generator.state
         witness = Witness(self, estimator, prepared.kernel, form, self.tuning(estimator), permutations, state)
         return {"again": witness}

@@ -13,7 +13,8 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
-from shrinktest.hypotheses import HYPOTHESES, Hypothesis
+from shrinktest.hypotheses.base import Hypothesis
+from shrinktest.hypotheses.registry import HYPOTHESES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
 from shrinktest.power.arguments import Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
