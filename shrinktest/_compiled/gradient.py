@@ -49,7 +49,7 @@ def step_size(matrix, z, members, theta):
     return 1.0 / largest if largest > 0.0 else 0.0
 
 
-@compiled()
+@compiled(fused=True)
 def advance(buffer, n, momentum, step, at_i):
     """One gradient step of every deleted problem: x <- x + mom (x - x_before) - step (T x - q_i (T x)_i)."""
     o = _S
@@ -62,7 +62,7 @@ def advance(buffer, n, momentum, step, at_i):
         o += _S
 
 
-@compiled()
+@compiled(fused=True)
 def multiply(buffer, work, n, other, at_i, along_x):
     """The images T x, and the products of the deleted points and of x with ``other``: the images, or x itself."""
     o = _ZERO

@@ -30,8 +30,9 @@ def reflector(x, v):
         return 2.0 if x[0] < 0.0 else 0.0, abs(x[0])
     beta = np.sqrt(x[0] * x[0] + tail)
     head = x[0] - beta if x[0] <= 0.0 else -tail / (x[0] + beta)  # their difference, without cancellation
+    scale = 1.0 / head  # once, whether or not the loop is one of vector instructions: see `workspace`
     for j in range(1, x.size):
-        v[j] = x[j] / head
+        v[j] = x[j] * scale
     return -head / beta, beta
 
 
@@ -45,7 +46,10 @@ def workspace(n):
     """What the loops of an estimator share for a sample of n points, or coordinates: one array of n columns.
 
     Row 0: the diagonal of T; 1: its off-diagonal (n - 1); 2: factors of the Householder reflectors; 3 to n + 2: their
-    vectors; below: the tape of `iterate`, for those who need eigenvectors of T.
+    vectors; below: the matrix while it is reduced, and then the tape of `iterate`, for those who need eigenvectors.
+
+    One array, because a loop over arrays that might overlap is compiled twice, with and without vector instructions,
+    and the last bit of its sums would depend on where in memory they happen to be.
     """
     return np.empty((5 * n + 25, n))  # the tape has longest(n) + 1 pairs
 
@@ -68,10 +72,12 @@ def tridiagonalize(matrix, start, work):
     """
     n = matrix.shape[0]
     diagonal, off, taus = work[0], work[1], work[2]
-    a = matrix.copy()
-    p, product = np.empty(n), np.empty(n)  # product = A v for the next reflector, whose A is rows and columns k..n-1
-    for j in range(n):
-        product[j] = 0.0
+    a = work[n + 3 : 2 * n + 3]
+    p, product = work[2 * n + 3], work[2 * n + 4]  # product = A v for the next reflector, A rows and columns k..n-1
+    for i in range(n):
+        product[i] = 0.0
+        for j in range(i, n):
+            a[i, j] = matrix[i, j]
     v = work[3]
     tau, _ = reflector(start, v)
     for i in range(n):
@@ -151,7 +157,7 @@ def basis(work, n):
     return out[:n]
 
 
-@compiled()
+@compiled(fused=True)
 def iterate(diagonal, off, vectors, tape):
     """`diagonalize`, keeping the rotations for `undo` on ``tape`` (longest(n) + 1, 2) unless it is None.
 
@@ -228,7 +234,7 @@ def diagonalize(diagonal, off, vectors):
     iterate(diagonal, off, vectors, None)
 
 
-@compiled()
+@compiled(fused=True)
 def undo(tape, x):
     """Overwrite ``x`` by V x, V the eigenvectors of T as columns: the rotations the other way round."""
     k = int(tape[0, 0])
