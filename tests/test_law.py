@@ -11,6 +11,10 @@ RECORDED = law.read()
 CASES = dict(law.cases())
 PARTS = 40
 
+#: Relative.  Coordinates by landmarks divide by the square roots of small eigenvalues, which enlarges the last bits of
+#: the linear algebra of the machine: the commit that was recorded, run on another processor, is off by up to 4e-11.
+ROUNDING, BY_LANDMARKS = 1e-12, 1e-9
+
 
 def test_the_table_has_every_case():
     assert sorted(CASES) == sorted(RECORDED)
@@ -22,11 +26,12 @@ def test_answers_are_those_recorded(part):
     for name in list(CASES)[part::PARTS]:
         statistics, pvalues, error = law.answer(CASES[name])
         wanted = RECORDED[name]
+        rtol = BY_LANDMARKS if "nystrom" in name else ROUNDING
         same = (
             pvalues == wanted[1]
             and error == wanted[2]
             and len(statistics) == len(wanted[0])
-            and np.allclose(statistics, wanted[0], rtol=1e-12, atol=1e-14)  # what cancels is of size 1
+            and np.allclose(statistics, wanted[0], rtol=rtol, atol=1e-14)  # what cancels is of size 1
         )
         if not same:
             wrong.append((name, (statistics, pvalues, error), wanted))

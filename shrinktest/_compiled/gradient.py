@@ -63,8 +63,8 @@ def advance(buffer, n, momentum, step, at_i):
 
 
 @compiled(fused=True)
-def multiply(buffer, work, n, other, at_i, along_x):
-    """The images T x, and the products of the deleted points and of x with ``other``: the images, or x itself."""
+def multiply(buffer, work, n, images, at_i, along_x):
+    """The images T x, and the products of the deleted points and of x with the images, or else with x itself."""
     o = _ZERO
     for b in range(_ZERO, _L):
         at_i[b] = along_x[b] = 0.0
@@ -73,12 +73,12 @@ def multiply(buffer, work, n, other, at_i, along_x):
         left = work[1, k - 1] if k > 0 else 0.0
         right = work[1, k] if k < n - 1 else 0.0
         for b in range(_ZERO, _L):  # a row of zeros stands before the first and after the last
-            image = middle * buffer[o + _S + _X + b] + left * buffer[o + _X + b] + right * buffer[o + _S + _S + _X + b]
+            x = buffer[o + _S + _X + b]
+            image = middle * x + left * buffer[o + _X + b] + right * buffer[o + _S + _S + _X + b]
             buffer[o + _S + _IMAGE + b] = image
-        for b in range(_ZERO, _L):
-            value = buffer[o + _S + other + b]
-            at_i[b] += buffer[o + _S + b] * value
-            along_x[b] += buffer[o + _S + _X + b] * value
+            other = image if images else x
+            at_i[b] += buffer[o + _S + b] * other
+            along_x[b] += x * other
         o += _S
 
 
@@ -96,7 +96,8 @@ def score_by_deletion(matrix, start, z, members, theta, amounts, work, scores):
     total, length = squared_length(matrix, start, z), np.sqrt(squared_norm(start))
     scale = 1.0 / (n - 1.0)
     h = step_size(matrix, z, members, theta) * scale
-    other = _IMAGE if z.shape[1] == 0 else _X
+    images = z.shape[1] == 0
+    other = _IMAGE if images else _X
     buffer = np.zeros((r + 2) * 4 * _LANES)
     at_i, along_x = np.empty(_LANES), np.empty(_LANES)
     for t in range(scores.size):
@@ -112,11 +113,11 @@ def score_by_deletion(matrix, start, z, members, theta, amounts, work, scores):
                 place = 4 * _LANES * (k + 1) + b
                 buffer[place] = q
                 buffer[place + _LANES] = buffer[place + 2 * _LANES] = x
-        multiply(buffer, work, r, other, at_i, along_x)
+        multiply(buffer, work, r, images, at_i, along_x)
         for t in range(1, scores.size + 1):
             momentum, step = coefficients(theta, t)
             advance(buffer, r, momentum, step * h, at_i)
-            multiply(buffer, work, r, other, at_i, along_x)
+            multiply(buffer, work, r, images, at_i, along_x)
             for b in range(lanes):
                 kii, row = diagonal[first + b], rows[first + b]
                 predicted = (row - kii - at_i[b]) * scale

@@ -1,16 +1,18 @@
 """Random subsets and permutations from seeds: one 64-bit seed, a stream of its own, for every relabelling.
 
-Small ones are drawn here, all relabellings in step; larger ones by compiled loops, one relabelling after the other.
-Both follow the same stream and give the same numbers: the choice, which depends on the size only, shows nowhere.
+Small ones are drawn here, all relabellings in step, unless the compiled loops are there anyway; larger ones by these,
+one relabelling after the other.  Both follow the same stream and give the same numbers: the choice shows nowhere.
 """
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
 
 import numpy as np
 
 _SUBSETS, _PERMUTATIONS = 256, 150  # observations up to which drawing in step takes less than loading a compiler
+_COMPILED = "shrinktest._compiled.draws"
 _ROUNDS = 16  # bits to which subsets come close to the right size at once
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +27,7 @@ def subsets(seeds: np.ndarray, size: int, first: int) -> np.ndarray:
     while chance % 2 == 0:
         chance, rounds = chance // 2, rounds - 1
     words = np.empty((len(seeds), -(-size // 64)), dtype=np.uint64)
-    if size <= _SUBSETS:
+    if size <= _SUBSETS and _COMPILED not in sys.modules:
         _subsets_in_step(seeds, size, first, chance, rounds, words)
     else:
         from shrinktest._compiled.draws import splits
@@ -41,7 +43,7 @@ def permutations(seeds: np.ndarray, starts: np.ndarray) -> np.ndarray:
     Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``, the last of which is n.
     """
     n = int(starts[-1])
-    if n <= _PERMUTATIONS:
+    if n <= _PERMUTATIONS and _COMPILED not in sys.modules:
         return _permutations_in_step(seeds, starts.tolist())
     from shrinktest._compiled.draws import permutations
 
@@ -52,10 +54,7 @@ def permutations(seeds: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def numbers(seeds: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Uniform whole numbers (B, k), the s-th of a row below ``places[s]``."""
-    counters, out = seeds.copy(), np.empty((len(seeds), len(places)), dtype=np.int64)
-    for s, limit in enumerate(places.tolist()):
-        out[:, s] = _below(counters, limit)
-    return out
+    return np.ascontiguousarray(_all_below(seeds, places).T)
 
 
 def _mixed(counters: np.ndarray) -> np.ndarray:
@@ -65,30 +64,38 @@ def _mixed(counters: np.ndarray) -> np.ndarray:
     return z ^ (z >> _31)
 
 
-def _below(counters: np.ndarray, limit: int) -> np.ndarray:
-    """A uniform whole number below ``limit`` for every counter, by Lemire's (2019) unbiased multiplication."""
-    places, biased = np.uint64(limit), np.uint64((2**32 - limit) % limit)
-    counters += _STEP
+def _all_below(seeds: np.ndarray, limits: np.ndarray) -> np.ndarray:
+    """Uniform whole numbers (k, B), row s below ``limits[s]``, by Lemire's (2019) unbiased multiplication."""
+    places = limits.astype(np.uint64)[:, None]
+    biased = (np.uint64(2**32) - places) % places
+    counters = seeds + _STEP * np.arange(1, len(limits) + 1, dtype=np.uint64)[:, None]
     product = (_mixed(counters) >> _32) * places
-    again = np.flatnonzero((product & _LOW) < biased)
-    while again.size:
-        counters[again] += _STEP
-        product[again] = (_mixed(counters[again]) >> _32) * places
-        again = again[(product[again] & _LOW) < biased]
+    # A number that is refused, one of millions for small limits, moves all that follow in its stream.
+    for b in np.flatnonzero(((product & _LOW) < biased).any(axis=0)):
+        counter = seeds[b : b + 1]
+        for s in range(len(limits)):
+            counter = counter + _STEP
+            drawn = (_mixed(counter) >> _32) * places[s]
+            while drawn & _LOW < biased[s]:
+                counter = counter + _STEP
+                drawn = (_mixed(counter) >> _32) * places[s]
+            product[s, b] = drawn[0]
     return (product >> _32).astype(np.int64)
 
 
 def _permutations_in_step(seeds: np.ndarray, starts: list[int]) -> np.ndarray:
     """Fisher and Yates's shuffle, the same step of all permutations at a time."""
-    counters, rows = seeds.copy(), np.arange(len(seeds))
-    out = np.repeat(np.arange(starts[-1])[:, None], len(seeds), axis=1)
-    for first, end in pairwise(starts):
-        for i in range(end - 1, first, -1):
-            j = first + _below(counters, i - first + 1)
-            moved = out[j, rows]
-            out[j, rows] = out[i]
-            out[i] = moved
-    return np.ascontiguousarray(out.T)
+    count = len(seeds)
+    steps = [(first, i) for first, end in pairwise(starts) for i in range(end - 1, first, -1)]
+    first, last = np.array(steps, dtype=np.int64).reshape(-1, 2).T
+    out = np.repeat(np.arange(starts[-1]), count)
+    partners = (first[:, None] + _all_below(seeds, last - first + 1)) * count + np.arange(count)
+    for i, partner in zip(last.tolist(), partners, strict=True):
+        here = out[i * count : (i + 1) * count]
+        moved = out[partner]
+        out[partner] = here
+        here[:] = moved
+    return np.ascontiguousarray(out.reshape(starts[-1], count).T)
 
 
 def _subsets_in_step(seeds: np.ndarray, size: int, first: int, chance: int, rounds: int, out: np.ndarray) -> None:

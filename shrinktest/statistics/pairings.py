@@ -17,6 +17,7 @@ from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import CostHint, Statistic
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
+from shrinktest.statistics.products import weighted
 from shrinktest.statistics.shift_check import shift_notes
 
 #: Weights (n,) and amount of an estimate.
@@ -164,13 +165,13 @@ def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[f
 
 
 def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.ndarray) -> None:
-    """Sum and trace (B, 2) of Kc o Lc for every pairing, with Lc gathered in its order."""
-    diagonal_x, diagonal_y = np.diagonal(x), np.diagonal(y)
-    flat, values, n = y.ravel(), x.ravel(), len(x)
-    for row, permutation in zip(out, permutations, strict=True):
-        moved = flat.take((permutation * n)[:, None] + permutation)
-        row[0] = values @ moved.ravel()
-        row[1] = diagonal_x @ diagonal_y[permutation]
+    """Sum and trace (B, 2) of Kc o Lc for every pairing: row after row, what lies right of the diagonal."""
+    flat, n = y.ravel(), len(x)
+    out[:, 1] = weighted(np.diagonal(y)[permutations], np.diagonal(x))
+    out[:, 0] = out[:, 1]
+    rows = permutations * n
+    for i in range(n - 1):
+        out[:, 0] += weighted(flat[rows[:, i, None] + permutations[:, i + 1 :]], 2.0 * x[i, i + 1 :])
 
 
 def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers: int) -> tuple[Statistic, Fitted]:

@@ -1,0 +1,50 @@
+"""Draws in step, and by compiled loops: one stream, the same numbers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from shrinktest._compiled import draws as compiled
+from shrinktest.nulls import draws
+
+SEEDS = np.random.default_rng(0).integers(0, 2**64, 50, dtype=np.uint64)
+
+
+@pytest.fixture
+def in_step(monkeypatch):
+    """As in a process that has not loaded the compiled loops."""
+    monkeypatch.setattr(draws, "_COMPILED", "not loaded")
+
+
+@pytest.mark.parametrize(("size", "first"), [(1, 1), (2, 1), (17, 4), (64, 32), (65, 60), (200, 100)])
+def test_subsets(in_step, monkeypatch, size, first):
+    found = draws.subsets(SEEDS, size, first)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(draws.subsets(SEEDS, size, first), found)
+    assert set(found.sum(axis=1)) == {first}
+
+
+@pytest.mark.parametrize("starts", [[0, 1], [0, 9], [0, 3, 3, 10], [0, 1, 2, 3], [0, 140]])
+def test_permutations(in_step, monkeypatch, starts):
+    found = draws.permutations(SEEDS, np.array(starts))
+    monkeypatch.undo()
+    np.testing.assert_array_equal(draws.permutations(SEEDS, np.array(starts)), found)
+    for begin, end in pairwise(starts):
+        np.testing.assert_array_equal(np.sort(found[:, begin:end]), np.tile(np.arange(begin, end), (50, 1)))
+
+
+@pytest.mark.parametrize("places", [[1], [2, 3, 4], [2**31 + 1, 5, 2**31 + 12345, 3 * 2**30 + 7]])
+def test_numbers_also_where_half_of_them_are_refused(places):
+    places, expected = np.array(places), np.empty((50, len(places)), dtype=np.int64)
+    compiled.numbers(SEEDS, places, expected)
+    np.testing.assert_array_equal(draws.numbers(SEEDS, places), expected)
+    assert (expected < places).all() and (expected >= 0).all()
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_few_rows(in_step, rows):
+    assert draws.subsets(SEEDS[:rows], 7, 3).shape == (rows, 7)
+    assert draws.permutations(SEEDS[:rows], np.array([0, 4, 7])).shape == (rows, 7)
