@@ -241,7 +241,7 @@ def levels(args, estimators, test, name, n, draw, told) -> list[dict]:
             alphas=ALPHA,
             n_trials=args.trials,
             n_resamples=RESAMPLES,
-            stopping="decision",
+            stopping="curtailed",
             with_null=False,  # the data are null as they are
             store=store(args, f"{test}-{name.replace(' ', '-')}-{n}-{'free' if restriction is None else 'restricted'}"),
             workers=args.workers,

@@ -10,13 +10,13 @@ import pandas as pd
 from _study import markdown, options, write
 from scipy.stats import chisquare
 
-from shrinktest import BesagClifford, Decision, independence_test, two_sample_test
+from shrinktest import BesagClifford, Curtailed, independence_test, two_sample_test
 from shrinktest.power.designs import Linear, MeanShift
 
 NAME, TITLE = "sequential_tests", "Sequential stopping: draws, decisions and power"
 TESTS = {"two-sample": two_sample_test, "independence": independence_test}
 RULES = {
-    "decision": Decision((0.05,)),
+    "curtailed": Curtailed((0.05,)),
     "besag-clifford, h = 10": BesagClifford(h=10),
     "besag-clifford, h = 20": BesagClifford(h=20),
     "besag-clifford, h = 50": BesagClifford(h=50),
@@ -111,7 +111,7 @@ def page(tables) -> list[str]:
         "level is rejected by the rule and not by all draws, or the other way round. `uniform`: p-value of a "
         "chi-square test that under the null hypothesis P(p <= x) = x at the values that p can take.",
         markdown(shown),
-        "`decision` is asked for the level .05 and decides there as all draws do, in every data set; its p-value is "
+        "`curtailed` is asked for the level .05 and decides there as all draws do, in every data set; its p-value is "
         "a valid one at .01 as well. The p-values of Besag and Clifford are exact for any h. With h = 20, the default, "
         "the test at .05 is that of its first 399 draws, and the test at .01 is that of all 999. At .05 this costs "
         f"{loss(table, 'besag-clifford, h = 20'):.3f} of power at most in these cases, and h = 10 "

@@ -76,7 +76,7 @@ INDEPENDENCE_CELLS = [
 FACTORS = (0.25, 4.0)  # on the squared median bandwidths of a large sample
 
 
-def one(args, kind, name, design, n, estimators, kernels=None, **labels):
+def one(args, kind, name, design, n, estimators, test_options=None, **labels):
     """Rates of one cell, and its paired differences from kme."""
     result = power_study(
         design,
@@ -84,7 +84,7 @@ def one(args, kind, name, design, n, estimators, kernels=None, **labels):
         n,
         n_trials=args.trials,
         n_resamples=199,
-        kernels=kernels,
+        test_options=test_options,
         store=store(args, f"{kind}-{name}-{n}-{labels}".translate(str.maketrans(" ,.{}':", "-------"))),
         workers=args.workers,
         progress=False,

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from shrinktest._renamed import renamed_attribute
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
@@ -20,7 +21,7 @@ from shrinktest.estimators import (
 )
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
 from shrinktest.multiple.collection import Collection, Member
-from shrinktest.nulls.stopping import BesagClifford, Decision
+from shrinktest.nulls.stopping import BesagClifford, Curtailed
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.result import TestResult
 from shrinktest.results.two_sample import TwoSampleResult
@@ -58,20 +59,15 @@ _LATER = {
 
 
 #: Names that have changed; the old ones work for one version more.
-_RENAMED = {"ManyTests": "MultipleTestsResult"}
+_RENAMED = {"Decision": "Curtailed", "ManyTests": "MultipleTestsResult"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _RENAMED:
-        import warnings
-
-        warnings.warn(f"{name} is now called {_RENAMED[name]}", DeprecationWarning, stacklevel=2)
-        name = _RENAMED[name]
     if name in _LATER:
         import importlib
 
         return getattr(importlib.import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return renamed_attribute(__name__, name, _RENAMED)
 
 
 def __dir__() -> list[str]:
@@ -90,7 +86,7 @@ __all__ = [
     "CalibrationResult",
     "Collection",
     "Compiled",
-    "Decision",
+    "Curtailed",
     "Gaussian",
     "IteratedTikhonov",
     "Kernel",

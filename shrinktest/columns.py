@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._renamed import renamed
 from shrinktest._validate import Array, Columns, as_rng, choice, listed, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
@@ -19,6 +20,7 @@ from shrinktest.multiple.run import run_side_by_side
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
+@renamed(statistic="form")
 def two_sample_test_columns(
     X: Any,
     Y: Any,
@@ -27,7 +29,7 @@ def two_sample_test_columns(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    statistic: str = "auto",
+    form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
     blocks: Any = None,
@@ -52,7 +54,7 @@ def two_sample_test_columns(
         How p-values are adjusted: "westfall-young" (step-down on the shared relabellings), or a method of statsmodels'
         ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
         false rejection), "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky" (the false discovery rate).
-    estimator, kernel, statistic
+    estimator, kernel, form
         As in :func:`two_sample_test`, for every column.
     bandwidth : float, sequence of float or "median"
         One for every column, or one for all; "median" is the median distance of that column.
@@ -110,7 +112,7 @@ def two_sample_test_columns(
     est = as_estimator(estimator)
     choice(method, METHODS, "method")
     settings = Settings.read(
-        statistic=statistic, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
+        form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}

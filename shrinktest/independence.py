@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._renamed import renamed
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
@@ -11,6 +12,7 @@ from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
 
+@renamed(statistic="form")
 def independence_test(
     X: Any,
     Y: Any,
@@ -20,7 +22,7 @@ def independence_test(
     kernel_y: Any = "gaussian",
     bandwidth_x: Any = "median",
     bandwidth_y: Any = "median",
-    statistic: str = "auto",
+    form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
     stopping: Any = None,
@@ -51,7 +53,7 @@ def independence_test(
     bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
         One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
         holds candidates.
-    statistic : {"auto", "biased", "unbiased"}
+    form : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     blocks : array_like, shape (n,), optional
         A label for every pair; y are exchanged within their block only, so that differences between blocks, in both
@@ -116,7 +118,7 @@ def independence_test(
     0.001
     """
     settings = Settings.read(
-        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}

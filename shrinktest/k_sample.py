@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._renamed import renamed
 from shrinktest._validate import choice
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -13,6 +14,7 @@ from shrinktest.results.result import TestResult
 from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
 
 
+@renamed(statistic="form")
 def k_sample_test(
     *samples: Any,
     comparison: str = "pairs",
@@ -20,7 +22,7 @@ def k_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    statistic: str = "auto",
+    form: str = "auto",
     n_resamples: float = 999,
     stopping: Any = None,
     alpha: float = 0.05,
@@ -49,7 +51,7 @@ def k_sample_test(
         "equal": every distance counts the same, which gives small samples theirs.
     estimator, kernel, bandwidth
         As in :func:`two_sample_test`, one of each; the median is over all samples.
-    statistic : {"auto", "biased", "unbiased"}
+    form : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
         "pooled".
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress
@@ -105,7 +107,7 @@ def k_sample_test(
     """
     refuse_several("k_sample_test", estimator, kernel, bandwidth)
     settings = Settings.read(
-        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._read import XY, Variables, read_variables
+from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import labelled, one_width_each, refuse_missing, require_variation
 from shrinktest.estimators import as_estimator
@@ -22,6 +23,7 @@ from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 
 
+@renamed(statistic="form")
 def independence_matrix(
     X: Any,
     Y: Any = None,
@@ -32,7 +34,7 @@ def independence_matrix(
     kernel_y: Any = None,
     bandwidth_x: Any = "median",
     bandwidth_y: Any = None,
-    statistic: str = "auto",
+    form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
     blocks: Any = None,
@@ -57,7 +59,7 @@ def independence_matrix(
         every two columns of X are tested against each other.
     method : str, default "westfall-young"
         How p-values are adjusted, as in :func:`two_sample_test_columns`.
-    estimator, statistic
+    estimator, form
         As in :func:`independence_test`, for every pair.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
         For the columns of X and of Y; ``kernel_y`` is ``kernel_x`` if not given.
@@ -121,7 +123,7 @@ def independence_matrix(
     est = as_estimator(estimator)
     choice(method, METHODS, "method")
     settings = Settings.read(
-        statistic=statistic, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
+        form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     if Y is None and (kernel_y is not None or bandwidth_y is not None):

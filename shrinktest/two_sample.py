@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._renamed import renamed
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
@@ -11,6 +12,7 @@ from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
 
+@renamed(statistic="form")
 def two_sample_test(
     X: Any,
     Y: Any,
@@ -18,7 +20,7 @@ def two_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    statistic: str = "auto",
+    form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
     stopping: Any = None,
@@ -51,7 +53,7 @@ def two_sample_test(
         "0.5 * median": half of that length.  A tuple or an array holds one number per column, a list holds
         candidates to combine, and "grid" stands for five from narrow to wide
         (:func:`~shrinktest.kernels.bandwidth_grid`).
-    statistic : {"auto", "biased", "unbiased"}
+    form : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
         change of scale; biased otherwise.
@@ -59,11 +61,11 @@ def two_sample_test(
         Number of random relabellings.  All splits are enumerated instead when they are no more than this.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
-    stopping : {None, "besag-clifford", "decision"} or Stopping
+    stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When to draw fewer than ``n_resamples``.  "besag-clifford": after 20 exceedances, with a p-value that is exact
-        all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "decision": as
+        all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "curtailed": as
         soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value,
-        of the draws until then, a valid one (:class:`Decision`).  No effect where all splits are enumerated.
+        of the draws until then, a valid one (:class:`Curtailed`).  No effect where all splits are enumerated.
     blocks : array_like, optional
         A label for every observation, as one vector for X and then Y or as a pair ``(those of X, those of Y)``.
         Observations are relabelled within their block only, so that differences between blocks do no harm.
@@ -159,7 +161,7 @@ def two_sample_test(
     (0.952, 0.038)
     """
     settings = Settings.read(
-        statistic=statistic, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}

@@ -83,7 +83,7 @@ ROUTES = {
     "nystrom": {"gram": "nystrom", "rank": 5},
     "rff": {"gram": "rff", "rank": 6},
 }
-RULES = {"": {}, "besag-clifford": {"stopping": st.BesagClifford(h=4)}, "decision": {"stopping": "decision"}}
+RULES = {"": {}, "besag-clifford": {"stopping": st.BesagClifford(h=4)}, "decision": {"stopping": "curtailed"}}
 
 
 def two(m, n, columns=2, **options):
@@ -179,7 +179,7 @@ def cases():
             label = estimator if isinstance(estimator, str) else "function"
             yield (
                 f"{test} | {label} | {form}",
-                lambda r=TESTS[test], e=estimator, f=form: r(estimator=e, statistic=f, **common),
+                lambda r=TESTS[test], e=estimator, f=form: r(estimator=e, form=f, **common),
             )
     small = {
         "two equal": two(4, 4),
@@ -295,7 +295,7 @@ def read():
             row["case"]: (
                 [float(x) for x in row["statistics"].split()],
                 [float(x) for x in row["pvalues"].split()],
-                row["error"],
+                row["error"].replace("statistic=", "form="),  # as it was called when they were recorded
             )
             for row in csv.DictReader(file)
         }

@@ -22,7 +22,7 @@ def besag_clifford(reached, h):
     return (seen + 1) / (len(reached) + 1), len(reached)
 
 
-def decision(reached, alphas):
+def curtailed(reached, alphas):
     """(reject at each level, draws): stops when no outcome of the draws to come could change any decision."""
     rows = len(reached) + 1
     seen = 0
@@ -34,9 +34,9 @@ def decision(reached, alphas):
     return [worst <= alpha for alpha in alphas], draw
 
 
-def decision_pvalue(reached, alphas):
+def curtailed_pvalue(reached, alphas):
     """The share of rows that reach the observed statistic, itself among them, when drawing stops."""
-    draw = decision(reached, alphas)[1]
+    draw = curtailed(reached, alphas)[1]
     return (1 + sum(reached[:draw])) / (1 + draw)
 
 

@@ -82,7 +82,7 @@ def test_the_operator_is_refitted_for_every_pairing(estimator, n):
 
 @pytest.mark.parametrize("form", FORMS)
 def test_both_forms_of_hsic(form):
-    result = pair_test(X, Y, bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1], statistic=form)
+    result = pair_test(X, Y, bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1], form=form)
     expected = [FORMS[form](K, L[np.ix_(pi, pi)]) for pi in pairings(9, 4)]
     np.testing.assert_allclose(values(result), expected, rtol=1e-10, atol=1e-15)
     assert result.form == form
@@ -109,7 +109,7 @@ def test_marginalised_margins(estimator):
         e = refits.noise(estimator, width**2, Z)
         smoothed.append(naive_kernels.corrupted(Z, Z, width**2, 2 * e))
     for form, statistic in FORMS.items():
-        result = pair_test(x, y, estimator, bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1], statistic=form)
+        result = pair_test(x, y, estimator, bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1], form=form)
         expected = [statistic(smoothed[0], smoothed[1][np.ix_(pi, pi)]) for pi in pairings(7, 4)]
         np.testing.assert_allclose(values(result), expected, rtol=1e-5, atol=1e-9)
 
@@ -136,7 +136,7 @@ def test_each_variable_has_the_median_bandwidth_of_its_own():
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, FKMSE(lam_cov=0.1), MKME(variance=0.3)], ids=repr)
 def test_the_statistic_is_the_squared_norm_of_the_estimate(estimator):
-    result = pair_test(X, Y, estimator, statistic="biased", n_resamples=0)
+    result = pair_test(X, Y, estimator, form="biased", n_resamples=0)
     (estimate,) = result.estimates
     assert estimate.norm2() == pytest.approx(result.statistic, rel=1e-9, abs=1e-13)
     np.testing.assert_array_equal(estimate.points, np.hstack([X, Y]))
@@ -198,7 +198,7 @@ def test_exhaustive_p_values_of_more_pairs(name):
 @pytest.mark.parametrize("n", [4, 5])
 def test_p_values_of_scipy(n, form):
     x, y = X[:n], Y[:n]
-    result = pair_test(x, y, statistic=form, n_resamples=np.inf)
+    result = pair_test(x, y, form=form, n_resamples=np.inf)
     grams = [kernel(z) for kernel, z in zip(result.kernel, (x, y), strict=True)]
 
     def statistic(order):
@@ -254,9 +254,9 @@ def test_real_data():
         ({"estimator": TSVD(tuning="pooled")}, ValueError, "every amount would shrink to nothing"),
         ({"estimator": SKMSE(target=([[0.0]], [1.0]))}, ValueError, "natural target is zero"),
         ({"estimator": "hsic"}, ValueError, "estimator must be one of"),
-        ({"statistic": "unbiased", "estimator": "skmse"}, ValueError, r"use statistic='biased' with SKMSE\(\)"),
-        ({"statistic": "unbiased", "X": X[:3], "Y": Y[:3]}, ValueError, "needs at least 4 pairs; found 3"),
-        ({"statistic": "u"}, ValueError, "statistic must be one of"),
+        ({"form": "unbiased", "estimator": "skmse"}, ValueError, r"use form='biased' with SKMSE\(\)"),
+        ({"form": "unbiased", "X": X[:3], "Y": Y[:3]}, ValueError, "needs at least 4 pairs; found 3"),
+        ({"form": "u"}, ValueError, "form must be one of"),
         ({"alpha": 0.0}, ValueError, "alpha must lie strictly between 0 and 1"),
         ({"n_resamples": np.inf, "X": np.arange(13.0), "Y": np.arange(13.0)}, ValueError, "too many"),
         ({"kernel_y": "rbf"}, ValueError, "kernel_y must be one of"),

@@ -86,7 +86,7 @@ def test_random_partitions_are_uniform_and_do_not_depend_on_how_they_are_cut():
 def test_statistic_of_every_partition_is_its_twin(estimator, comparison, weights):
     sizes = (3, 4, 2)
     result = k_sample_test(
-        *split(*sizes), estimator=estimator, comparison=comparison, weights=weights, statistic="biased",
+        *split(*sizes), estimator=estimator, comparison=comparison, weights=weights, form="biased",
         kernel=Gaussian(0.9), n_resamples=np.inf, alpha=0.5, workers=1,
     )  # fmt: skip
     K = Gaussian(0.9)(POINTS[:9])
@@ -110,7 +110,7 @@ def test_unbiased_form_is_its_twin(estimator):
 
 @pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber", "tsvd"])
 def test_statistic_with_one_amount_for_all_is_that_of_the_estimates(estimator):
-    result = k_sample_test(*split(4, 9, 6), estimator=estimator, statistic="biased", n_resamples=9, alpha=0.2, rng=0)
+    result = k_sample_test(*split(4, 9, 6), estimator=estimator, form="biased", n_resamples=9, alpha=0.2, rng=0)
     assert result.tuning == "joint"
     n, e = result.n_observations, result.estimates
     pairs = [(0, 1), (0, 2), (1, 2)]
@@ -120,9 +120,9 @@ def test_statistic_with_one_amount_for_all_is_that_of_the_estimates(estimator):
 
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, halved])
 @pytest.mark.parametrize("sizes", [(8, 8), (7, 10)])
-@pytest.mark.parametrize("statistic", ["biased", "unbiased"])
-def test_two_samples_are_the_two_sample_test(estimator, sizes, statistic):
-    given = {"estimator": estimator, "statistic": statistic, "n_resamples": 39, "rng": 2, "workers": 1}
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+def test_two_samples_are_the_two_sample_test(estimator, sizes, form):
+    given = {"estimator": estimator, "form": form, "n_resamples": 39, "rng": 2, "workers": 1}
     one, other = two_sample_test(*split(*sizes), **given), k_sample_test(*split(*sizes), **given)
     assert one.pvalue == other.pvalue
     assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-9, atol=1e-12)
@@ -141,7 +141,7 @@ def test_coordinates_and_gram_matrix_give_one_answer(estimator, count):
 
 
 def test_pairs_and_pooled_are_one_test_for_the_standard_mean_weighted_by_sizes():
-    given = {"statistic": "biased", "n_resamples": 99, "rng": 0}
+    given = {"form": "biased", "n_resamples": 99, "rng": 0}
     pairs, pooled = (k_sample_test(*split(6, 9, 5), comparison=c, **given) for c in ("pairs", "pooled"))
     ratio = pairs.null_distribution / pooled.null_distribution
     assert np.ptp(ratio) < 1e-9 and pairs.pvalue == pooled.pvalue
@@ -156,7 +156,7 @@ def test_exhaustive_null_agrees_with_brute_force(sizes, estimator):
     samples = split(*sizes)
     tuned = tuned_by(estimator, "sample")
     result = k_sample_test(
-        *samples, estimator=tuned, kernel=Gaussian(0.8), statistic="biased", n_resamples=np.inf, alpha=0.5
+        *samples, estimator=tuned, kernel=Gaussian(0.8), form="biased", n_resamples=np.inf, alpha=0.5
     )
     K = Gaussian(0.8)(POINTS[: sum(sizes)])
     expected = p_k_sample(K, sizes, lambda K, parts: dispersion(K, parts, tuned.weights), 1e-11)
@@ -255,7 +255,7 @@ def test_labels_of_samples_in_any_form():
     holed = np.vstack([samples[0], [[np.nan, 1.0]]])
     kept = k_sample_test(holed, *samples[1:], blocks=[*blocks[:6], None, *blocks[6:]], nan_policy="omit", **options)
     assert kept.pvalue == expected.pvalue and "within 3 blocks" in str(kept.summary())
-    stopped = k_sample_test(*samples, blocks=blocks, stopping="decision", **options)
+    stopped = k_sample_test(*samples, blocks=blocks, stopping="curtailed", **options)
     assert stopped.reject() == expected.reject() and stopped.n_resamples < 99
 
 
@@ -320,7 +320,7 @@ def test_frames_are_matched_by_name_and_missing_rows_left_out():
         (split(5, 5, 5), {"estimator": Collection([Member("kme")])}, "k_sample_test combines no statistics"),
         (split(5, 5, 5), {"bandwidth": [0.5, 1.0]}, "k_sample_test combines no statistics"),
         (split(5, 5, 5), {"kernel": ["gaussian", "laplacian"]}, "k_sample_test combines no statistics"),
-        (split(5, 5, 5), {"comparison": "pooled", "statistic": "unbiased"}, "exists for comparison='pairs'"),
+        (split(5, 5, 5), {"comparison": "pooled", "form": "unbiased"}, "exists for comparison='pairs'"),
     ],
 )
 def test_bad_input_says_what_to_do(samples, options, message):

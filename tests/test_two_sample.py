@@ -87,7 +87,7 @@ def masks(m, n, count, seed=0):
 def test_both_samples_are_refitted_in_every_relabelling(estimator, sizes):
     G = gram(POINTS[: sum(sizes)])
     for form, twin in WEIGHTED_FORMS.items():
-        result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, statistic=form)
+        result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, form=form)
         naive = refits.mmd2(estimator, tuning_of(estimator), G, twin)
         expected = [naive(G, S, T) for S, T in masks(*sizes, 4)]
         np.testing.assert_allclose(values(result), expected, rtol=1e-8, atol=1e-11)
@@ -98,7 +98,7 @@ def test_both_forms_of_a_function_and_of_compiled_weights():
     G = gram(POINTS[:10])
     uneven = lambda K: (1.0 + np.arange(len(K))) / (len(K) * (len(K) + 1.0))  # noqa: E731
     for form, twin in WEIGHTED_FORMS.items():
-        result = split_test(*samples(*sizes), uneven, bandwidth=BANDWIDTH, statistic=form)
+        result = split_test(*samples(*sizes), uneven, bandwidth=BANDWIDTH, form=form)
         expected = [
             twin(*(part for R in (S, T) for part in (uneven(R), G[np.ix_(R, R)])), G[np.ix_(S, T)])
             for S, T in masks(*sizes, 4)
@@ -113,7 +113,7 @@ def test_the_unbiased_form_does_not_favour_a_direction():
     for seed in range(300):
         Z = np.random.default_rng(seed).normal(size=(16, 2))
         for form, seen in found.items():
-            seen.append(split_test(Z[:4], Z[4:], weights, bandwidth=1.0, statistic=form, n_resamples=0).statistic)
+            seen.append(split_test(Z[:4], Z[4:], weights, bandwidth=1.0, form=form, n_resamples=0).statistic)
     error = np.std(found["unbiased"]) / np.sqrt(300)
     assert np.mean(found["biased"]) > 20 * error
     assert abs(np.mean(found["unbiased"])) < 0.2 * np.mean(found["biased"])
@@ -126,7 +126,7 @@ def test_marginalised_means_in_every_relabelling(estimator, sizes):
     naive = refits.smoothed_grams(estimator, tuning_of(estimator), pooled, BANDWIDTH**2)
     grams = [naive(S, T) for S, T in masks(*sizes, 1)]
     for form, statistic in FORMS.items():
-        result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, statistic=form, n_resamples=1)
+        result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, form=form, n_resamples=1)
         expected = [statistic(*three) for three in grams]
         np.testing.assert_allclose(values(result), expected, rtol=1e-6, atol=1e-8)
 
@@ -141,7 +141,7 @@ def test_joint_marginalised_means_agree_in_one_dimension():
 def test_both_forms_of_the_standard_statistic(sizes):
     G = gram(POINTS[: sum(sizes)])
     for form, naive in FORMS.items():
-        result = split_test(*samples(*sizes), bandwidth=BANDWIDTH, statistic=form)
+        result = split_test(*samples(*sizes), bandwidth=BANDWIDTH, form=form)
         expected = [naive(G[np.ix_(S, S)], G[np.ix_(T, T)], G[np.ix_(S, T)]) for S, T in masks(*sizes, 4)]
         np.testing.assert_allclose(values(result), expected, rtol=1e-11, atol=1e-14)
         assert result.form == form
@@ -151,7 +151,7 @@ def test_both_forms_of_the_standard_statistic(sizes):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_shrinkage_towards_a_target(sizes, rule):
     estimator = SKMSE(rule=rule, target=TARGET, tuning="sample")
-    result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, statistic="biased")
+    result = split_test(*samples(*sizes), estimator, bandwidth=BANDWIDTH, form="biased")
     pooled = POINTS[: sum(sizes)]
     expected = [
         refits.mmd2_target(estimator, lambda X, Y: naive_kernels.gaussian(X, Y, BANDWIDTH), pooled, S, T)
@@ -190,7 +190,7 @@ def test_the_median_bandwidth_is_that_of_the_pooled_sample():
 @pytest.mark.parametrize("estimator", [*ESTIMATORS, FKMSE(lam_cov=0.1), SKMSE(target=TARGET)], ids=repr)
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_the_statistic_is_the_distance_of_the_estimates(estimator, sizes):
-    result = split_test(*samples(*sizes), estimator, statistic="biased")
+    result = split_test(*samples(*sizes), estimator, form="biased")
     first, second = result.estimates
     assert result.statistic == pytest.approx(first.distance2(second), rel=1e-9)
     assert (len(first.points), len(second.points)) == sizes or "target" in repr(estimator)
@@ -232,7 +232,7 @@ def test_exhaustive_p_values(estimator, sizes):
     m, n = sizes
     X, Y = samples(m, n)
     G = gram(POINTS[: m + n])
-    result = split_test(X, Y, estimator, bandwidth=BANDWIDTH, statistic="biased", n_resamples=np.inf)
+    result = split_test(X, Y, estimator, bandwidth=BANDWIDTH, form="biased", n_resamples=np.inf)
     naive = refits.mmd2(estimator, tuning_of(estimator), G)
     np.testing.assert_allclose(result.null_distribution, refits.split_values(G, m, naive), rtol=1e-7, atol=1e-10)
     assert result.pvalue == pytest.approx(naive_tests.p_two_sample(G, m, naive, 1e-9), abs=1e-12)
@@ -242,7 +242,7 @@ def test_exhaustive_p_values(estimator, sizes):
 @pytest.mark.parametrize("estimator", [e for e in MARGINALIZED if e != MMKME(tuning="sample")], ids=repr)
 def test_exhaustive_p_values_of_marginalised_means(estimator):
     m, n = (3, 3) if "joint" not in repr(estimator) else (2, 3)
-    result = split_test(*samples(m, n), estimator, bandwidth=BANDWIDTH, statistic="biased", n_resamples=np.inf)
+    result = split_test(*samples(m, n), estimator, bandwidth=BANDWIDTH, form="biased", n_resamples=np.inf)
     naive = refits.smoothed_grams(estimator, tuning_of(estimator), POINTS[: m + n], BANDWIDTH**2)
     expected = np.array([naive_tests.mmd2_biased(*naive(S, T)) for S, T in refits.splits(m + n, m)])
     np.testing.assert_allclose(result.null_distribution, expected, rtol=1e-6, atol=1e-8)
@@ -254,7 +254,7 @@ def test_exhaustive_p_values_of_marginalised_means(estimator):
 def test_p_values_of_scipy(sizes, form):
     m, n = sizes
     X, Y = samples(m, n)
-    result = split_test(X, Y, statistic=form, n_resamples=np.inf)
+    result = split_test(X, Y, form=form, n_resamples=np.inf)
     G = Gaussian(result.bandwidth)(np.vstack([X, Y]))
     naive = FORMS[form]
 
@@ -276,7 +276,7 @@ def test_p_values_of_scipy(sizes, form):
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
 def test_for_equal_sizes_half_of_the_splits_say_all(form):
     X, Y = POINTS[:4], POINTS[4:8] + 9.0  # farther apart than any other split
-    result = split_test(X, Y, statistic=form, n_resamples=np.inf)
+    result = split_test(X, Y, form=form, n_resamples=np.inf)
     assert result.n_resamples == comb(7, 3) == comb(8, 4) // 2
     assert result.pvalue == 2 / comb(8, 4)
     whole = [refits.unbiased, lambda G, S, T: refits.mmd2(KME(), "sample", G)(G, S, T)][form == "biased"]
@@ -310,7 +310,7 @@ def test_lists_tables_and_columns_in_another_order():
         ({"estimator": "kmee"}, ValueError, "estimator must be one of .*Did you mean 'kme'"),
         ({"estimator": FKMSE}, TypeError, r"write FKMSE\(\)"),
         ({"estimator": 3}, TypeError, "estimator must be a name"),
-        ({"statistic": "both"}, ValueError, "statistic must be one of"),
+        ({"form": "both"}, ValueError, "form must be one of"),
         ({"alpha": 5}, ValueError, "alpha must lie strictly between 0 and 1"),
         ({"n_resamples": -1}, ValueError, "n_resamples must be an integer >= 0"),
         ({"n_resamples": 99.0}, TypeError, "n_resamples must be an integer"),

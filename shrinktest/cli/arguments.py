@@ -19,6 +19,7 @@ OPTIONS = {
     "coordinates": ("--coordinates",),
     "estimator": ("--estimator", "--estimators"),
     "estimators": ("--estimators", "--estimator"),
+    "form": ("--form",),
     "gram": ("--gram",),
     "groups": ("--groups",),
     "kernel": ("--kernel",),
@@ -40,7 +41,6 @@ OPTIONS = {
     "sample_sizes": ("--n",),
     "seed": ("--seed",),
     "shift": ("--shift",),
-    "statistic": ("--statistic",),
     "stopping": ("--stopping",),
     "store": ("--store",),
     "test": ("--test",),
@@ -56,7 +56,7 @@ _PHRASES = (
     (r"pass the matrix itself: (\w+)=Precomputed\(gram\), .*", r"\1 cannot be a matrix here"),
     (r"numpy\.inf asks", "inf asks"),
     (r"None or -1 use all cores", "-1 uses all cores"),
-    (r"kernels has '(\w+)'", r"\1 is given"),  # a key of what a study tells its tests
+    (r"test_options has '(\w+)'", r"\1 is given"),  # a key of what a study tells its tests
     (r"give the bandwidth to the kernel \(.*?\), or leave (\w+) at 'median'", r"leave out \1"),
     (r"\(lists of candidates, 'auto' and 'grid' are for .*?\)", "(that is for two-sample and independence)"),
     (r", a tuple being one number per column", ", such as 0.5,2 for one number per column"),

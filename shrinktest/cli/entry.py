@@ -61,6 +61,7 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.simplefilter("ignore", DeprecationWarning)
+            warnings.filterwarnings("default", ".* is now called ", DeprecationWarning)
             warnings.showwarning = show
             run: Callable[[argparse.Namespace], int] = args.run
             code = run(args)

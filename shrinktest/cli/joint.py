@@ -11,7 +11,7 @@ from shrinktest.cli.report import report
 from shrinktest.plots.axes import check_path
 
 #: Options of all tests that this one has no use for.
-REFUSED = ("gram", "rank", "statistic")
+REFUSED = ("form", "gram", "rank")
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

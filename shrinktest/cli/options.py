@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from shrinktest.cli.exits import EXIT_CODES
@@ -13,12 +14,12 @@ from shrinktest.results.kinds import KINDS
 
 #: Values of those options that a command may refuse, where nobody gave them.
 DEFAULTS: dict[str, Any] = {
-    **{"estimator": "kme", "set": [], "tuning": None, "statistic": "auto", "resamples": 999, "stopping": None},
+    **{"estimator": "kme", "set": [], "tuning": None, "form": "auto", "resamples": 999, "stopping": None},
     **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None},
 }
 
 KERNELS = "gaussian (default), laplacian, linear or polynomial"
-STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or decision, once that is certain"
+STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 COLUMNS = "such as a,b or 1:13 (default: all)"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
@@ -30,6 +31,14 @@ _RESTRICTIONS: dict[str, dict[str, Any]] = {
         "help": "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)",
     },
 }
+
+
+class _Renamed(argparse.Action):
+    """An option whose name has changed: for one version the old one does what the new one does, and says so."""
+
+    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
+        print(f"shrinktest: warning: {option} is now called --{self.dest}", file=sys.stderr)
+        setattr(namespace, self.dest, values)
 
 
 def add_test_options(
@@ -56,7 +65,8 @@ def add_test_options(
     what = "a parameter of the one estimator, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
-    add("--statistic", metavar="FORM", help="auto (default), biased or unbiased")
+    add("--form", metavar="FORM", help="auto (default), biased or unbiased")
+    command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add("--resamples", metavar="N", type=resamples, help="number of relabellings (default: 999); inf: all there are")
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--alpha", metavar="LEVEL", type=float, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
@@ -120,7 +130,7 @@ def arguments(args: argparse.Namespace, *leave_out: str) -> dict[str, Any]:
         "estimator": named_estimator(args),
         "n_resamples": args.resamples,
         "stopping": stopping(args.stopping),
-        "statistic": args.statistic,
+        "form": args.form,
         "alpha": args.alpha,
         "nan_policy": args.nan_policy,
         "rng": args.seed,

@@ -11,7 +11,7 @@ from shrinktest.cli.arguments import OfParameter
 from shrinktest.cli.values import setting
 from shrinktest.estimators import as_estimator
 from shrinktest.multiple.collection import AUTO, is_auto
-from shrinktest.nulls.stopping import as_stopping
+from shrinktest.nulls.stopping import as_stopping, named
 
 Value = TypeVar("Value")
 
@@ -37,12 +37,12 @@ def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
 
 
 def stopping(text: str | None) -> Any:
-    """A rule for stopping from such as ``decision`` or ``besag-clifford:h=10``."""
+    """A rule for stopping from such as ``curtailed`` or ``besag-clifford:h=10``."""
     if text is None:
         return None
-    name, *settings = text.split(":")
-    rule = as_stopping(name, 0.05)  # an error for a name that is not known
-    return configured(rule, dict(map(setting, settings)), name) if settings else name
+    written, *settings = text.split(":")
+    name = named(written)
+    return configured(as_stopping(name, 0.05), dict(map(setting, settings)), name) if settings else name
 
 
 def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:

@@ -39,7 +39,7 @@ def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
     design, told = _design(args)
     return {
         "design": design,
-        "kernels": told,
+        "test_options": told,
         "n_trials": args.trials,
         "n_resamples": args.resamples,
         "stopping": stopping(args.stopping),

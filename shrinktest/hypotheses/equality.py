@@ -80,9 +80,9 @@ class EqualDistributions(Hypothesis):
         if self.comparison == "pooled":
             if form == "unbiased":
                 raise ValueError(
-                    "statistic='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares "
+                    "form='unbiased' exists for comparison='pairs': the estimate of the pooled sample shares "
                     "observations with every sample, so that what chance adds is in the inner products as well; use "
-                    "statistic='biased'"
+                    "form='biased'"
                 )
             return "biased"
         if form == "auto":

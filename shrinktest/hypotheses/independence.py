@@ -67,11 +67,11 @@ class Independence(Hypothesis):
             return "biased"
         if not estimator.unbiased_pairs:
             raise ValueError(
-                "statistic='unbiased' of an independence test exists for the standard and the marginalised means "
-                f"only; use statistic='biased' with {estimator!r}"
+                "form='unbiased' of an independence test exists for the standard and the marginalised means "
+                f"only; use form='biased' with {estimator!r}"
             )
         if self.sizes[0] < 4:
-            raise ValueError(f"statistic='unbiased' needs at least 4 pairs; found {self.sizes[0]}")
+            raise ValueError(f"form='unbiased' needs at least 4 pairs; found {self.sizes[0]}")
         return form
 
     def tuning(self, estimator: MeanEstimator) -> str:

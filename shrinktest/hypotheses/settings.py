@@ -47,7 +47,7 @@ class Settings:
         alpha: Any,
         workers: Any,
         progress: bool,
-        statistic: str = "biased",
+        form: str = "biased",
         stopping: Any = None,
         gram: str = "dense",
         rank: int | None = None,
@@ -56,7 +56,7 @@ class Settings:
         """Settings from the arguments of a test; raises ValueError or TypeError naming the one that is wrong."""
         alpha = level(alpha)
         return cls(
-            form=choice(statistic, FORMS, "statistic"),
+            form=choice(form, FORMS, "form"),
             n_resamples=resamples(n_resamples),
             alpha=alpha,
             stopping=as_stopping(stopping, alpha),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
 from shrinktest._validate import Array, as_rng, complete_points, positive
+from shrinktest._warn import warn_user
 
 
 class Kernel(ABC):
@@ -50,11 +50,10 @@ class Kernel(ABC):
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "__call__" in vars(cls) and getattr(cls.evaluate, "__isabstractmethod__", False):
-            warnings.warn(
+            warn_user(
                 f"{cls.__name__} has a __call__ of its own: from the next version on, a kernel needs evaluate(X, Y), "
                 "and Kernel.__call__ checks what goes in and out; rename __call__ to evaluate",
                 DeprecationWarning,
-                stacklevel=2,
             )
             cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
 

@@ -108,7 +108,7 @@ def _combined(
         nulls[i] = null
         results[i] = conclude(null, warn=False, **prepared.about(), **described[i], **common)
     found = [null for null in nulls if null is not None]
-    warn_too_few(found[0].values.size + (not found[0].exact), settings.alpha, exact=found[0].exact, stacklevel=5)
+    warn_too_few(found[0].values.size + (not found[0].exact), settings.alpha, exact=found[0].exact)
     return aggregated(collection, tuple(found), tuple(one for one in results if one is not None), **common)
 
 
@@ -208,7 +208,7 @@ def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha
         factor = float(tests)
     elif method in ("sidak", "holm-sidak"):
         factor = rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
-    warn_too_few(rows, alpha, factor, exact=relabellings.exact, stacklevel=5)
+    warn_too_few(rows, alpha, factor, exact=relabellings.exact)
 
 
 def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:

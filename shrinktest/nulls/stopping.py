@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._renamed import renamed_attribute, warn_renamed
 from shrinktest._validate import choice, count, level
 
 
@@ -88,8 +89,10 @@ class BesagClifford(Stopping):
 
 
 @dataclass(frozen=True)
-class Decision(Stopping):
+class Curtailed(Stopping):
     """Stop as soon as it is certain whether all draws would reject: the same decision, mostly at a fifth of the cost.
+
+    Statisticians call this curtailed sampling.
 
     Parameters
     ----------
@@ -113,9 +116,9 @@ class Decision(Stopping):
     >>> from shrinktest import two_sample_test
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=30), rng.normal(size=30)
-    >>> result = two_sample_test(X, Y, stopping="decision", alpha=0.05, rng=0)
+    >>> result = two_sample_test(X, Y, stopping="curtailed", alpha=0.05, rng=0)
     >>> result.stopping, result.n_resamples, round(result.pvalue, 3), result.reject()
-    (Decision(alphas=(0.05,)), 287, 0.177, False)
+    (Curtailed(alphas=(0.05,)), 287, 0.177, False)
     """
 
     alphas: tuple[float, ...]
@@ -150,11 +153,11 @@ class Decision(Stopping):
 
 
 #: What ``stopping`` may be called.
-STOPPINGS = ("besag-clifford", "decision")
+STOPPINGS = ("besag-clifford", "curtailed")
 
 
 def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
-    """A rule from None, a name or a rule; "decision" is that at ``alphas``.
+    """A rule from None, a name or a rule; "curtailed" is that at ``alphas``.
 
     Raises
     ------
@@ -166,11 +169,18 @@ def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
     if stopping is None or isinstance(stopping, Stopping):
         return stopping
     if isinstance(stopping, str):
-        name = choice(stopping.replace("_", "-"), STOPPINGS, "stopping")
-        return BesagClifford() if name == "besag-clifford" else Decision(alphas)
+        return BesagClifford() if named(stopping) == "besag-clifford" else Curtailed(alphas)
     raise TypeError(
-        f"stopping must be None, 'besag-clifford', 'decision', or a rule such as BesagClifford(h=10); got {stopping!r}"
+        f"stopping must be None, 'besag-clifford', 'curtailed', or a rule such as BesagClifford(h=10); got {stopping!r}"
     )
+
+
+def named(stopping: str) -> str:
+    """The name of a rule, one of ``STOPPINGS``, however it is written; raises ValueError for an unknown one."""
+    if stopping == "decision":
+        warn_renamed("stopping='decision'", "stopping='curtailed'")
+        return "curtailed"
+    return choice(stopping.replace("_", "-"), STOPPINGS, "stopping")
 
 
 def allowed_rows(alpha: float, rows: int) -> int:
@@ -190,3 +200,7 @@ def _first(true: Any) -> int | None:
     """After how many draws something (drawn,) is true for the first time."""
     where = int(np.argmax(true)) if true.size else 0
     return where + 1 if true.size and true[where] else None
+
+
+def __getattr__(name: str) -> Any:
+    return renamed_attribute(__name__, name, {"Decision": "Curtailed"})

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from shrinktest._renamed import by_new_names
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import MeanEstimator, as_estimator
 from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended, refuse_several
@@ -28,9 +29,7 @@ def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
 def as_compared(one: Any, test: str) -> Compared:
     """What is behind a name, an estimator, a list of them, or a dict of keyword arguments of the test."""
     if isinstance(one, Mapping):
-        for key in one:
-            choice(key, ("estimator", *KINDS[test].options), f"a key of a member of estimators, for a {test} test,")
-        settings: Any = dict(one)
+        settings = options_of(one, test, "a member of estimators", "estimator")
         return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
     if not KINDS[test].combines:
         refuse_several(f"a {test} test", one)
@@ -39,6 +38,14 @@ def as_compared(one: Any, test: str) -> Compared:
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
     return recommended(len(KINDS[test].kernels)) if is_auto(one) else as_estimator(one)
+
+
+def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> dict[str, Any]:
+    """Keyword arguments of the test, by the names that they have now; raises ValueError for those it does not take."""
+    options = by_new_names(given, {"statistic": "form"}, name)
+    for key in options:
+        choice(key, (*others, *KINDS[test].options), f"a key of {name}, for a {test} test,")
+    return options
 
 
 def brings_kernels(compared: Compared) -> bool:

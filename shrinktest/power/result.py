@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, level
-from shrinktest.nulls.stopping import Decision, Stopping
+from shrinktest.nulls.stopping import Curtailed, Stopping
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 
@@ -73,7 +73,7 @@ class PowerStudyResult:
         self._decided(self.alphas)
 
     def _decided(self, alphas: tuple[float, ...]) -> None:
-        known = self.stopping.alphas if isinstance(self.stopping, Decision) else alphas
+        known = self.stopping.alphas if isinstance(self.stopping, Curtailed) else alphas
         for alpha in alphas:
             if alpha not in known:
                 raise ValueError(

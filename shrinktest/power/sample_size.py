@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._renamed import renamed
 from shrinktest._validate import count, level, positive
-from shrinktest.power.arguments import as_compared
+from shrinktest.nulls.stopping import as_stopping
+from shrinktest.power.arguments import as_compared, options_of
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study, relabellings_of
@@ -131,6 +133,7 @@ class SampleSizeResult:
         return ax
 
 
+@renamed(kernels="test_options")
 def solve_sample_size(
     design: Any,
     *,
@@ -141,7 +144,7 @@ def solve_sample_size(
     n_trials: int = 2000,
     n_resamples: int = 199,
     stopping: Any = None,
-    kernels: Mapping[str, Any] | None = None,
+    test_options: Mapping[str, Any] | None = None,
     largest: int = 5000,
     confidence: float = 0.95,
     rng: int = 0,
@@ -164,9 +167,9 @@ def solve_sample_size(
         Simulated data sets that the answer is fitted to, besides those that look for the region.
     n_resamples : int, default 199
         Relabellings in every test.
-    stopping : {None, "besag-clifford", "decision"} or Stopping
-        When a test may draw fewer; "decision" gives the same answer in less time.  See :func:`power_study`.
-    kernels : mapping, optional
+    stopping : {None, "besag-clifford", "curtailed"} or Stopping
+        When a test may draw fewer; "curtailed" gives the same answer in less time.  See :func:`power_study`.
+    test_options : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     largest : int, default 5000
         Sizes that are not looked beyond.
@@ -219,22 +222,24 @@ def solve_sample_size(
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    smallest = _smallest(d, largest, alpha, n_resamples, kernels or {})
-    label = estimator if isinstance(estimator, str) else repr(as_compared(estimator, d.test))
+    options = options_of(test_options or {}, d.test, "test_options")
+    smallest = _smallest(d, largest, alpha, n_resamples, options)
+    compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
+    label = estimator if isinstance(estimator, str) else repr(compared)
     with tempfile.TemporaryDirectory() as folder, bar("studies of one size", progress) as studies:
         where = Path(folder) / "trials.sqlite" if store is None else store
 
         def run(sizes: list[int], trials: Any, with_null: bool = False) -> PowerStudyResult:
             found = power_study(
                 d,
-                {label: estimator},
+                {label: compared},
                 sizes,
                 alphas=(alpha,),
                 n_trials=trials,
                 n_resamples=n_resamples,
-                stopping=stopping,
+                stopping=rule,
                 with_null=with_null,
-                kernels=kernels,
+                test_options=options,
                 rng=rng,
                 store=where,
                 workers=workers,
@@ -270,12 +275,12 @@ def solve_sample_size(
     )
 
 
-def _smallest(design: Design, largest: int, alpha: float, n_resamples: int, kernels: Mapping[str, Any]) -> int:
+def _smallest(design: Design, largest: int, alpha: float, n_resamples: int, options: Mapping[str, Any]) -> int:
     """The first size at which the relabellings that the design and the tests allow are enough to reject."""
     sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(1.0 / alpha)) + 1)
     for n in sizes:
         try:
-            relabellings_of(design, n, alpha, n_resamples, kernels)
+            relabellings_of(design, n, alpha, n_resamples, options)
         except ValueError:
             if n == sizes[-1]:
                 raise

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import sqlite3
 import time
-import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from shrinktest._version import __version__
+from shrinktest._warn import warn_user
 
 #: What the number belongs to (for a power study n, null, trial, label of the estimator), the number, seconds
 Row = tuple[Any, ...]
@@ -129,12 +130,14 @@ class Store:
     def arguments(self) -> dict[str, Any]:
         """The arguments of the study; empty for a new store."""
         with _explained(self.path):
-            return {key: json.loads(value) for key, value in self._all("meta")}
+            stored = [(key, json.loads(value)) for key, value in self._all("meta")]
+        return {_by_new_names(key): _by_new_names(value) for key, value in stored}
 
     def estimators(self) -> dict[str, str]:
         """Labels and definitions of the estimators; empty for a new store."""
         with _explained(self.path):
-            return dict(self._all("estimators"))
+            known = self._all("estimators")
+        return {label: _by_new_names(definition) for label, definition in known}
 
     def rows(self) -> list[Row]:
         """All rows, in the order of their keys."""
@@ -296,12 +299,19 @@ def _differences(
     ]
 
 
+def _by_new_names(stored: Any) -> Any:
+    """What is stored, with the names that have changed since: a study of the version before goes on."""
+    if not isinstance(stored, str):
+        return stored
+    for old, new in ((r"^statistic$|(?<=')statistic(?=': )", "form"), (r"^Decision(?=\()", "Curtailed")):
+        stored = re.sub(old, new, stored)
+    return stored
+
+
 def _warn_of_version(path: Path | None, version: str | None) -> None:
     if version != __version__:
-        warnings.warn(
-            f"store {path} was written by shrinktest {version}, and this is {__version__}: their numbers may differ",
-            UserWarning,
-            stacklevel=4,
+        warn_user(
+            f"store {path} was written by shrinktest {version}, and this is {__version__}: their numbers may differ"
         )
 
 

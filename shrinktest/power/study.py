@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -12,12 +11,22 @@ from typing import Any
 import numpy as np
 
 from shrinktest._machine import n_workers
+from shrinktest._renamed import renamed
 from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
+from shrinktest._warn import warn_user
 from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.registry import HYPOTHESES
 from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.stopping import Decision, Stopping, as_stopping
-from shrinktest.power.arguments import Compared, brings_kernels, named_tests, seed_of, several, trial_numbers
+from shrinktest.nulls.stopping import Curtailed, Stopping, as_stopping
+from shrinktest.power.arguments import (
+    Compared,
+    brings_kernels,
+    named_tests,
+    options_of,
+    seed_of,
+    several,
+    trial_numbers,
+)
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
@@ -26,6 +35,7 @@ from shrinktest.power.work import finish
 from shrinktest.results.kinds import KINDS
 
 
+@renamed(kernels="test_options")
 def power_study(
     design: Any,
     estimators: Any = ("kme",),
@@ -36,7 +46,7 @@ def power_study(
     n_resamples: float = 999,
     stopping: Any = None,
     with_null: bool = True,
-    kernels: Mapping[str, Any] | None = None,
+    test_options: Mapping[str, Any] | None = None,
     rng: Any = 0,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
@@ -64,15 +74,15 @@ def power_study(
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
         Relabellings per test.
-    stopping : {None, "besag-clifford", "decision"} or Stopping
-        When a test may draw fewer of them; see :func:`two_sample_test`.  With "decision" every test draws only until it
-        is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at these
-        levels only.
+    stopping : {None, "besag-clifford", "curtailed"} or Stopping
+        When a test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only until
+        it is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at
+        these levels only.
     with_null : bool, default True
         Run the design's null twin as well, which shows the level of the tests.
-    kernels : dict, optional
+    test_options : dict, optional
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``statistic``, ``gram``, ``rank``; ``comparison``,
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``form``, ``gram``, ``rank``; ``comparison``,
         ``weights`` (k samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``,
         and ``blocks`` and ``groups`` for studies of one sample size.  "auto" and other collections keep the kernels and
         bandwidths they have.  :class:`~shrinktest.power.designs.FromFunction`
@@ -136,11 +146,10 @@ def power_study(
     trials = trial_numbers(n_trials)
     rule = _stopping(stopping, alphas)
     _check_resamples(resamples(n_resamples), alphas[0])
-    options = dict(kernels or {})
+    options = options_of(test_options or {}, design.test, "test_options")
     for key in options:
-        choice(key, KINDS[design.test].options, f"a key of kernels, for a {design.test} test,")
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
-            raise ValueError(f"kernels has {key!r}, and all that is compared has kernels of its own; leave it out")
+            raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
     choice(interval, tuple(INTERVALS), "interval")
     nulls = (False, True) if with_null else (False,)
     jobs = None if workers is None else n_workers(workers)
@@ -174,8 +183,10 @@ def power_study(
 
 def _stopping(stopping: Any, alphas: tuple[float, ...]) -> Stopping | None:
     rule = as_stopping(stopping, *alphas)
-    if isinstance(rule, Decision) and not set(alphas) <= set(rule.alphas):
-        raise ValueError(f"stopping={rule!r} must decide at all alphas of the study, {alphas}; use stopping='decision'")
+    if isinstance(rule, Curtailed) and not set(alphas) <= set(rule.alphas):
+        raise ValueError(
+            f"stopping={rule!r} must decide at all alphas of the study, {alphas}; use stopping='curtailed'"
+        )
     return rule
 
 
@@ -195,11 +206,9 @@ def _rehearse(
     for n in sizes:
         relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
-            warnings.warn(
+            warn_user(
                 f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "
-                f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}",
-                UserWarning,
-                stacklevel=3,
+                f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
             )
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
+from shrinktest._warn import warn_user
 from shrinktest.nulls.permutation import Null
 from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
@@ -45,7 +45,7 @@ def conclude(
         shared["estimates"] = ()
         return result(**nothing, n_resamples=0, exact=False, **shared)
     if warn and null.n_planned:
-        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact, stacklevel=5)
+        warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(
         statistic=null.observed,
         pvalue=null.pvalue,
@@ -60,16 +60,14 @@ def conclude(
     )
 
 
-def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False, stacklevel: int) -> None:
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
     """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
     smallest = factor / rows
     if rows > 1 and smallest > alpha:
         relabellings = rows - (not exact)
         adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
-        warnings.warn(
+        warn_user(
             f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
             f"= {alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}"),
-            UserWarning,
-            stacklevel=stacklevel,
+            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}")
         )

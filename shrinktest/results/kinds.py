@@ -55,7 +55,7 @@ class Kind:
     bandwidths: tuple[str, ...] = ("bandwidth",)
     restrictions: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
-    forms: tuple[str, ...] = ("statistic", "gram", "rank")
+    forms: tuple[str, ...] = ("form", "gram", "rank")
     combines: bool = False
     counted: str = "observations"
     permuted: str = "observations permuted"
@@ -161,7 +161,7 @@ def kind_of(name: str) -> Kind:
     Examples
     --------
     >>> kind_of("independence").options
-    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'statistic', 'gram', 'rank', 'blocks', 'groups', 'shift')
+    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'form', 'gram', 'rank', 'blocks', 'groups', 'shift')
     >>> kind_of("of medians").title
     'Permutation test'
     """

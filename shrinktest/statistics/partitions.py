@@ -254,7 +254,7 @@ def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning
     notes, two = [], len(contrast.sizes) == 2
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"
     if used.scales_all_alike(contrast.sizes) and pairs:
-        otherwise = f" with statistic={form!r}" if form == "biased" and not equal else ""
+        otherwise = f" with form={form!r}" if form == "biased" and not equal else ""
         notes.append(
             "One shrinkage amount that relabelling does not change multiplies the statistic by a constant: the p-value "
             f"is that of estimator='kme'{otherwise}."
@@ -271,7 +271,7 @@ def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning
         )
     if not equal and not used.smooths:
         if form == "biased":
-            other = "statistic='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
+            other = "form='unbiased' does not." if pairs else "comparison='pairs' has one that does not."
             notes.append(f"With unequal sizes this form favours one direction of a change of scale; {other}")
         if tuning == "sample":
             smaller, all_ = ("one is", "both") if two else ("ones are", "all")

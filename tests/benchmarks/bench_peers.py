@@ -29,7 +29,7 @@ def test_warm(race, threads, tiny, name, n):
     pytest.importorskip(package)
     theirs, verb, resamples = peers.peer(name), TESTS[test][0], tiny(999, 39)
     X, Y = data(test, tiny(n))
-    options = {"statistic": form or "auto", "n_resamples": resamples, "rng": 0, "workers": 1}
+    options = {"form": form or "auto", "n_resamples": resamples, "rng": 0, "workers": 1}
     threads(1)
     race(
         "peers",

@@ -71,14 +71,14 @@ def test_options_reach_the_two_sample_test(run, samples):
         estimator=FKMSE(loo="paper", tuning="joint"),
         kernel="laplacian",
         bandwidth=0.7,
-        statistic="biased",
+        form="biased",
         n_resamples=49,
         alpha=0.1,
         rng=3,
         gram="dense",
     )
     options = "--columns u --estimator fkmse --set loo=paper --tuning joint --kernel laplacian --bandwidth 0.7"
-    more = "--statistic biased --resamples 49 --alpha 0.1 --seed 3 --workers 1 --gram dense --json"
+    more = "--form biased --resamples 49 --alpha 0.1 --seed 3 --workers 1 --gram dense --json"
     code, out, _ = run("two-sample", "a.csv", "b.csv", *options.split(), *more.split())
     assert code == 0
     assert json.loads(out) == json.loads(expected.to_json())
@@ -191,7 +191,7 @@ def test_wrong_usage_exits_with_2(run, argv):
         ("--estimator fkmse --set lam=1 --tuning joint", "--tuning joint has nothing to tune"),
         ("--kernel-x gausian", "Did you mean 'gaussian'?"),
         ("--bandwidth-y 0", "bandwidth"),
-        ("--statistic biassed", "Did you mean 'biased'?"),
+        ("--form biassed", "Did you mean 'biased'?"),
         ("--nan-policy omitt", "Did you mean 'omit'?"),
         ("--alpha 2", "--alpha must lie strictly between 0 and 1"),
         ("--resamples -1", "--resamples must be"),

@@ -45,7 +45,7 @@ def same(shown, expected):
         ("--blocks site --columns u,v", {"blocks": SITES * 2}),
         ("--groups cluster --columns u,v", {"groups": np.arange(24) // 2}),
         ("--paired --columns u,v", {"paired": True}),
-        ("--columns u,v --stopping decision", {"stopping": "decision"}),
+        ("--columns u,v --stopping curtailed", {"stopping": "curtailed"}),
         ("--columns u,v --stopping besag-clifford --paired", {"stopping": "besag-clifford", "paired": True}),
         ("--columns u,v --stopping besag-clifford:h=5", {"stopping": BesagClifford(h=5)}),
     ],
@@ -66,8 +66,8 @@ def test_independence(run):
     expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, alpha=0.1, shift="circular")
     typed = "--x u --y w --shift circular --alpha 0.1"
     same(run("independence", "both.csv", *typed.split(), *FAST), expected)
-    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, stopping="decision")
-    same(run("independence", "both.csv", "--x", "u", "--y", "w", "--stopping", "decision", *FAST), expected)
+    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, stopping="curtailed")
+    same(run("independence", "both.csv", "--x", "u", "--y", "w", "--stopping", "curtailed", *FAST), expected)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_independence(run):
         ("independence both.csv --x u,site --y w --blocks site", "column 'site' is in both --blocks and --x or --y"),
         ("independence both.csv --x u --y w --shift linear", "--shift must be one of 'circular'"),
         ("independence both.csv", "say which columns to test"),
-        ("power mean-shift --n 8 --trials 2 --quiet --stopping decisoin", "Did you mean 'decision'?"),
+        ("power mean-shift --n 8 --trials 2 --quiet --stopping curtaild", "Did you mean 'curtailed'?"),
         ("power mean-shift --n 8 --trials 2 --quiet --shift circular", "--shift is not for a two-sample test"),
         ("power linear --n 8 --trials 2 --quiet --shift circular --workers 1", "observe longer series"),
         ("power mean-shift --n 5 --trials 2 --quiet --paired --workers 1", "collect 6 pairs or more"),
@@ -102,9 +102,9 @@ def test_a_label_that_is_missing(run, tmp_path):
 
 def test_power(run):
     common = ["power", "mean-shift", "--n", "8", "--trials", "6", "--resamples", "99", "--workers", "1", "--quiet"]
-    code, out, err = run(*common, "--alphas", "0.05,0.1", "--stopping", "decision", "--csv", "stopped.csv")
+    code, out, err = run(*common, "--alphas", "0.05,0.1", "--stopping", "curtailed", "--csv", "stopped.csv")
     assert (code, err) == (0, "")
-    assert "Permutations:  99, Decision(alphas=(0.05, 0.1)); seed 0" in out
+    assert "Permutations:  99, Curtailed(alphas=(0.05, 0.1)); seed 0" in out
     run(*common, "--alphas", "0.05,0.1", "--csv", "full.csv")
     with open("stopped.csv") as stopped, open("full.csv") as full:
         assert stopped.read() == full.read()

@@ -140,10 +140,10 @@ def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
         (["k-sample", "a.csv"], "give two files or more"),
         (["k-sample", "-", "a.csv", "-"], "standard input (-) can be only one of the samples"),
         (["joint", "a.csv", "--gram", "factor"], "--gram is not for joint"),
-        (["joint", "a.csv", "--statistic", "unbiased"], "--statistic is not for joint"),
+        (["joint", "a.csv", "--form", "unbiased"], "--form is not for joint"),
         (["joint", "a.csv", "--variable", "u,v", "--variable", "v"], "column 'v' is in more than one --variable"),
         (["joint", "a.csv", "--variable", "u"], "give two variables or more"),
-        (["columns", "a.csv", "b.csv", "--stopping", "decision"], "--stopping is not for columns"),
+        (["columns", "a.csv", "b.csv", "--stopping", "curtailed"], "--stopping is not for columns"),
         (["columns", "a.csv", "b.csv", "--method", "holms"], "Did you mean 'holm'?"),
         (["columns", "-", "-"], "only one of the two samples"),
         (["matrix", "a.csv", "--x", "u,v", "--y", "v"], "column 'v' is in both --x and --y"),
@@ -233,7 +233,7 @@ def test_help_has_what_the_command_heeds(run):
     assert "--stopping" not in shown["matrix"] and "--stopping" in shown["joint"]
     assert "are combined" in shown["calibrate"] and not any("are combined" in shown[c] for c in ("joint", "matrix"))
     assert "save a heat map" in shown["matrix"] and "save a picture of the p-values" in shown["calibrate"]
-    assert "--estimator" in shown["k-sample"] and "--statistic" in shown["k-sample"]
+    assert "--estimator" in shown["k-sample"] and "--form" in shown["k-sample"]
 
 
 def test_different_columns_say_which(run):

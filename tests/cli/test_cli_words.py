@@ -14,7 +14,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
-OWN |= {"--y", "--variable", "--witness", "--list", "--fractions", "--csv"}
+OWN |= {"--y", "--variable", "--witness", "--list", "--fractions", "--csv", "--statistic"}  # now --form
 
 SAMPLES = "a.csv b.csv --columns u,v"
 VARIABLES = "a.csv --x u --y v"
@@ -92,7 +92,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--estimator x", "--estimator must be one of 'kme'"),
         ("--estimator fkmse --tuning x", "--tuning must be one of 'auto'"),
         ("--estimator fkmse --set lam=1 --tuning joint", "--tuning joint has nothing to tune"),
-        ("--statistic x", "--statistic must be one of"),
+        ("--form x", "--form must be one of"),
         ("--gram x", "--gram must be one of"),
         ("--rank 5 --gram dense", "--rank 5 is for --gram factor, nystrom or rff; --gram dense has none"),
         ("--rank 0 --gram nystrom", "--rank must be an integer >= 1"),
@@ -139,7 +139,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "such as --estimator kme,fkmse"),
         ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel cannot be a matrix here"),
         (
-            "k-sample a.csv b.csv --columns u --comparison pooled --statistic unbiased",
+            "k-sample a.csv b.csv --columns u --comparison pooled --form unbiased",
             "exists for --comparison pairs: ",
         ),
         (

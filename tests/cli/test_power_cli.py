@@ -95,7 +95,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
     code, _, _ = run("power", design, "--n", "9", *typed.split(), "--csv", tmp_path / "t.csv", *QUICK)
     trials, resamples = (int(QUICK[QUICK.index(option) + 1]) for option in ("--trials", "--resamples"))
     study = {"n_trials": trials, "n_resamples": resamples, "workers": 1, "progress": False}
-    expected = power_study(design, "kme", 9, kernels=kernels, **study)
+    expected = power_study(design, "kme", 9, test_options=kernels, **study)
     shown = pd.read_csv(tmp_path / "t.csv")
     assert code == 0 and shown["power"].tolist() == expected.frame()["power"].tolist()
 

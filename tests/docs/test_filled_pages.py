@@ -120,6 +120,6 @@ def test_a_shortcut_differs_from_the_valid_test_in_one_thing():
     for mask, *found in zip(masks.astype(bool), *shortcuts.means(gram, masks), strict=True):
         expected = [gram[np.ix_(a, b)].mean() for a, b in ((mask, mask), (~mask, ~mask), (mask, ~mask))]
         assert found == pytest.approx(expected, rel=1e-12)
-    ours = shortcuts.two_sample_test(x, y, bandwidth=bandwidth, statistic="biased", n_resamples=0)
+    ours = shortcuts.two_sample_test(x, y, bandwidth=bandwidth, form="biased", n_resamples=0)
     assert shortcuts.mmd(gram, masks)[0] == pytest.approx(ours.statistic, rel=1e-10)
     assert shortcuts.p_value(np.array([1.0, 1.0, 0.5, 2.0])) == 0.75

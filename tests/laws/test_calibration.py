@@ -123,9 +123,9 @@ def test_level_in_many_data_sets(estimator, design, law):
 @pytest.mark.parametrize(
     ("estimator", "design", "options"),
     [
-        (KME(), (6, 12), {"statistic": "biased"}),
-        (KME(), 10, {"statistic": "unbiased"}),
-        (MKME(), (8, 8), {"statistic": "unbiased"}),
+        (KME(), (6, 12), {"form": "biased"}),
+        (KME(), 10, {"form": "unbiased"}),
+        (MKME(), (8, 8), {"form": "unbiased"}),
         (SKMSE(tuning="sample"), (6, 12), {}),
         (SKMSE(tuning="joint"), (8, 8), {}),
         (SKMSE(rule="plugin"), (6, 12), {}),

@@ -35,7 +35,7 @@ def test_unbiased_mmd_is_that_of_frouros():
     detector = detectors.MMD(kernel=partial(kernels.rbf_kernel, sigma=sigma))
     detector.fit(X)
     expected, _ = detector.compare(Y)
-    ours = two_sample_test(X, Y, statistic="unbiased", n_resamples=0)
+    ours = two_sample_test(X, Y, form="unbiased", n_resamples=0)
     assert ours.bandwidth == pytest.approx(sigma, rel=1e-12)
     assert ours.statistic == pytest.approx(expected.distance, rel=1e-12)
 
@@ -44,7 +44,7 @@ def test_p_value_of_frouros_within_monte_carlo_error():
     detectors = pytest.importorskip("frouros.detectors.data_drift")
     callbacks = pytest.importorskip("frouros.callbacks")
     kernels = pytest.importorskip("frouros.utils.kernels")
-    ours = two_sample_test(X, Y, statistic="unbiased", n_resamples=1999, rng=0)
+    ours = two_sample_test(X, Y, form="unbiased", n_resamples=1999, rng=0)
     permutations = callbacks.PermutationTestDistanceBased(
         num_permutations=1000, num_jobs=1, method="conservative", random_state=0
     )
@@ -58,7 +58,7 @@ def test_p_value_of_frouros_within_monte_carlo_error():
 def test_energy_distance_is_that_of_dcor():
     dcor = pytest.importorskip("dcor")
     first, second = rows(len(X), len(Y))
-    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), statistic="biased", n_resamples=0)
+    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=0)
     assert ours.statistic == pytest.approx(dcor.energy_distance(X, Y), rel=1e-10)
     theirs = dcor.homogeneity.energy_test(X, Y, num_resamples=0).statistic
     scale = len(X) * len(Y) / (len(X) + len(Y))
@@ -68,7 +68,7 @@ def test_energy_distance_is_that_of_dcor():
 def test_energy_p_value_of_dcor_within_monte_carlo_error():
     dcor = pytest.importorskip("dcor")
     first, second = rows(len(X), len(Y))
-    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), statistic="biased", n_resamples=1999, rng=0)
+    ours = two_sample_test(first, second, kernel=distance_kernel(X, Y), form="biased", n_resamples=1999, rng=0)
     theirs = dcor.homogeneity.energy_test(X, Y, num_resamples=1999, random_state=0).pvalue
     assert abs(theirs - ours.pvalue) < 4 * np.sqrt(ours.pvalue * (1 - ours.pvalue) * 2 / 1999)
 
@@ -82,7 +82,7 @@ def test_distance_covariance_is_that_of_dcor():
             numbers,
             kernel_x=distance_kernel(X),
             kernel_y=distance_kernel(PAIR),
-            statistic=form,
+            form=form,
             n_resamples=0,
         ).statistic
         for form in ("biased", "unbiased")
@@ -94,7 +94,7 @@ def test_distance_covariance_is_that_of_dcor():
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
 def test_monte_carlo_p_value_of_scipy_within_its_error(form):
     m, n = 12, 9
-    ours = two_sample_test(X[:m], Y[:n], statistic=form, n_resamples=1999, rng=0)
+    ours = two_sample_test(X[:m], Y[:n], form=form, n_resamples=1999, rng=0)
     G = Gaussian(ours.bandwidth)(np.vstack([X[:m], Y[:n]]))
 
     def statistic(i, j):
@@ -122,5 +122,5 @@ def test_energy_statistic_of_scipy_in_one_dimension():
     x, y = X[:, 0], Y[:, 0]
     first, second = rows(len(x), len(y))
     kernel = distance_kernel(x[:, None], y[:, None])
-    ours = two_sample_test(first, second, kernel=kernel, statistic="biased", n_resamples=0)
+    ours = two_sample_test(first, second, kernel=kernel, form="biased", n_resamples=0)
     assert np.sqrt(ours.statistic) == pytest.approx(stats.energy_distance(x, y), rel=1e-10)

@@ -55,13 +55,13 @@ def proportional(a, b):
 @pytest.mark.parametrize("form", FORMS)
 def test_one_amount_of_simple_shrinkage_changes_nothing(estimator, sizes, seed, form):
     result, standard = (
-        split_test(*samples(*sizes), each, statistic=form, n_resamples=99, rng=seed) for each in (estimator, "kme")
+        split_test(*samples(*sizes), each, form=form, n_resamples=99, rng=seed) for each in (estimator, "kme")
     )
     s = 1 - (0.4 if estimator.alpha else refits.amount(SKMSE(), result.kernel(POINTS[:10]))["alpha"])
     np.testing.assert_allclose(values(result), s**2 * values(standard), rtol=1e-9)
     assert result.pvalue == standard.pvalue
     assert "the p-value is that of estimator='kme'" in notes(result)
-    assert ("with statistic='biased'" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
+    assert ("with form='biased'" in notes(result)) == (sizes[0] != sizes[1] and form == "biased")
 
 
 def test_shrinkage_that_depends_on_the_size_only_is_one_amount_for_equal_sizes():
@@ -84,12 +84,12 @@ def test_other_shrinkage_is_a_test_of_its_own(estimator):
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("estimator", [MKME(), MMKME(), MKME(variance=0.5), MMKME(variances=(0.5, 0.2))], ids=repr)
 def test_one_noise_for_both_samples_is_a_wider_kernel(estimator, sizes, form):
-    result = split_test(*samples(*sizes), estimator, statistic=form, n_resamples=99)
+    result = split_test(*samples(*sizes), estimator, form=form, n_resamples=99)
     noise = np.array(result.estimates[0].smoothing)
     assert result.estimates[1].smoothing == result.estimates[0].smoothing
     assert (noise > 0).all()
     wider = np.sqrt(result.bandwidth**2 + 2 * noise)
-    standard = split_test(*samples(*sizes), kernel=Gaussian(wider), statistic=form, n_resamples=99)
+    standard = split_test(*samples(*sizes), kernel=Gaussian(wider), form=form, n_resamples=99)
     factor = np.prod(result.bandwidth / wider)
     np.testing.assert_allclose(values(result), factor * values(standard), rtol=1e-9, atol=1e-15)
     assert result.pvalue == standard.pvalue
@@ -107,14 +107,14 @@ def test_noise_retuned_in_every_relabelling_is_a_test_of_its_own(tuning):
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("estimator", [KME(), MKME()], ids=repr)
 def test_for_equal_sizes_both_forms_are_one_test(estimator, seed):
-    both = [split_test(*samples(6, 6), estimator, statistic=form, n_resamples=99, rng=seed) for form in FORMS]
+    both = [split_test(*samples(6, 6), estimator, form=form, n_resamples=99, rng=seed) for form in FORMS]
     assert both[0].pvalue == both[1].pvalue
     shift = values(both[1]) - 11 / 10 * values(both[0])  # (2m - 1) / (2m - 2)
     np.testing.assert_allclose(shift, shift[0], rtol=1e-9)
 
 
 def test_for_unequal_sizes_the_forms_are_two_tests():
-    both = [split_test(*samples(8, 4), statistic=form, n_resamples=99) for form in ("biased", "unbiased")]
+    both = [split_test(*samples(8, 4), form=form, n_resamples=99) for form in ("biased", "unbiased")]
     assert (np.argsort(both[0].null_distribution) != np.argsort(both[1].null_distribution)).any()
 
 
@@ -123,9 +123,9 @@ def test_one_sided_forms_are_pointed_out():
     for estimator in (SKMSE(tuning="sample"), FKMSE(tuning="sample"), Landweber(tuning="sample")):
         assert said in notes(split_test(*samples(6, 4), estimator, n_resamples=0))
         assert said not in notes(split_test(*samples(5, 5), estimator, n_resamples=0))
-    assert said in notes(split_test(*samples(6, 4), statistic="biased", n_resamples=0))
+    assert said in notes(split_test(*samples(6, 4), form="biased", n_resamples=0))
     assert said not in notes(split_test(*samples(6, 4), n_resamples=0))
-    assert said in notes(split_test(*samples(6, 4), "fkmse", statistic="biased", n_resamples=0))
+    assert said in notes(split_test(*samples(6, 4), "fkmse", form="biased", n_resamples=0))
     assert said not in notes(split_test(*samples(6, 4), "fkmse", n_resamples=0))
 
 
@@ -166,12 +166,12 @@ def test_a_retuned_amount_is_a_test_of_its_own():
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("estimator", [MKME(), MMKME(), MKME(tuning="sample"), MKME(variance=0.5)], ids=repr)
 def test_noise_on_the_margins_is_a_wider_kernel(estimator, form):
-    result = pair_test(X, Y, estimator, statistic=form, n_resamples=99)
+    result = pair_test(X, Y, estimator, form=form, n_resamples=99)
     noise = [np.array(amount) for amount in result.estimates[0].shrinkage]
     assert all((e > 0).all() for e in noise)
     wider = [np.sqrt(width**2 + 2 * e) for width, e in zip(result.bandwidth, noise, strict=True)]
     kernels = {f"kernel_{v}": Gaussian(width) for v, width in zip("xy", wider, strict=True)}
-    standard = pair_test(X, Y, statistic=form, n_resamples=99, **kernels)
+    standard = pair_test(X, Y, form=form, n_resamples=99, **kernels)
     factor = np.prod(
         [
             np.prod(np.broadcast_to(width / w, Z.shape[1]))

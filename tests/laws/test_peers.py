@@ -367,7 +367,7 @@ def test_a_fixed_amount_is_still_refitted():
     """With lam fixed the weights depend on the sample, so they are made again for every split."""
     rng = np.random.default_rng(16)
     x, y = rng.normal(size=(6, 2)), rng.normal(size=(5, 2))
-    options = {"bandwidth": 1.0, "statistic": "biased", "n_resamples": np.inf}
+    options = {"bandwidth": 1.0, "form": "biased", "n_resamples": np.inf}
     result = two_sample_test(x, y, estimator=FKMSE(lam=0.5), **options)
     G = Gaussian(1.0)(np.vstack([x, y]))
     w, v = naive.fkmse(G[:6, :6], lam=0.5), naive.fkmse(G[6:, 6:], lam=0.5)

@@ -20,7 +20,7 @@ from small import X, Y, pair_test, split_test
 def test_when_all_splits_tie_the_p_value_is_one(name, tuning, m):
     estimator = tuned_by(name, tuning)
     corners = np.eye(8)  # all at the same distance from each other
-    for options in ({"n_resamples": 70}, {"n_resamples": 19}, {"n_resamples": 70, "statistic": "biased"}):
+    for options in ({"n_resamples": 70}, {"n_resamples": 19}, {"n_resamples": 70, "form": "biased"}):
         assert split_test(corners[:m], corners[m:], estimator, **options).pvalue == 1.0
 
 
@@ -39,7 +39,7 @@ def test_splits_that_are_mirror_images_tie(cls, tuning):
     """Symmetries of a lattice turn splits into each other; rounding and tuning must not tell them apart."""
     lattice = [(i, j) for i in range(3) for j in range(3)]
     points = np.array(lattice, dtype=float)
-    options = {"bandwidth": 1.3, "statistic": "biased", "n_resamples": np.inf}
+    options = {"bandwidth": 1.3, "form": "biased", "n_resamples": np.inf}
     result = split_test(points[:4], points[4:], cls(tuning=tuning), **options)
     of = {tuple(S): value for (S, _), value in zip(refits.splits(9, 4), result.null_distribution, strict=True)}
     images = {tuple(sorted(lattice.index(turned(*point, flips)) for point in lattice[:4])) for flips in range(8)}

@@ -49,7 +49,7 @@ def test_exhaustive_two_samples_agree_with_the_literal_definition(sizes):
     estimators = [KME(), Landweber(t=1), FKMSE(lam_cov=0.5)]
     twins = [naive.kme, lambda K: naive.descent(K, 1)[-1], lambda K: naive.fkmse(K, lam_cov=0.5)]
     result = two_sample_test(
-        X, Y, estimator=estimators, bandwidth=[0.4, 0.9, 2.5], statistic="biased", n_resamples=np.inf, alpha=0.2
+        X, Y, estimator=estimators, bandwidth=[0.4, 0.9, 2.5], form="biased", n_resamples=np.inf, alpha=0.2
     )
     pooled = POINTS[: sum(sizes)]
     grams = [naive_kernels.gaussian(pooled, pooled, width) for width in (0.4, 0.9, 2.5)]
@@ -169,7 +169,7 @@ def test_every_swap_within_pairs_as_the_data():
 def test_drawing_cannot_be_stopped():
     X, Y = samples(6, 6)
     with pytest.raises(ValueError, match="a combined test ranks every statistic among all relabellings"):
-        two_sample_test(X, Y, estimator="auto", stopping="decision")
+        two_sample_test(X, Y, estimator="auto", stopping="curtailed")
     with pytest.raises(ValueError, match="leave stopping out"):
         independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", stopping="besag-clifford")
 
@@ -178,7 +178,7 @@ def test_drawing_cannot_be_stopped():
 def test_level_in_simulation(form):
     rng = np.random.default_rng(5)
     trials = 400
-    options = {"n_resamples": 59, "statistic": form, "workers": 1}
+    options = {"n_resamples": 59, "form": form, "workers": 1}
     widths = [f"{factor} * median" for factor in (0.1, 0.3, 1, 3)]
     split = [
         two_sample_test(*np.split(rng.exponential(size=(16, 2)), [6]), bandwidth=widths, rng=i, **options)
@@ -430,8 +430,8 @@ def test_studies_refuse(tests, message):
 
 
 def test_studies_of_collections_alone_refuse_kernels():
-    with pytest.raises(ValueError, match="kernels has 'bandwidth', and all that is compared has kernels of its own"):
-        power_study("mean-shift", ["auto"], 8, n_trials=1, kernels={"bandwidth": 2.0}, progress=False)
+    with pytest.raises(ValueError, match="test_options has 'bandwidth', and all that is compared has kernels of"):
+        power_study("mean-shift", ["auto"], 8, n_trials=1, test_options={"bandwidth": 2.0}, progress=False)
     with pytest.raises(ValueError, match="a k-sample test combines no statistics"):
         power_study("one-apart", [["kme", "skmse"]], 8, n_trials=1, progress=False)
 

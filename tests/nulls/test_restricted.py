@@ -239,7 +239,7 @@ def test_two_sample_p_values_are_those_of_brute_force(case, weights):
         z[m:],
         estimator=estimator,
         bandwidth=1.1,
-        statistic="biased",
+        form="biased",
         n_resamples=np.inf,
         alpha=0.6,
         **arguments(m, labels, case),
@@ -319,7 +319,7 @@ def test_paired_is_blocks_of_two():
 def test_stopping_goes_with_it():
     for test, options in ((two_sample_test, {"paired": True}), (independence_test, {"blocks": np.arange(12) // 4})):
         full = test(X, Y, rng=1, **options)
-        short = test(X, Y, rng=1, stopping="decision", **options)
+        short = test(X, Y, rng=1, stopping="curtailed", **options)
         assert short.n_resamples < 999 and short.reject() == full.reject()
         np.testing.assert_array_equal(short.null_distribution, full.null_distribution[: short.n_resamples])
 
@@ -596,7 +596,7 @@ def check_level(case, draws):
     attainable = None
     for trial in range(draws):
         samples, given = data(np.random.default_rng([11, trial]))
-        options = {"n_resamples": 199, "rng": trial, "workers": 1, "stopping": "decision"}
+        options = {"n_resamples": 199, "rng": trial, "workers": 1, "stopping": "curtailed"}
         result = test(*samples, **given, **options)
         rows = result.n_planned + (not result.exact)
         attainable = np.floor(0.05 * rows + 1e-9) / rows

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import naive_stopping
-from shrinktest import FKMSE, BesagClifford, Decision, independence_test, two_sample_test
+from shrinktest import FKMSE, BesagClifford, Curtailed, independence_test, two_sample_test
 from shrinktest.nulls.permutation import CostHint, Null, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions
 from shrinktest.nulls.stopping import allowed_rows, as_stopping
 
-RULES = [BesagClifford(h=4), BesagClifford(), Decision((0.05,)), Decision((0.01, 0.05, 0.3))]
+RULES = [BesagClifford(h=4), BesagClifford(), Curtailed((0.05,)), Curtailed((0.01, 0.05, 0.3))]
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(13, 2)) * 1.2
 
@@ -57,18 +57,18 @@ def test_decision_is_its_twin(reached, alphas):
     attainable = [alpha for alpha in alphas if alpha >= 1 / (len(reached) + 1)]
     if len(attainable) < len(alphas):  # the twin need not draw for a level that can never reject
         alphas = attainable or [1 / (len(reached) + 1)]
-    pvalue, drawn = ended(Decision(tuple(alphas)), reached)
-    decisions, needed = naive_stopping.decision(reached, alphas)
+    pvalue, drawn = ended(Curtailed(tuple(alphas)), reached)
+    decisions, needed = naive_stopping.curtailed(reached, alphas)
     assert drawn == needed
     assert [pvalue <= alpha for alpha in alphas] == decisions
-    assert pvalue == naive_stopping.decision_pvalue(reached, alphas)
+    assert pvalue == naive_stopping.curtailed_pvalue(reached, alphas)
 
 
 @settings(max_examples=200, deadline=None)
 @given(RUNS, st.lists(st.floats(0.001, 0.999), min_size=1, max_size=3))
 def test_decisions_are_those_of_all_draws(reached, alphas):
     full = (1 + sum(reached)) / (1 + len(reached))
-    rule = Decision(tuple(alphas))
+    rule = Curtailed(tuple(alphas))
     pvalue, _ = ended(rule, reached)
     assert [pvalue <= alpha for alpha in alphas] == [full <= alpha for alpha in alphas]
 
@@ -105,7 +105,7 @@ def test_besag_clifford_is_exact_at_every_attainable_value(h, B):
     [((0.2,), 9), ((0.3,), 11), ((0.1, 0.4), 10), ((0.2, 0.3, 0.7), 12), ((0.1, 0.5), 11), ((0.01,), 9), ((0.95,), 8)],
 )
 def test_p_values_of_a_decision_are_valid(alphas, B):
-    law = naive_stopping.law(lambda reached: ended(Decision(alphas), reached)[0], B)
+    law = naive_stopping.law(lambda reached: ended(Curtailed(alphas), reached)[0], B)
     for x in law:
         valid = float(sum(p for value, p in law.items() if value <= x))
         assert valid <= x + 1e-12
@@ -126,7 +126,7 @@ def test_allowed_rows_agree_with_the_p_values_themselves(rows):
 def test_rules_are_values():
     for rule in RULES:
         assert pickle.loads(pickle.dumps(rule)) == rule == eval(repr(rule))
-    assert Decision(0.05) == Decision([0.05, 0.05]) == as_stopping("decision", 0.05)
+    assert Curtailed(0.05) == Curtailed([0.05, 0.05]) == as_stopping("curtailed", 0.05)
     assert as_stopping("besag_clifford") == as_stopping("besag-clifford", 0.05) == BesagClifford()
     assert as_stopping(None, 0.05) is None
     assert as_stopping(RULES[0], 0.05) is RULES[0]
@@ -137,10 +137,10 @@ def test_rules_are_values():
     [
         (lambda: BesagClifford(0), ValueError, "h must be an integer >= 1, got 0"),
         (lambda: BesagClifford(2.5), TypeError, "h must be an integer"),
-        (lambda: Decision(()), TypeError, r"alphas must be one or more levels, such as \(0.05, 0.01\)"),
-        (lambda: Decision("0.05"), TypeError, "alphas must be one or more levels"),
-        (lambda: Decision((0.05, 1.0)), ValueError, "alphas must lie strictly between 0 and 1, got 1.0"),
-        (lambda: as_stopping("decisoin", 0.05), ValueError, "Did you mean 'decision'"),
+        (lambda: Curtailed(()), TypeError, r"alphas must be one or more levels, such as \(0.05, 0.01\)"),
+        (lambda: Curtailed("0.05"), TypeError, "alphas must be one or more levels"),
+        (lambda: Curtailed((0.05, 1.0)), ValueError, "alphas must lie strictly between 0 and 1, got 1.0"),
+        (lambda: as_stopping("curtaild", 0.05), ValueError, "Did you mean 'curtailed'"),
         (lambda: as_stopping(10, 0.05), TypeError, r"a rule such as BesagClifford\(h=10\); got 10"),
         (lambda: two_sample_test(X, Y, stopping="early"), ValueError, "stopping must be one of 'besag-clifford'"),
     ],
@@ -234,7 +234,7 @@ def test_stopped_is_whether_the_rule_gave_the_p_value():
     assert Null(1.0, values, 0.0, False, BesagClifford(2), 4).stopped  # at the last draw: 2/4, and not 3/5
     assert Null(1.0, values, 0.0, False, BesagClifford(2), 4).pvalue == 0.5
     assert not Null(1.0, values, 0.0, False, BesagClifford(3), 4).stopped
-    assert Null(1.0, values, 0.0, False, Decision(0.4), 9).stopped
+    assert Null(1.0, values, 0.0, False, Curtailed(0.4), 9).stopped
     assert not Null(1.0, values, 0.0, False).stopped
     assert Null(1.0, values, 0.0, False).n_planned == 4
     assert np.isnan(Null(1.0, values[:0], 0.0, False, BesagClifford(3), 0).pvalue)
@@ -252,7 +252,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("rule", ["besag-clifford", "decision", BesagClifford(5)], ids=str)
+@pytest.mark.parametrize("rule", ["besag-clifford", "curtailed", BesagClifford(5)], ids=str)
 def test_tests_stop_where_their_null_distribution_says(case, rule):
     for seed in (0, 1):
         full = CASES[case](rng=seed)
@@ -264,14 +264,14 @@ def test_tests_stop_where_their_null_distribution_says(case, rule):
             assert result.statistic == full.statistic
             np.testing.assert_array_equal(result.null_distribution, full.null_distribution[:drawn])
             assert result.stopping == as_stopping(rule, 0.05)
-            assert rule != "decision" or result.reject() == full.reject()
+            assert rule != "curtailed" or result.reject() == full.reject()
 
 
 def test_a_decision_is_for_the_level_of_the_test():
     shifted = X[:, 0] + 0.6
     for alpha in (0.01, 0.05, 0.2):
-        full, short = (two_sample_test(X[:, 0], shifted, alpha=alpha, rng=2, stopping=s) for s in (None, "decision"))
-        assert short.stopping == Decision(alpha)
+        full, short = (two_sample_test(X[:, 0], shifted, alpha=alpha, rng=2, stopping=s) for s in (None, "curtailed"))
+        assert short.stopping == Curtailed(alpha)
         assert short.reject() == full.reject()
         assert short.n_resamples < 999
 
@@ -297,14 +297,14 @@ def test_a_rule_that_did_not_end_the_drawing_leaves_the_result_as_it_is():
     waited = two_sample_test(X, Y + 3.0, rng=0, stopping="besag-clifford")
     assert (waited.pvalue, waited.n_resamples, waited.stopped) == (full.pvalue, 999, False)
     assert waited.critical_value() == full.critical_value()
-    decided = two_sample_test(X, Y + 3.0, rng=0, stopping="decision")
+    decided = two_sample_test(X, Y + 3.0, rng=0, stopping="curtailed")
     assert decided.n_resamples == 950 and decided.pvalue == 1 / 951  # what it takes to be certain
 
 
 def test_without_a_rule_results_say_nothing_of_it():
     result = two_sample_test(X, Y, rng=0)
     assert (result.stopping, result.stopped, result.n_planned) == (None, False, 999)
-    everything = two_sample_test(X[:4], Y[:4], rng=0, stopping="decision")
+    everything = two_sample_test(X[:4], Y[:4], rng=0, stopping="curtailed")
     assert everything.exact and everything.stopping is None
     assert everything.n_planned == everything.n_resamples == 35
 
@@ -312,13 +312,13 @@ def test_without_a_rule_results_say_nothing_of_it():
 def test_too_few_relabellings_are_judged_by_those_planned():
     with pytest.warns(UserWarning, match="that 18 relabellings can give is 0.0526, above alpha = 0.05"):
         two_sample_test(X, Y, n_resamples=18, stopping=BesagClifford(2), rng=0)
-    assert np.isnan(two_sample_test(X, Y, n_resamples=0, stopping="decision").pvalue)
+    assert np.isnan(two_sample_test(X, Y, n_resamples=0, stopping="curtailed").pvalue)
 
 
 def test_intervals_cover_when_a_rule_stopped():
     """Clopper and Pearson's limits, as if the number of draws had been fixed, are wide enough."""
     rng = np.random.default_rng(0)
-    for rule in (BesagClifford(5), Decision((0.05,))):
+    for rule in (BesagClifford(5), Curtailed((0.05,))):
         covered = 0
         for truth in rng.uniform(0.005, 0.5, size=400):
             reached = list(rng.random(199) < truth)
@@ -358,7 +358,7 @@ def uniform_on_attainable_values(pvalues, h, B=999, expected=8.0):
 
 
 def check_runs(count):
-    rules = (BesagClifford(10), BesagClifford(), Decision((0.05,)))
+    rules = (BesagClifford(10), BesagClifford(), Curtailed((0.05,)))
     found = runs(count, rules)
     for rule in rules[:2]:
         pvalue, groups = uniform_on_attainable_values(found[rule][0], rule.h)
@@ -391,7 +391,7 @@ def test_ten_thousand_null_runs_of_the_tests(test):
         rng = np.random.default_rng([7, trial])
         x, y = rng.normal(size=(15, 2)), rng.normal(size=(15, 2))
         full, short, sequential = (
-            test(x, y, rng=trial, stopping=s, workers=1) for s in (None, "decision", "besag-clifford")
+            test(x, y, rng=trial, stopping=s, workers=1) for s in (None, "curtailed", "besag-clifford")
         )
         same += full.reject() == short.reject()
         draws.append(short.n_resamples)
@@ -429,5 +429,5 @@ def test_independence_relabellings_are_cut_alike():
 def test_every_short_run_is_decided_like_all_draws():
     for reached in itertools.product([True, False], repeat=9):
         for alpha in (0.05, 0.1, 0.2, 0.35, 0.9):
-            pvalue, _ = ended(Decision((alpha,)), list(reached))
+            pvalue, _ = ended(Curtailed((alpha,)), list(reached))
             assert (pvalue <= alpha) == ((1 + sum(reached)) / 10 <= alpha)

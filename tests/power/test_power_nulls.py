@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from shrinktest import BesagClifford, Decision, two_sample_test
+from shrinktest import BesagClifford, Curtailed, two_sample_test
 from shrinktest.power import designs, power_study, solve_sample_size
 from shrinktest.power.designs import FromFunction, Relabelled
 
@@ -25,12 +25,12 @@ def run(design=SHIFT, estimators=("kme", "skmse"), sizes=10, **options):
 
 @pytest.mark.parametrize("design", [SHIFT, designs.Linear(noise=1.0)], ids=repr)
 def test_decisions_give_the_same_powers(design):
-    full, stopped = run(design, n_trials=25), run(design, n_trials=25, stopping="decision")
-    assert stopped.stopping == Decision((0.05, 0.2))
+    full, stopped = run(design, n_trials=25), run(design, n_trials=25, stopping="curtailed")
+    assert stopped.stopping == Curtailed((0.05, 0.2))
     assert stopped.frame().equals(full.frame())
     assert stopped.compare("kme", "skmse").equals(full.compare("kme", "skmse"))
     assert not (stopped.pvalues["pvalue"] == full.pvalues["pvalue"]).all()
-    assert "Decision(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
+    assert "Curtailed(alphas=(0.05, 0.2)); seed 0" in stopped.summary()
 
 
 def test_besag_and_clifford_give_their_p_values():
@@ -43,46 +43,46 @@ def test_besag_and_clifford_give_their_p_values():
 
 
 def test_at_other_levels_nothing_was_decided():
-    stopped, full = run(stopping="decision"), run()
+    stopped, full = run(stopping="curtailed"), run()
     full.compare("kme", "skmse", alpha=0.1)
     for call in (lambda: stopped.compare("kme", "skmse", alpha=0.1), lambda: stopped.plot(alpha=0.1)):
         with pytest.raises(ValueError, match=r"once they had decided at 0.05, 0.2, and nobody knows .* at alpha=0.1"):
             call()
     stopped.plot(alpha=0.05)
     with pytest.raises(ValueError, match="must decide at all alphas of the study"):
-        run(stopping=Decision((0.05,)))
-    assert run(stopping=Decision((0.05, 0.1, 0.2))).frame().equals(full.frame())
+        run(stopping=Curtailed((0.05,)))
+    assert run(stopping=Curtailed((0.05, 0.1, 0.2))).frame().equals(full.frame())
 
 
 def test_a_store_knows_the_rule(tmp_path):
     path = tmp_path / "study.sqlite"
-    first = run(stopping="decision", store=path, n_trials=4)
-    more = run(stopping="decision", store=path, n_trials=6)
+    first = run(stopping="curtailed", store=path, n_trials=4)
+    more = run(stopping="curtailed", store=path, n_trials=6)
     assert more.pvalues.merge(first.pvalues).shape[0] == len(first.pvalues)
-    for other in ({}, {"stopping": "besag-clifford"}, {"stopping": "decision", "alphas": (0.05, 0.1)}):
+    for other in ({}, {"stopping": "besag-clifford"}, {"stopping": "curtailed", "alphas": (0.05, 0.1)}):
         with pytest.raises(ValueError, match=r"is of another study: .*stopping"):
             run(store=path, **other)
 
 
 def test_what_cannot_stop_is_found_before_anything_is_stored(tmp_path):
     with pytest.raises(ValueError, match="a combined test ranks every statistic"):
-        run(estimators=["kme", "auto"], stopping="decision", store=tmp_path / "study.sqlite")
+        run(estimators=["kme", "auto"], stopping="curtailed", store=tmp_path / "study.sqlite")
     assert not (tmp_path / "study.sqlite").exists()
 
 
 def test_sample_sizes_of_pairs_and_series_start_where_a_test_can_reject():
     given = {"n_trials": 120, "n_resamples": 99, "workers": 1, "largest": 100}
-    paired = solve_sample_size(SHIFT, kernels={"paired": True}, **given)
+    paired = solve_sample_size(SHIFT, test_options={"paired": True}, **given)
     assert paired.n >= 6 and paired.table["n"].min() >= 6
-    shifted = solve_sample_size(designs.Linear(noise=0.5), kernels={"shift": "circular"}, **given)
+    shifted = solve_sample_size(designs.Linear(noise=0.5), test_options={"shift": "circular"}, **given)
     assert shifted.n == shifted.table["n"].min() == 20  # where all tests reject already
     with pytest.raises(ValueError, match="collect 6 pairs or more"):
-        solve_sample_size(SHIFT, kernels={"paired": True}, **{**given, "largest": 5})
+        solve_sample_size(SHIFT, test_options={"paired": True}, **{**given, "largest": 5})
 
 
 def test_sample_sizes_are_the_same():
     given = {"n_trials": 120, "n_resamples": 99, "workers": 1, "largest": 100, "power": 0.7}
-    full, stopped = (solve_sample_size(SHIFT, stopping=rule, **given) for rule in (None, "decision"))
+    full, stopped = (solve_sample_size(SHIFT, stopping=rule, **given) for rule in (None, "curtailed"))
     assert (stopped.n, stopped.low, stopped.high) == (full.n, full.low, full.high)
     assert stopped.table.equals(full.table)
 
@@ -131,8 +131,8 @@ def test_restrictions_reach_the_test(design):
     told = design.options_for(16, 16)
     expected = two_sample_test(x, y, n_resamples=199, rng=relabellings, **told).pvalue
     assert result.pvalues["pvalue"].tolist()[1] == expected
-    free = run(FromFunction(design.function), "kme", 16, n_trials=20, with_null=False, stopping="decision")
-    kept = run(design, "kme", 16, n_trials=20, with_null=False, stopping="decision")
+    free = run(FromFunction(design.function), "kme", 16, n_trials=20, with_null=False, stopping="curtailed")
+    kept = run(design, "kme", 16, n_trials=20, with_null=False, stopping="curtailed")
     assert kept.table["power"].tolist() > free.table["power"].tolist()
 
 
@@ -160,7 +160,7 @@ def test_null_twins_relabel_as_far_as_the_design_allows():
 @pytest.mark.parametrize("design", [PAIRED, BLOCKED, SERIES], ids=repr)
 def test_level_of_restricted_twins(design):
     size = 24 if design is SERIES else 12
-    result = run(design, "kme", size, n_trials=200, n_resamples=99, alphas=0.05, stopping="decision")
+    result = run(design, "kme", size, n_trials=200, n_resamples=99, alphas=0.05, stopping="curtailed")
     attainable = 1 / 24 if design is SERIES else 0.05
     low, high = stats.binom.ppf([1e-4, 1 - 1e-4], 200, attainable)
     assert low <= round(200 * result.size_table["level"].item()) <= high
@@ -184,10 +184,10 @@ def test_pilot_data_of_pairs():
     a, b = kept.null().sample(1, 40)
     swapped = [partner.get(one) != other for one, other in zip(a.ravel(), b.ravel(), strict=True)]
     assert 0 < sum(swapped) < 40
-    given = {"n_trials": 60, "stopping": "decision", "with_null": False}
+    given = {"n_trials": 60, "stopping": "curtailed", "with_null": False}
     powers = [run(design, "kme", 12, **given).table["power"].tolist() for design in (free, kept)]
     assert powers[1] > powers[0]
-    twin = run(kept, "kme", 10, n_trials=200, n_resamples=99, alphas=0.05, stopping="decision").size_table
+    twin = run(kept, "kme", 10, n_trials=200, n_resamples=99, alphas=0.05, stopping="curtailed").size_table
     assert twin["level"].item() <= stats.binom.ppf(1 - 1e-4, 200, 0.05) / 200
 
 
@@ -218,14 +218,14 @@ def test_too_few_relabellings_at_any_size_are_found_before_the_study():
     with pytest.raises(ValueError, match="within 5 pairs leaves 16 different relabellings"):
         run(PAIRED, sizes=[5, 20])
     with pytest.raises(ValueError, match="within 2 pairs leaves 2"):
-        run(sizes=[2, 20], kernels={"paired": True})
+        run(sizes=[2, 20], test_options={"paired": True})
 
 
 def test_options_may_restrict_designs_of_the_package():
-    free, paired = run(n_trials=4), run(n_trials=4, kernels={"paired": True})
+    free, paired = run(n_trials=4), run(n_trials=4, test_options={"paired": True})
     assert (free.pvalues["pvalue"] != paired.pvalues["pvalue"]).any()
     blocks = np.arange(20) % 5
-    labelled = run(n_trials=4, kernels={"blocks": blocks})
+    labelled = run(n_trials=4, test_options={"blocks": blocks})
     assert (labelled.pvalues["pvalue"] != free.pvalues["pvalue"]).any()
     with pytest.raises(ValueError, match="blocks has 20 labels, and there are 24 rows"):
-        run(n_trials=4, sizes=[10, 12], kernels={"blocks": blocks})
+        run(n_trials=4, sizes=[10, 12], test_options={"blocks": blocks})

@@ -25,7 +25,7 @@ FEW = {"n_trials": 6, "n_resamples": 39, "workers": 1, "progress": False}
     ],
 )
 def test_studies_run_the_test_on_the_design(design, test, options):
-    result = power_study(design, ["kme", "skmse"], [8], kernels=options, **FEW)
+    result = power_study(design, ["kme", "skmse"], [8], test_options=options, **FEW)
     for row in result.pvalues.itertuples():
         twin = design.null() if row.null else design
         streams = [np.random.SeedSequence(0, spawn_key=(8, int(row.null), row.trial, s)) for s in (0, 1)]
@@ -71,8 +71,8 @@ def test_null_twins_and_names():
         (lambda: designs.OneApart(samples=1), "samples must be an integer >= 2"),
         (lambda: designs.Parity().sample(0, 1), "needs n >= 2"),
         (lambda: designs.Parity().sample(0, 5, 6), "leave out m"),
-        (lambda: power_study("one-apart", "kme", 5, kernels={"blocks": range(15)}, **FEW), "leaves 1 different"),
-        (lambda: power_study("parity", "kme", 5, kernels={"bandwidth": 1.0}, **FEW), "must be one of 'kernels'"),
+        (lambda: power_study("one-apart", "kme", 5, test_options={"blocks": range(15)}, **FEW), "leaves 1 different"),
+        (lambda: power_study("parity", "kme", 5, test_options={"bandwidth": 1.0}, **FEW), "must be one of 'kernels'"),
     ],
 )
 def test_bad_input_says_what_to_do(call, message):

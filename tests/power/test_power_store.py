@@ -222,7 +222,7 @@ OTHER = {
         r"design: stored MeanShift\(dimension=2\), asked MeanShift\(dimension=2, shift=2.0\)",
     ),
     "test": ({"design": designs.Linear()}, "design: .*; test: stored two-sample, asked independence"),
-    "kernel": ({"kernels": {"kernel": "laplacian"}}, "kernel: stored the default, asked 'laplacian'"),
+    "kernel": ({"test_options": {"kernel": "laplacian"}}, "kernel: stored the default, asked 'laplacian'"),
     "estimator": ({"estimators": {"kme": SKMSE()}}, r"estimator 'kme': stored KME\(\), asked SKMSE\(\)"),
     "two": ({"rng": 4, "n_resamples": 29}, "n_resamples: stored 19, asked 29; seed: stored 0, asked 4"),
 }
@@ -239,8 +239,8 @@ def test_other_arguments_are_refused_and_shown(case, path):
 
 
 def test_numbers_of_numpy_are_the_same_arguments(path):
-    run(path, kernels={"bandwidth": 2.0})
-    run(path, kernels={"bandwidth": np.float64(2.0)}, rng=np.int32(0))
+    run(path, test_options={"bandwidth": 2.0})
+    run(path, test_options={"bandwidth": np.float64(2.0)}, rng=np.int32(0))
 
 
 def test_another_version_of_the_package_is_a_warning(path):

@@ -128,17 +128,17 @@ def test_a_seed_of_any_kind_makes_the_study(first, second, same):
     assert values(run(rng=one.seed, n_trials=20)) == values(one)
 
 
-def test_kernels_and_the_options_of_the_design_reach_the_test():
+def test_options_of_the_study_and_of_the_design_reach_the_test():
     x, y = SHIFT.sample(np.random.default_rng(np.random.SeedSequence(0, spawn_key=(9, 0, 0, 0))), 9)
     relabellings = np.random.SeedSequence(0, spawn_key=(9, 0, 0, 1))
-    told = {"kernel": Laplacian(0.3), "statistic": "unbiased"}
+    told = {"kernel": Laplacian(0.3), "form": "unbiased"}
     expected = two_sample_test(x, y, n_resamples=39, rng=relabellings, alpha=0.1, **told).pvalue
-    assert values(run(sizes=9, kernels=told, n_trials=1, with_null=False)) == [expected]
+    assert values(run(sizes=9, test_options=told, n_trials=1, with_null=False)) == [expected]
 
     eckerle = designs.EckerleSubsample()
     assert eckerle.options()
-    default, other = (run(eckerle, kernels=kernels, sizes=9) for kernels in (None, {"bandwidth_x": 1.0}))
-    stated = run(eckerle, kernels=eckerle.options(), sizes=9)
+    default, other = (run(eckerle, test_options=told, sizes=9) for told in (None, {"bandwidth_x": 1.0}))
+    stated = run(eckerle, test_options=eckerle.options(), sizes=9)
     assert values(default) == values(stated) != values(other)
 
 
@@ -442,14 +442,14 @@ REFUSED = {
     "no trials": ({"n_trials": 0}, ValueError, "n_trials must be an integer >= 1"),
     "empty range": ({"n_trials": range(3, 3)}, ValueError, "n_trials"),
     "negative trials": ({"n_trials": range(-2, 3)}, ValueError, "from 0 on"),
-    "kernel option": ({"kernels": {"kernel_x": "gaussian"}}, ValueError, "key of kernels, for a two-sample test"),
-    "kernel": ({"kernels": {"kernel": "gausian"}}, ValueError, "Did you mean 'gaussian'"),
+    "kernel option": ({"test_options": {"kernel_x": "gaussian"}}, ValueError, "of test_options, for a two-sample test"),
+    "kernel": ({"test_options": {"kernel": "gausian"}}, ValueError, "Did you mean 'gaussian'"),
     "interval": ({"interval": "wald"}, ValueError, "interval must be one of 'beta', 'wilson'"),
     "workers": ({"workers": 0}, ValueError, "workers"),
     "rng": ({"rng": "seed"}, TypeError, "rng must be"),
-    "form": ({"kernels": {"statistic": "u"}}, ValueError, "statistic must be one of"),
+    "form": ({"test_options": {"form": "u"}}, ValueError, "form must be one of"),
     "route": (
-        {"estimators": MKME(tuning="sample"), "kernels": {"gram": "factor"}},
+        {"estimators": MKME(tuning="sample"), "test_options": {"gram": "factor"}},
         ValueError,
         "gram='factor': this estimator is fitted",
     ),

@@ -297,9 +297,9 @@ def test_the_witness_is_the_difference_of_the_means():
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_the_witness_of_every_estimator_integrates_to_the_statistic(name):
-    result = two_sample_test(X, Y, estimator=name, statistic="biased", n_resamples=0)
+    result = two_sample_test(X, Y, estimator=name, form="biased", n_resamples=0)
     first, second = result.estimates
-    other = two_sample_test(Y, X, estimator=name, statistic="biased", n_resamples=0)
+    other = two_sample_test(Y, X, estimator=name, form="biased", n_resamples=0)
     np.testing.assert_allclose(other.witness(X), -result.witness(X), rtol=1e-6, atol=1e-7)
     assert result.witness(X).mean() > result.witness(Y).mean()
     if first.smoothing is None:  # <mu_x - mu_y, mu_x - mu_y>

@@ -80,7 +80,7 @@ def test_no_route_changes_a_two_sample_test(m, n, columns, estimator, form, seed
         return
     options = {
         "estimator": SUMS[estimator],
-        "statistic": form,
+        "form": form,
         "n_resamples": 60,
         "rng": seed,
         "bandwidth": 1.0,
@@ -105,7 +105,7 @@ def test_no_route_changes_a_filter(m, n, estimator, kernel, form, seed, ties):
         X, Y = np.round(X), np.round(Y)
     if np.ptp(np.vstack([X, Y]), axis=0).min() == 0.0:
         return
-    options = {"estimator": FILTERS[estimator], "kernel": kernel, "statistic": form, "n_resamples": 40, "alpha": 0.9}
+    options = {"estimator": FILTERS[estimator], "kernel": kernel, "form": form, "n_resamples": 40, "alpha": 0.9}
     agree(*(two_sample_test(X, Y, gram=gram, rng=seed, **options) for gram in ("dense", "factor")))
 
 
@@ -136,7 +136,7 @@ def test_no_route_changes_an_independence_test(n, estimator, unbiased, seed, tie
     if np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
         return
     form = "unbiased" if unbiased and SUMS[estimator].unbiased_pairs else "biased"
-    options = {"estimator": SUMS[estimator], "statistic": form, "n_resamples": 60, "rng": seed}
+    options = {"estimator": SUMS[estimator], "form": form, "n_resamples": 60, "rng": seed}
     options |= {"bandwidth_x": 1.0, "bandwidth_y": 0.7}
     agree(*(independence_test(x, y, gram=gram, **options) for gram in ("dense", "factor")))
 

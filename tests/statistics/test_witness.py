@@ -81,7 +81,7 @@ def test_band_is_that_of_estimates_fitted_again_in_every_relabelling(estimator, 
 
 
 def test_relabellings_are_those_of_the_test():
-    result = run(8, 4, kernel=Linear(), statistic="biased")
+    result = run(8, 4, kernel=Linear(), form="biased")
     masks = result.again.again().rows()(40) == 0
     pooled = np.vstack(samples(8, 4))
     gaps = np.array([pooled[mask].mean(axis=0) - pooled[~mask].mean(axis=0) for mask in masks[1:]])

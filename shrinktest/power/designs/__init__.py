@@ -13,10 +13,10 @@ the level, ``options`` holds what the test must be told, and its repr rebuilds i
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from shrinktest._validate import choice
+from shrinktest._warn import warn_user
 from shrinktest.power.designs.base import Design, Independent, Relabelled
 from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadratic, Sinusoid, Step, WShape
 from shrinktest.power.designs.data import FromData, FromFunction
@@ -106,7 +106,7 @@ def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
 def __getattr__(name: str) -> Any:
     """Names that were changed, for one version."""
     if name == "SEVERAL":
-        warnings.warn("designs.SEVERAL is part of designs.DESIGNS; use that", DeprecationWarning, stacklevel=2)
+        warn_user("designs.SEVERAL is part of designs.DESIGNS; use that", DeprecationWarning)
         return {kind.name: kind for kind in (OneApart, Parity)}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
