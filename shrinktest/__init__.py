@@ -18,7 +18,7 @@ from shrinktest.estimators import (
     NuMethod,
     check_estimator,
 )
-from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed, SecondOrder, Whitened
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Decision
 from shrinktest.results.aggregate import AggregateResult
@@ -105,8 +105,10 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Relabellings",
+    "SecondOrder",
     "TestResult",
     "TwoSampleResult",
+    "Whitened",
     "WitnessBand",
     "__version__",
     "calibrate",
