@@ -19,7 +19,7 @@ from shrinktest.estimators import (
     NuMethod,
     check_estimator,
 )
-from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed
+from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed, SecondOrder, Whitened
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Curtailed
 from shrinktest.results.aggregate import AggregateResult
@@ -101,8 +101,10 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Relabellings",
+    "SecondOrder",
     "TestResult",
     "TwoSampleResult",
+    "Whitened",
     "WitnessBand",
     "__version__",
     "calibrate",

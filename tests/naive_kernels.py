@@ -43,6 +43,33 @@ def polynomial(X, Y, degree, offset):
     return gram(lambda x, y: (np.sum(x * y) + offset) ** degree, X, Y)
 
 
+def centred(K, row_means, column_means, mean):
+    """k(x, y) less the means of x and of y with all points of the pooled sample, plus the mean of all pairs of it."""
+    return np.array(
+        [[K[i, j] - row_means[i] - column_means[j] + mean for j in range(K.shape[1])] for i in range(K.shape[0])]
+    )
+
+
+def whitened(function, X, Y, Z, lam):
+    """1 + w(x, y) / D, w = phi(x)'(C + lam tr(C))^-1 phi(y), phi about the mean of Z, D the mean of w(z, z) over Z."""
+    n, of_z = len(Z), gram(function, Z, Z)
+    middle = of_z.mean()
+    at_x, at_y, at_z = (gram(function, P, Z).mean(axis=1) for P in (X, Y, Z))
+    Kc = centred(of_z, at_z, at_z, middle)
+    ridge = lam * np.trace(Kc) / n
+    inverse = np.linalg.inv(Kc + n * ridge * np.eye(n))
+    from_x, to_y = centred(gram(function, X, Z), at_x, at_z, middle), centred(gram(function, Z, Y), at_z, at_y, middle)
+    w = (centred(gram(function, X, Y), at_x, at_y, middle) - from_x @ inverse @ to_y) / ridge
+    return 1 + w / np.trace(Kc @ inverse)
+
+
+def second_order(function, X, Y, Z):
+    """The square of the kernel about the mean of Z."""
+    middle = gram(function, Z, Z).mean()
+    at_x, at_y = (gram(function, P, Z).mean(axis=1) for P in (X, Y))
+    return centred(gram(function, X, Y), at_x, at_y, middle) ** 2
+
+
 def median_bandwidth(Z):
     """Square root of the median squared distance over pairs i < j (erratum E16).
 

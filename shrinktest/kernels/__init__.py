@@ -21,6 +21,7 @@ from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
 from shrinktest.kernels.custom import Custom, Precomputed
 from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian, bandwidth_grid, median_bandwidth
 from shrinktest.kernels.inner_product import Linear, Polynomial
+from shrinktest.kernels.pooled import PooledKernel, SecondOrder, Whitened
 
 __all__ = [
     "Custom",
@@ -33,7 +34,9 @@ __all__ = [
     "Precomputed",
     "Product",
     "Scaled",
+    "SecondOrder",
     "Sum",
+    "Whitened",
     "as_kernel",
     "bandwidth_grid",
     "median_bandwidth",
@@ -44,6 +47,8 @@ _NAMED: dict[str, type[Kernel]] = {
     "laplacian": Laplacian,
     "linear": Linear,
     "polynomial": Polynomial,
+    "whitened": Whitened,
+    "second-order": SecondOrder,
 }
 
 
@@ -53,10 +58,11 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
-        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), or one's own.
+        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened" or "second-order" (of a
+        Gaussian kernel), or one's own.
     bandwidth : float, sequence of float, or "median"
-        For "gaussian" and "laplacian". Anything but "median" is an error beside a kernel that takes none or
-        carries its own.
+        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened" and "second-order".  Anything but
+        "median" is an error beside a kernel that takes none or carries its own.
     name : str
         The argument's name in error messages ("kernel_x" goes with "bandwidth_x").
 
@@ -69,9 +75,9 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
     if isinstance(kernel, str):
         kind = _NAMED[choice(kernel, _NAMED, name)]
-        if issubclass(kind, DistanceKernel):
+        if issubclass(kind, DistanceKernel | PooledKernel):
             try:
-                return kind(bandwidth)
+                return kind(bandwidth) if issubclass(kind, DistanceKernel) else kind(Gaussian(bandwidth))
             except (TypeError, ValueError) as error:  # which of several bandwidths it was
                 argument = name.replace("kernel", "bandwidth")
                 raise type(error)(str(error).replace("bandwidth", argument, 1)) from None

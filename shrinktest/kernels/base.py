@@ -45,6 +45,11 @@ class Kernel(ABC):
            [1., 2.]])
     """
 
+    @property
+    def label(self) -> str:
+        """What tables of results call the kernel; its bandwidth stands beside it."""
+        return type(self).__name__
+
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
     def __init_subclass__(cls, **keywords: Any) -> None:

@@ -99,7 +99,7 @@ class AggregateResult(TestResult):
         kernels = member.kernel if pair else (member.kernel,)
         suffixes = ("_x", "_y") if pair else ("",)
         named = zip(suffixes, kernels, strict=True)
-        names: dict[str, Any] = {f"kernel{suffix}": type(kernel).__name__ for suffix, kernel in named}
+        names: dict[str, Any] = {f"kernel{suffix}": kernel.label for suffix, kernel in named}
         named = zip(suffixes, kernels, strict=True)
         names |= {f"bandwidth{suffix}": getattr(kernel, "bandwidth", None) for suffix, kernel in named}
         return {

@@ -24,7 +24,7 @@ def summary(result: TestResult) -> Summary:
     if result.estimator is not None:
         left += [("Estimator:", repr(result.estimator)), ("Tuning:", result.tuning)]
     if result.kernel is not None:
-        left += [(f"Kernel{name}:", type(kernel).__name__) for name, kernel in zip(names, kernels, strict=True)]
+        left += [(f"Kernel{name}:", kernel.label) for name, kernel in zip(names, kernels, strict=True)]
         left += [(f"Bandwidth{name}:", _number(width)) for name, width in zip(names, widths, strict=True)]
     left.append((f"No. {kind.unit}:", " + ".join(map(str, result.n_observations))))
     right = [
@@ -70,7 +70,7 @@ def aggregate_summary(result: AggregateResult) -> Summary:
     lines = []
     for row, member in zip(result.rows(), result.members, strict=True):
         kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
-        named = (f"{type(kernel).__name__} {_number(getattr(kernel, 'bandwidth', None))}" for kernel in kernels)
+        named = (f"{kernel.label} {_number(getattr(kernel, 'bandwidth', None))}" for kernel in kernels)
         numbers = (member.statistic, member.pvalue, row["adjusted"], row["weight"])
         lines.append((repr(member.estimator), " x ".join(named), *(f"{number:.4g}" for number in numbers)))
     headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight"]

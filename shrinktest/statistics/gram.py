@@ -11,6 +11,7 @@ from shrinktest._validate import choice, count
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
+from shrinktest.kernels.pooled import PooledKernel
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -170,6 +171,11 @@ def choose_gram(
         If it takes more than ``memory``; says how much, and which would fit.
     """
     choice(gram, GRAMS, "gram")
+    if isinstance(kernel, PooledKernel):
+        matrices = kernels + 1  # there is a factorisation beside the Gram matrix
+        asked: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng, "kernels": matrices}
+        asked |= {"by_coordinates": by_coordinates, "unasked": unasked, "large": large, "columns": columns}
+        return _of_pooled(kernel, choose_gram(kernel.kernel, points, **asked, default_rank=default_rank), gram)
     if rank is not None:
         rank = count(rank, "rank", minimum=1)
         if gram in ("auto", "dense"):
@@ -234,6 +240,22 @@ def choose_gram(
         return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {most} landmarks"))
     features = random_fourier(kernel, width, most, rng)
     return Gram(gram, features, points, _note(f"an approximation by {most} random Fourier features"))
+
+
+def _of_pooled(kernel: PooledKernel, inner: Gram, gram: str) -> Gram:
+    """A kernel of the pooled sample by the coordinates of the kernel whose features it takes, or else dense."""
+    found = inner.coordinates()
+    most = _MOST if gram != "auto" else _LOW
+    if found is None or (gram == "auto" and kernel.columns(found.shape[1]) > most):
+        return Gram("dense", kernel, inner.points)
+    if kernel.columns(found.shape[1]) > most:
+        raise ValueError(
+            f"gram={gram!r}: {kernel!r} has {kernel.columns(found.shape[1])} coordinates where its kernel has "
+            f"{found.shape[1]}, more than {most}; give a smaller rank, or use gram='dense'"
+        )
+    assert inner.embedded is not None and isinstance(inner.embedded, FiniteRank)
+    features, coordinates = kernel.of_features(inner.embedded, found)
+    return Gram(inner.name, features, inner.points, inner.note, np.ascontiguousarray(coordinates))
 
 
 def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
