@@ -75,14 +75,14 @@ def test_whitened_linear_distance_is_hotellings_with_a_ridge():
     ridged = covariance + lam * np.trace(covariance) * np.eye(2)
     difference = X.mean(axis=0) - Y.mean(axis=0)
     dimension = np.trace(np.linalg.solve(ridged, covariance))
-    found = two_sample_test(X, Y, kernel=Whitened(Linear(), lam), statistic="biased", **inner(0)).statistic
+    found = two_sample_test(X, Y, kernel=Whitened(Linear(), lam), form="biased", **inner(0)).statistic
     assert found == pytest.approx(difference @ np.linalg.solve(ridged, difference) / dimension, rel=1e-10)
 
 
 def test_second_order_linear_distance_is_that_of_covariances_about_the_pooled_mean():
     mean = np.vstack([X, Y]).mean(axis=0)
     one, other = ((S - mean).T @ (S - mean) / len(S) for S in (X, Y))
-    found = two_sample_test(X, Y, kernel=SecondOrder(Linear()), statistic="biased", **inner(0)).statistic
+    found = two_sample_test(X, Y, kernel=SecondOrder(Linear()), form="biased", **inner(0)).statistic
     assert found == pytest.approx(np.sum((one - other) ** 2), rel=1e-10)
 
 
@@ -214,7 +214,7 @@ def test_a_pickled_result_holds_no_matrix():
 
 
 def test_power_studies():
-    study = power_study("mean-shift", ["kme"], [8], kernels={"kernel": Whitened()}, n_trials=5, n_resamples=19)
+    study = power_study("mean-shift", ["kme"], [8], test_options={"kernel": Whitened()}, n_trials=5, n_resamples=19)
     assert len(study.table) > 0
 
 
