@@ -40,6 +40,7 @@ def independence_matrix(
     blocks: Any = None,
     groups: Any = None,
     shift: str | None = None,
+    permutations: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -67,9 +68,8 @@ def independence_matrix(
         One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`independence_test`; "omit" drops rows that miss a value in any column.
-
-    blocks, groups, shift
-        Which relabellings of the rows of Y the design of the data allows, as in :func:`independence_test`.
+    blocks, groups, shift, permutations
+        Which permutations of the rows of Y the design of the data allows, as in :func:`independence_test`.
 
     Returns
     -------
@@ -128,10 +128,10 @@ def independence_matrix(
     )  # fmt: skip
     if Y is None and (kernel_y is not None or bandwidth_y is not None):
         raise ValueError("kernel_y and bandwidth_y are for the columns of Y, which was not given; use kernel_x")
-    if Y is None and any(value is not None for value in (blocks, groups, shift)):
+    if Y is None and any(value is not None for value in (blocks, groups, shift, permutations)):
         raise ValueError(
-            "blocks=, groups= and shift= restrict how the rows of Y are relabelled, which was not given (without it, "
-            "every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
+            "blocks=, groups=, shift= and permutations= say how the rows of Y are permuted, which was not given "
+            "(without it, every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
     read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
     refuse_missing(read.missing)
@@ -147,7 +147,7 @@ def independence_matrix(
         own: list[Any] = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in pairs]
     else:
         pairs = list(itertools.product(range(len(left)), range(len(right))))
-        own = [None] * len(pairs)
+        own = [permutations] * len(pairs)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     nulls, about = run_side_by_side(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import shrinktest as st
+from shrinktest import Relabellings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
@@ -90,6 +92,42 @@ def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():
     every.append(st.two_sample_test_columns(x, y, permutations=found.scheme, rng=0).pvalue)
     assert found.result.exact and found.result.n_resamples == found.scheme.distinct
     assert every[0] == found.result.pvalue and all(0.0 < pvalue <= 0.2 for pvalue in every)
+
+
+@dataclass(frozen=True, eq=False)
+class Reversals(Relabellings):
+    """Of n pairs: y in its order, or the other way round."""
+
+    n: int
+
+    @property
+    def size(self):
+        return self.n
+
+    @property
+    def distinct(self):
+        return 2
+
+    @property
+    def magnitude(self):
+        return np.log(2.0)
+
+    def draw(self, rows):
+        return np.array(list(self.every()))[self.rng.integers(2, size=rows)]
+
+    def every(self):
+        return iter((np.arange(self.n), np.arange(self.n)[::-1]))
+
+
+def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
+    options = {"permutations": Reversals(999, np.random.default_rng(0), len(A)), "alpha": 0.6, "rng": 0}
+    for estimator in ("kme", "fkmse"):
+        one = st.independence_test(A[:, :1], B[:, :1], estimator=estimator, **options)
+        every = st.independence_matrix(A, B, estimator=estimator, **options)
+        assert one.exact and one.n_resamples == 2 and one.pvalue in (0.5, 1.0)
+        assert every.pvalues[0] == one.pvalue and set(every.pvalues) <= {0.5, 1.0}
+    with pytest.raises(ValueError, match="how the rows of Y are permuted, which was not given"):
+        st.independence_matrix(A, **options)
 
 
 def test_permutations_that_are_none_or_of_other_sizes():
