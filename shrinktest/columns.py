@@ -14,6 +14,7 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
+from shrinktest.kernels.rescaled import Scale
 from shrinktest.multiple.collection import refuse_several
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
@@ -29,6 +30,7 @@ def two_sample_test_columns(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
+    scale: Any = None,
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -58,6 +60,8 @@ def two_sample_test_columns(
         As in :func:`two_sample_test`, for every column.
     bandwidth : float, sequence of float or "median"
         One for every column, or one for all; "median" is the median distance of that column.
+    scale : {None, "sd", "mad", "rank"} or sequence of float, optional
+        Units of the columns, as in :func:`two_sample_test`.
     n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are
         of whole rows.
@@ -116,14 +120,14 @@ def two_sample_test_columns(
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    whole = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
+    whole = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
     refuse_missing(whole.missing)
     labels = labelled(whole.columns, whole.pooled.shape[1], "x")
     require_variation(whole.pooled, labels, "X and Y")
     widths = one_width_each(bandwidth, len(labels), "bandwidth")
     columns = [
-        Variable(np.ascontiguousarray(whole.pooled[:, [j]]), f"column {labels[j]!r} of X and Y")
-        for j in range(len(labels))
+        Variable(points, f"column {label!r} of X and Y", unit)
+        for label, (points, unit) in zip(labels, one_by_one(whole.variables[0]), strict=True)
     ]
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -146,6 +150,14 @@ def two_sample_test_columns(
         rng=provenance,
         **about,
     )
+
+
+def one_by_one(variable: Variable) -> list[tuple[np.ndarray, Scale | None]]:
+    """The columns (n, 1) of a variable, each with its unit."""
+    scale = variable.scale
+    each: list[Scale | None] = [(number,) for number in scale] if isinstance(scale, tuple) else [scale]
+    units = each if isinstance(scale, tuple) else each * variable.points.shape[1]
+    return [(np.ascontiguousarray(variable.points[:, [j]]), unit) for j, unit in enumerate(units)]
 
 
 def refuse_missing(missing: bool) -> None:

@@ -22,6 +22,7 @@ def independence_test(
     kernel_y: Any = "gaussian",
     bandwidth_x: Any = "median",
     bandwidth_y: Any = "median",
+    scale: Any = None,
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -53,6 +54,9 @@ def independence_test(
     bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
         One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
         holds candidates.
+    scale : {None, "sd", "mad", "rank"} or list, optional
+        Units of the columns, as in :func:`two_sample_test`: a name for all variables, or a list with one entry for
+        each (a name, None, or one number for every column).
     form : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     blocks : array_like, shape (n,), optional
@@ -122,6 +126,6 @@ def independence_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
-    hypothesis = Independence.read(X, Y, nan_policy=nan_policy, **design)
+    hypothesis = Independence.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
     asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
     return run(hypothesis, estimator, asked, settings, rng)

@@ -22,6 +22,7 @@ def k_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
+    scale: Any = None,
     form: str = "auto",
     n_resamples: float = 999,
     stopping: Any = None,
@@ -49,7 +50,7 @@ def k_sample_test(
     weights : {"sizes", "equal"}
         "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
         "equal": every distance counts the same, which gives small samples theirs.
-    estimator, kernel, bandwidth
+    estimator, kernel, bandwidth, scale
         As in :func:`two_sample_test`, one of each; the median is over all samples.
     form : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
@@ -114,5 +115,5 @@ def k_sample_test(
     choice(weights, WEIGHTS, "weights")
     design = {"blocks": blocks, "groups": groups, "own": permutations}
     how = {"comparison": comparison, "weights": weights}
-    hypothesis = EqualDistributions.read(*samples, nan_policy=nan_policy, **design, **how)
+    hypothesis = EqualDistributions.read(*samples, nan_policy=nan_policy, scale=scale, **design, **how)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

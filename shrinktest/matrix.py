@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import XY, Variables, read_variables
+from shrinktest._read import XY, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
-from shrinktest.columns import labelled, one_width_each, refuse_missing, require_variation
+from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
 from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.base import Variable, in_units
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import as_kernel
@@ -34,6 +34,7 @@ def independence_matrix(
     kernel_y: Any = None,
     bandwidth_x: Any = "median",
     bandwidth_y: Any = None,
+    scale: Any = None,
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -66,6 +67,8 @@ def independence_matrix(
         For the columns of X and of Y; ``kernel_y`` is ``kernel_x`` if not given.
     bandwidth_x, bandwidth_y : float, sequence of float or "median"
         One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
+    scale : {None, "sd", "mad", "rank"} or list, optional
+        Units of the columns, as in :func:`independence_test`; numbers for the columns of X alone where Y is not given.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`independence_test`; "omit" drops rows that miss a value in any column.
     blocks, groups, shift, permutations
@@ -139,7 +142,9 @@ def independence_matrix(
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
     kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
-    sides = [_columns(read, side, kernels[side], widths[side], XY[side]) for side in range(1 if Y is None else 2)]
+    units = in_units(read, XY, scale if Y is not None or isinstance(scale, str | None) else [scale, scale])
+    count = 1 if Y is None else 2
+    sides = [_columns(units[side], kernels[side], widths[side], XY[side]) for side in range(count)]
     left, right = sides[0], sides[-1]
     n = len(read.values[0])
     if Y is None:
@@ -174,14 +179,16 @@ def independence_matrix(
     )
 
 
-def _columns(read: Variables, side: int, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Any]]:
+def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Any]]:
     """Label, values (n, 1) and kernel of every column of a table."""
-    values = read.values[side]
-    labels = labelled(read.columns[side], values.shape[1], name.lower())
-    require_variation(values, labels, name)
-    found = []
-    for j, width in enumerate(one_width_each(bandwidth, len(labels), f"bandwidth_{name.lower()}")):
-        chosen = as_kernel(kernel, width, f"kernel_{name.lower()}")
-        column = np.ascontiguousarray(values[:, [j]])
-        found.append((labels[j], Variable(column, f"column {labels[j]!r} of {name}"), chosen))
-    return found
+    labels = labelled(table.columns, table.points.shape[1], name.lower())
+    require_variation(table.points, labels, name)
+    widths = one_width_each(bandwidth, len(labels), f"bandwidth_{name.lower()}")
+    return [
+        (
+            label,
+            Variable(column, f"column {label!r} of {name}", unit),
+            as_kernel(kernel, width, f"kernel_{name.lower()}"),
+        )
+        for label, width, (column, unit) in zip(labels, widths, one_by_one(table), strict=True)
+    ]

@@ -20,6 +20,7 @@ def two_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
+    scale: Any = None,
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -53,6 +54,10 @@ def two_sample_test(
         "0.5 * median": half of that length.  A tuple or an array holds one number per column, a list holds
         candidates to combine, and "grid" stands for five from narrow to wide
         (:func:`~shrinktest.kernels.bandwidth_grid`).
+    scale : {None, "sd", "mad", "rank"} or sequence of float, optional
+        Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample, or one
+        number for every column; "rank" replaces every column by its mid-ranks.  No label goes into them, so that the
+        level stays exact.  A column with one value only has no weight, and a note says so.
     form : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
@@ -165,5 +170,5 @@ def two_sample_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **design)
+    hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

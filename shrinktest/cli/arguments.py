@@ -39,6 +39,7 @@ OPTIONS = {
     "ratio": ("--ratio",),
     "rng": ("--seed",),
     "sample_sizes": ("--n",),
+    "scale": ("--scale",),
     "seed": ("--seed",),
     "shift": ("--shift",),
     "stopping": ("--stopping",),

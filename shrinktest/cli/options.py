@@ -9,13 +9,13 @@ from typing import Any
 from shrinktest.cli.exits import EXIT_CODES
 from shrinktest.cli.settings import estimator, stopping
 from shrinktest.cli.table import HEADERS
-from shrinktest.cli.values import bandwidth, names, resamples, setting, width
+from shrinktest.cli.values import bandwidth, names, resamples, scale, setting, width
 from shrinktest.results.kinds import KINDS
 
 #: Values of those options that a command may refuse, where nobody gave them.
 DEFAULTS: dict[str, Any] = {
     **{"estimator": "kme", "set": [], "tuning": None, "form": "auto", "resamples": 999, "stopping": None},
-    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None},
+    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": None},
 }
 
 KERNELS = "gaussian (default), laplacian, linear or polynomial"
@@ -65,6 +65,8 @@ def add_test_options(
     what = "a parameter of the one estimator, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
+    what = "units of the columns: sd, mad, rank, or one number per column such as 1,1000 (default: as they are)"
+    add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add("--resamples", metavar="N", type=resamples, help="number of relabellings (default: 999); inf: all there are")
@@ -138,6 +140,7 @@ def arguments(args: argparse.Namespace, *leave_out: str) -> dict[str, Any]:
         "progress": args.progress,
         "gram": args.gram,
         "rank": args.rank,
+        "scale": args.scale,
         "max_memory": args.max_memory,
     }
     return {name: value for name, value in given.items() if name not in leave_out}

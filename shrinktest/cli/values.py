@@ -58,6 +58,14 @@ def bandwidth(given: list[Any] | None) -> Any:
     return [np.asarray(width) if isinstance(width, float) else width for width in given]
 
 
+def scale(text: str) -> str | tuple[float, ...]:
+    """Units of columns: a name such as ``sd``, or one number per column such as ``1,1000``."""
+    try:
+        return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        return text
+
+
 def setting(text: str) -> tuple[str, Any]:
     """A key and its value from such as ``lam=0.1``; text that is no Python literal stays text."""
     key, equals, value = text.partition("=")

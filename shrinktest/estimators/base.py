@@ -81,6 +81,8 @@ class MeanEstimator(ABC):
 
     #: Whether the features are averages over noise, which their kernel knows: those of marginalised means.
     smooths: ClassVar[bool] = False
+    #: Whether that noise has one variance for all columns.
+    one_noise: ClassVar[bool] = False
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:

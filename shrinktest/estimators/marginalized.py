@@ -22,7 +22,7 @@ class Marginalized(Tuned, ScaledMean):
     unbiased_pairs: ClassVar[bool] = True
     smooths: ClassVar[bool] = True
     amount: ClassVar[str] = "noise variance"
-    tied: ClassVar[bool] = True  # one variance for all coordinates
+    one_noise: ClassVar[bool] = True
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
@@ -62,7 +62,7 @@ class Marginalized(Tuned, ScaledMean):
             raise ValueError("one or two samples can be tuned together")
         x, y = (*(np.ascontiguousarray(s.T) for s in samples), np.empty((columns, 0)))[:2]
         noise = np.empty(columns)
-        tune(x, y, self.th2(kernel, columns), self.tied, noise)
+        tune(x, y, self.th2(kernel, columns), self.one_noise, noise)
         return self._with_noise(noise)
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
@@ -121,7 +121,7 @@ class Marginalized(Tuned, ScaledMean):
         n, columns = points.shape
         fixed = self.tuned(kernel, points)
         noise = fixed.noise(columns)
-        shown = float(noise[0]) if self.tied else tuple(noise.tolist())
+        shown = float(noise[0]) if self.one_noise else tuple(noise.tolist())
         return MeanEmbedding(points, np.full(n, 1.0 / n), _gaussian(kernel, self), shown, tuple(noise.tolist()))
 
 
@@ -204,7 +204,7 @@ class MMKME(Marginalized):
     """
 
     summary: ClassVar[str] = "marginalised mean, one noise variance per coordinate"
-    tied: ClassVar[bool] = False
+    one_noise: ClassVar[bool] = False
 
     variances: tuple[float, ...] | None = None
 

@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.kernels import Kernel
+from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.rescaled import Scale, as_scale, constant_columns
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
@@ -25,10 +27,36 @@ class Variable:
     points : ndarray, shape (n, d)
     name : str
         What messages call them.
+    scale : str or tuple of float, optional
+        In which units the kernel compares their columns; see :class:`~shrinktest.kernels.Rescaled`.
+    columns : tuple of str, optional
+        Names of the columns.
     """
 
     points: np.ndarray
     name: str
+    scale: Scale | None = None
+    columns: tuple[str, ...] | None = None
+
+    def asked(self, kernel: Kernel) -> Kernel:
+        """The kernel in the units of the columns, not resolved yet."""
+        return kernel if self.scale is None else Rescaled(kernel, self.scale)
+
+    def compared(self) -> np.ndarray:
+        """The observations as a kernel compares them; those with missing values are left out."""
+        rows = self.points[~np.isnan(self.points).any(axis=1)]
+        return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the result should know of the units."""
+        if self.scale is None or not (constant := constant_columns(self.points)).any():
+            return ()
+        names = [self.columns[j] if self.columns else str(j) for j in np.flatnonzero(constant)]
+        many = len(names) > 1
+        return (
+            f"{self.name}: column{'s' * many} {', '.join(names)} {'have' if many else 'has'} one value only, and no "
+            f"weight (scale={self.scale!r}).",
+        )
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -86,8 +114,17 @@ class Hypothesis(ABC):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """The statistic of an estimator and of resolved kernels (one, or a tuple with one for every variable)."""
 
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the result should know of the data."""
+        return tuple(note for variable in self.variables for note in variable.notes())
+
     def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:
-        """What a result says of an estimator."""
+        """What a result says of an estimator; raises ValueError for one that makes no sense with these data."""
+        if estimator.one_noise and any(one.scale and one.points.shape[1] > 1 for one in self.variables):
+            raise ValueError(
+                f"{estimator!r} has one noise variance for all columns, in the units that they have in the data, which "
+                "scale= changes: use estimator='mmkme', which has one for each, or give the test rescaled columns"
+            )
         return {"estimator": estimator, "form": self.form(estimator, form), "tuning": self.tuning(estimator)}
 
     def carried(
@@ -97,15 +134,33 @@ class Hypothesis(ABC):
         return {}
 
     def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
-        """The kernel, or the tuple of kernels, with bandwidths found on the data; errors say whose they are."""
+        """The kernel, or the tuple of kernels, with what they take from the data; errors say whose they are."""
         if not isinstance(kernel, tuple):
             return resolve(kernel, self.variables[0], rng)
         return tuple(resolve(one, variable, rng) for one, variable in zip(kernel, self.variables, strict=True))
 
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:
-    """The kernel with its bandwidth found on the observations of a variable."""
+    """The kernel with its bandwidth, and units, found on the observations of a variable."""
     try:
-        return kernel.resolve(variable.points, rng)
+        return variable.asked(kernel).resolve(variable.points, rng)
     except ValueError as error:
         raise ValueError(f"{variable.name}: {error}") from None
+
+
+def in_units(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[Variable, ...]:
+    """Variables with the units of their columns: one ``scale`` by name for all, or a list with one for each."""
+    if scale is None or isinstance(scale, str):
+        scales = [scale] * len(names)
+    elif not isinstance(scale, list | tuple) or len(scale) != len(names):
+        raise ValueError(
+            f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
+            f"or one number per column); got {scale!r}"
+        )
+    else:
+        scales = list(scale)
+    found = []
+    for v, (values, columns, name, one) in enumerate(zip(read.values, read.columns, names, scales, strict=True)):
+        argument = "scale" if isinstance(scale, str) else f"scale[{v}]"
+        found.append(Variable(values, name, as_scale(one, values.shape[1], argument), columns))
+    return tuple(found)

@@ -10,6 +10,7 @@ import numpy as np
 from shrinktest._read import XY, Samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.kernels.rescaled import as_scale
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
@@ -45,17 +46,24 @@ class EqualDistributions(Hypothesis):
 
     @classmethod
     def read(
-        cls, *samples: Any, nan_policy: str = "raise", blocks: Any = None, groups: Any = None, **options: Any
+        cls,
+        *samples: Any,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        groups: Any = None,
+        scale: Any = None,
+        **options: Any,
     ) -> Self:
         """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
         names = numbered("samples", len(samples))
         read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
-        return cls._of(read, "the samples", **options)
+        return cls._of(read, "the samples", scale, **options)
 
     @classmethod
-    def _of(cls, samples: Samples, name: str, **options: Any) -> Self:
+    def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
+        pooled = np.vstack(samples.values)
         return cls(
-            variables=(Variable(np.vstack(samples.values), name),),
+            variables=(Variable(pooled, name, as_scale(scale, pooled.shape[1]), samples.columns),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,
@@ -124,11 +132,12 @@ class TwoEqualDistributions(EqualDistributions):
         blocks: Any = None,
         paired: Any = False,
         groups: Any = None,
+        scale: Any = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about two samples as users give them."""
         read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
-        return cls._of(read, "X and Y", columns=read.columns, **options)
+        return cls._of(read, "X and Y", scale, columns=read.columns, **options)
 
     def carried(
         self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings

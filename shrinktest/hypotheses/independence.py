@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.base import Hypothesis, in_units
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import INDEPENDENCE, Kind
@@ -46,12 +46,13 @@ class Independence(Hypothesis):
         blocks: Any = None,
         groups: Any = None,
         shift: Any = None,
+        scale: Any = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
         return cls(
-            variables=tuple(Variable(z, name) for z, name in zip(read.values, XY, strict=True)),
+            variables=in_units(read, XY, scale),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,

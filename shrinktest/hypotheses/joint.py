@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._read import numbered, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.base import Hypothesis, in_units
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
@@ -34,12 +34,13 @@ class JointIndependence(Hypothesis):
     kind: ClassVar[Kind] = JOINT
 
     @classmethod
-    def read(cls, *variables: Any, nan_policy: str = "raise", **options: Any) -> Self:
+    def read(cls, *variables: Any, nan_policy: str = "raise", scale: Any = None, **options: Any) -> Self:
         """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         names = numbered("variables", len(variables))
         read = read_variables(variables, names, nan_policy)
-        named = tuple(Variable(z, name) for z, name in zip(read.values, names, strict=True))
-        return cls(variables=named, sizes=(len(read.values[0]),), missing=read.missing, **options)
+        return cls(
+            variables=in_units(read, names, scale), sizes=(len(read.values[0]),), missing=read.missing, **options
+        )
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return Shuffles(n_resamples=n_resamples, rng=rng, n=self.sizes[0], variables=len(self.variables))

@@ -22,6 +22,7 @@ from shrinktest.kernels.custom import Custom, Precomputed
 from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian, bandwidth_grid, median_bandwidth
 from shrinktest.kernels.inner_product import Linear, Polynomial
 from shrinktest.kernels.pooled import PooledKernel, SecondOrder, Whitened
+from shrinktest.kernels.rescaled import Rescaled
 
 __all__ = [
     "Custom",
@@ -33,6 +34,7 @@ __all__ = [
     "Polynomial",
     "Precomputed",
     "Product",
+    "Rescaled",
     "Scaled",
     "SecondOrder",
     "Sum",

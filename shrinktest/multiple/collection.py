@@ -203,15 +203,14 @@ class Asked:
 
     def candidates(self, variable: Variable, rng: np.random.Generator) -> list[Kernel]:
         """The kernels to combine; rows with missing values are not looked at."""
-        points = variable.points
 
         def grid(metric: Any) -> Sequence[float]:
             try:
-                return bandwidth_grid(points[~np.isnan(points).any(axis=1)], rng=rng, distance=metric)
+                return bandwidth_grid(variable.compared(), rng=rng, distance=metric)
             except ValueError as error:
                 raise ValueError(f"{variable.name}: {error}") from None
 
-        return kernels_of(self.kernel, self.bandwidth, self.name, points.shape[1], grid)
+        return kernels_of(self.kernel, self.bandwidth, self.name, variable.points.shape[1], grid)
 
 
 def collect(

@@ -68,7 +68,7 @@ def run(
     prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
-    told = {**prepared.about(), **described, **common, **carried}
+    told = {**prepared.about(hypothesis.notes()), **described, **common, **carried}
     return conclude(null, restriction=permutations.restriction, **told)
 
 
@@ -106,7 +106,8 @@ def _combined(
         permutations = kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
         null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
         nulls[i] = null
-        results[i] = conclude(null, warn=False, **prepared.about(), **described[i], **common)
+        about = prepared.about(hypothesis.notes())
+        results[i] = conclude(null, warn=False, **about, **described[i], **common)
     found = [null for null in nulls if null is not None]
     warn_too_few(found[0].values.size + (not found[0].exact), settings.alpha, exact=found[0].exact)
     return aggregated(collection, tuple(found), tuple(one for one in results if one is not None), **common)
@@ -194,7 +195,7 @@ def run_side_by_side(
         )
         permutations = hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
         nulls.append(prepared.null(permutations, workers=settings.workers, progress=settings.progress))
-        notes += prepared.notes
+        notes += (*hypothesis.notes(), *prepared.notes)
     return nulls, {**described, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
 
 

@@ -64,7 +64,7 @@ class Kind:
     @property
     def options(self) -> tuple[str, ...]:
         """The arguments that a power study passes on."""
-        return (*self.settings, *self.kernels, *self.bandwidths, *self.forms, *self.restrictions)
+        return (*self.settings, *self.kernels, *self.bandwidths, "scale", *self.forms, *self.restrictions)
 
     @property
     def described(self) -> str:
@@ -161,7 +161,7 @@ def kind_of(name: str) -> Kind:
     Examples
     --------
     >>> kind_of("independence").options
-    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'form', 'gram', 'rank', 'blocks', 'groups', 'shift')
+    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'scale', 'form', 'gram', 'rank', 'blocks', 'groups', 'shift')
     >>> kind_of("of medians").title
     'Permutation test'
     """

@@ -12,6 +12,7 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.rescaled import Rescaled
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -171,6 +172,15 @@ def choose_gram(
         If it takes more than ``memory``; says how much, and which would fit.
     """
     choice(gram, GRAMS, "gram")
+    if isinstance(kernel, Rescaled):
+        inner = choose_gram(
+            kernel.kernel, kernel.moved(points), gram=gram, rank=rank, memory=memory, rng=rng, kernels=kernels,
+            by_coordinates=by_coordinates, unasked=unasked, large=large, columns=columns, default_rank=default_rank,
+        )  # fmt: skip
+        if inner.name == "dense":
+            return Gram("dense", kernel, points)
+        assert isinstance(inner.kernel, FiniteRank)
+        return Gram(inner.name, kernel.of_features(inner.kernel), points, inner.note, inner.found)
     if isinstance(kernel, PooledKernel):
         matrices = kernels + 1  # there is a factorisation beside the Gram matrix
         asked: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng, "kernels": matrices}

@@ -238,11 +238,11 @@ def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint
     columns = points.shape[1]
     coordinates, th2 = np.ascontiguousarray(points.T), estimator.th2(kernel, columns)
     # several variances are found by a descent, which ends near the optimum: tied splits differ by up to about 1e-8
-    slack = 1.0 if estimator.tied or columns == 1 else 1e3
+    slack = 1.0 if estimator.one_noise or columns == 1 else 1e3
 
     def statistic(labels: np.ndarray) -> np.ndarray:
         out = np.empty((len(labels), 2))
-        smoothed_splits(coordinates, labels == 0, th2, estimator.tied, joint, unbiased, out)
+        smoothed_splits(coordinates, labels == 0, th2, estimator.one_noise, joint, unbiased, out)
         out[:, 1] *= slack
         return out
 

@@ -64,9 +64,9 @@ class Prepared:
             cost=self.cost,
         )
 
-    def about(self) -> dict[str, Any]:
-        """What a result says of it."""
-        return {"kernel": self.kernel, "estimates": self.estimates(), "notes": self.notes, "route": self.route}
+    def about(self, notes: tuple[str, ...] = ()) -> dict[str, Any]:
+        """What a result says of it, with ``notes`` on the data."""
+        return {"kernel": self.kernel, "estimates": self.estimates(), "notes": notes + self.notes, "route": self.route}
 
 
 def margins(
