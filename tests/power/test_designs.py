@@ -87,11 +87,13 @@ PILOTS = [
 def test_registry():
     assert [
         *("mixture", "mean-shift", "scale-change", "correlation-change"),
-        *("tails", "contamination", "perturbed-uniform", "blobs"),
+        *("tails", "contamination", "perturbed-uniform", "blobs", "tilted-blobs", "two-modes", "corners"),
+        *("sparse-shift", "spiked-covariance", "thin-cube", "bimodal", "autoregressive", "spheres"),
     ] == TWO_SAMPLE
     assert [
         *("eckerle4", "eckerle-simulation", "linear", "linear-t", "step", "quadratic", "sinusoid", "circle"),
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
+        *("perturbed-dependence", "hyppo-simulation"),
     ] == INDEPENDENCE
     assert [*DESIGNS][-2:] == ["one-apart", "parity"] and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 2
     for name, kind in DESIGNS.items():

@@ -22,8 +22,19 @@ from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadra
 from shrinktest.power.designs.data import FromData, FromFunction
 from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
 from shrinktest.power.designs.independence import Circle, Heteroscedastic, MultiplicativeNoise, Rotated
+from shrinktest.power.designs.likelihood_ratio import (
+    Autoregressive,
+    Bimodal,
+    SparseShift,
+    Spheres,
+    SpikedCovariance,
+    ThinCube,
+)
 from shrinktest.power.designs.mixture import Mixture
+from shrinktest.power.designs.modes import Corners, TiltedBlobs, TwoModes
+from shrinktest.power.designs.perturbed import PerturbedDependence
 from shrinktest.power.designs.several import OneApart, Parity
+from shrinktest.power.designs.simulations import HyppoSimulation
 from shrinktest.power.designs.two_sample import (
     Blobs,
     Contamination,
@@ -47,6 +58,15 @@ DESIGNS: dict[str, type[Design]] = {
         Contamination,
         PerturbedUniform,
         Blobs,
+        TiltedBlobs,
+        TwoModes,
+        Corners,
+        SparseShift,
+        SpikedCovariance,
+        ThinCube,
+        Bimodal,
+        Autoregressive,
+        Spheres,
         EckerleSubsample,
         EckerleSimulation,
         Linear,
@@ -61,6 +81,8 @@ DESIGNS: dict[str, type[Design]] = {
         MultiplicativeNoise,
         Peak,
         Rotated,
+        PerturbedDependence,
+        HyppoSimulation,
         OneApart,
         Parity,
     )
@@ -113,9 +135,12 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "DESIGNS",
+    "Autoregressive",
+    "Bimodal",
     "Blobs",
     "Circle",
     "Contamination",
+    "Corners",
     "CorrelationChange",
     "Cross",
     "Design",
@@ -124,6 +149,7 @@ __all__ = [
     "FromData",
     "FromFunction",
     "Heteroscedastic",
+    "HyppoSimulation",
     "Independent",
     "Linear",
     "LinearT",
@@ -133,14 +159,21 @@ __all__ = [
     "OneApart",
     "Parity",
     "Peak",
+    "PerturbedDependence",
     "PerturbedUniform",
     "Quadratic",
     "Relabelled",
     "Rotated",
     "ScaleChange",
     "Sinusoid",
+    "SparseShift",
+    "Spheres",
+    "SpikedCovariance",
     "Step",
     "Tails",
+    "ThinCube",
+    "TiltedBlobs",
+    "TwoModes",
     "WShape",
     "as_design",
 ]

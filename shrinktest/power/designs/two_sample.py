@@ -14,7 +14,8 @@ from shrinktest.power.designs.base import TwoSampleDesign, parameter, up_to
 #: Which coordinates a change acts on: the first, or all of them.
 COORDINATES = ("one", "all")
 
-_MOST_CELLS = 10**6
+#: More perturbations than these are refused.
+MOST_CELLS = 10**6
 
 
 def _degrees(value: Any, name: str) -> float:
@@ -122,6 +123,10 @@ class CorrelationChange(TwoSampleDesign):
         Correlation of every two variables in the changed sample, from 0 to 1 (excluded).
     ratio, swap
         Size of Y over size of X; whether X is the changed sample.
+
+    Notes
+    -----
+    A setting of [SP25], with several correlations.
 
     Examples
     --------
@@ -244,7 +249,9 @@ class PerturbedUniform(TwoSampleDesign):
     -----
     The density is 1 + amplitude e^d sum_v s_v prod_i G(P u_i - v_i), v in {1..P}^d, with random signs s_v (drawn anew
     in every trial) and G(t) = exp(-1/(1 - (4t+3)^2)) on (-1, -1/2), -exp(-1/(1 - (4t+1)^2)) on (-1/2, 0): the
-    densities of [S23], with amplitude e^d for c_d P^(-s).
+    densities of [S23], with amplitude e^d for c_d P^(-s).  There s = 1, with c_1 = 2.7, P = 1, ..., 4 and n = 500 in
+    one dimension, c_2 = 7.3 and n = 2000 in two: an amplitude of 0.99/P.  [B23] and [S22] set the amplitude itself.
+    :class:`PerturbedDependence` splits the coordinates into two variables.
 
     Examples
     --------
@@ -262,9 +269,9 @@ class PerturbedUniform(TwoSampleDesign):
     amplitude: float = parameter(0.7, up_to, high=1.0)
 
     def _check(self) -> None:
-        if self.perturbations**self.dimension > _MOST_CELLS:
+        if self.perturbations**self.dimension > MOST_CELLS:
             raise ValueError(
-                f"perturbations**dimension must be at most {_MOST_CELLS}, "
+                f"perturbations**dimension must be at most {MOST_CELLS}, "
                 f"got {self.perturbations}**{self.dimension}; lower one of the two"
             )
 
@@ -310,9 +317,10 @@ class Blobs(TwoSampleDesign):
 
     Notes
     -----
-    A benchmark of [G12a].  It is made to defeat
-    the median bandwidth, which sees the grid and not the blobs: with the defaults its power is no more than the level,
-    while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of samples of 100 + 100.
+    A benchmark of [G12a]; that of [L20], in which every blob is tilted in its own way, is :class:`TiltedBlobs`.  It is
+    made to defeat the median bandwidth, which sees the grid and not the blobs: with the defaults its power is no more
+    than the level, while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of samples of
+    100 + 100.
 
     Examples
     --------
