@@ -16,6 +16,5 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
         frame = frame.f_back
     module = frame.f_globals
     told = module.setdefault("__warningregistry__", {})
-    warnings.warn_explicit(
-        message, category, frame.f_code.co_filename, frame.f_lineno, module.get("__name__"), told, module
-    )
+    name = module.get("__name__")
+    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, told)

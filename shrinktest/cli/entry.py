@@ -12,6 +12,7 @@ from typing import Any
 from shrinktest.cli.arguments import OfParameter, as_typed
 from shrinktest.cli.commands import parser
 from shrinktest.cli.exits import INTERRUPTED, UNREAD, WRONG
+from shrinktest.cli.settings import settle_kernels
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,6 +64,7 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.filterwarnings("default", ".* is now called ", DeprecationWarning)
             warnings.showwarning = show
+            settle_kernels(args)
             run: Callable[[argparse.Namespace], int] = args.run
             code = run(args)
             sys.stdout.flush()

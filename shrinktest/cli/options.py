@@ -18,7 +18,7 @@ DEFAULTS: dict[str, Any] = {
     **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": None},
 }
 
-KERNELS = "gaussian (default), laplacian, linear or polynomial"
+KERNELS = "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01) or second-order"
 STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 COLUMNS = "such as a,b or 1:13 (default: all)"
 
@@ -62,7 +62,7 @@ def add_test_options(
     if combines:
         what += "; several with commas between are combined, auto is the combination that is recommended"
     add("--estimator", metavar="NAME", help=what)
-    what = "a parameter of the one estimator, such as lam=0.1; may be repeated"
+    what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
     what = "units of the columns: sd, mad, rank, or one number per column such as 1,1000 (default: as they are)"

@@ -10,6 +10,7 @@ from shrinktest._validate import choice
 from shrinktest.cli.arguments import OfParameter
 from shrinktest.cli.values import setting
 from shrinktest.estimators import as_estimator
+from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import AUTO, is_auto
 from shrinktest.nulls.stopping import as_stopping, named
 
@@ -62,6 +63,40 @@ def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
             "as fkmse:lam_cov=0.3"
         )
     return found[0] if len(found) == 1 else found
+
+
+def settle_kernels(args: Any) -> None:
+    """Make values of kernels that are typed with settings: ``whitened:lam=0.01``, or ``--set lam=0.01``.
+
+    What is set is the estimator's where it has a parameter of that name, and else that of the only kernel.
+    """
+    options = [name for name in ("kernel", "kernel_x", "kernel_y") if isinstance(getattr(args, name, None), str | list)]
+    for name in options:
+        given = getattr(args, name)
+        found = [_kernel(part) if ":" in part else part for part in ([given] if isinstance(given, str) else given)]
+        setattr(args, name, found if isinstance(given, list) else found[0])
+    left = []
+    for key, value in getattr(args, "set", ()) if hasattr(args, "estimator") else ():
+        takers = [name for name in options if key in _parameters(getattr(args, name))]
+        if not takers or key in _parameters(args.estimator, as_estimator):
+            left.append((key, value))
+        for name in takers if (key, value) not in left else ():
+            setattr(args, name, configured(as_kernel(getattr(args, name)), {key: value}, str(getattr(args, name))))
+    if hasattr(args, "estimator"):
+        args.set = left
+
+
+def _kernel(text: str) -> Any:
+    name, *settings = text.split(":")
+    return configured(as_kernel(name), dict(map(setting, settings)), name)
+
+
+def _parameters(value: Any, read: Any = as_kernel) -> set[str]:
+    """Names of the parameters of what is called so; none for several, and for what is not known."""
+    try:
+        return {field.name for field in fields(read(value.split(":")[0] if isinstance(value, str) else value))}
+    except (TypeError, ValueError):
+        return set()
 
 
 def estimators(text: str) -> dict[str, Any]:

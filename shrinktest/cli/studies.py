@@ -24,6 +24,8 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
         "median takes that of each subsample"
     )
     add("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
+    what = "units of the columns of every variable: sd, mad or rank"
+    add("--scale", metavar="UNITS", help=what)
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
     add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
@@ -63,6 +65,8 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
         told = dict.fromkeys(kind.bandwidths, given)
     if args.kernel is not None:
         told |= dict.fromkeys(kind.kernels, args.kernel)
+    if args.scale is not None:
+        told["scale"] = args.scale
     for name in ("paired", "shift"):
         if value := getattr(args, name):
             if name not in kind.restrictions:

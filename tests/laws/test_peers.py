@@ -163,7 +163,7 @@ def test_the_seed_is_obeyed(test, name):
 
 def test_relabellings_are_different_draws(test):
     """No stream starts again in a thread or in a chunk."""
-    data = null_data(test, np.random.default_rng(4), n=14)
+    data = null_data(test, np.random.default_rng(4), n=20)  # 7e10 splits: no two draws are the same
     result = test(*data, n_resamples=2000, rng=0, workers=5)
     assert np.unique(result.null_distribution).size == 2000
 

@@ -1,0 +1,231 @@
+"""Units of the columns: values on hand-scaled data, invariance, what no label may change, and errors."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.stats import median_abs_deviation, rankdata
+
+from cases import WEIGHTED
+from shrinktest import (
+    MKME,
+    Gaussian,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Whitened,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    power_study,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.cli import main
+from shrinktest.kernels import Rescaled
+
+rng = np.random.default_rng(0)
+UNITS = np.array([1e6, 1.0, 1e-3])
+X, Y, THIRD = (rng.normal(size=(n, 3)) * UNITS for n in (12, 9, 7))
+Y[:, 1] += 2.0
+OPTIONS = {"n_resamples": 99, "rng": 0, "workers": 1}
+
+BY_HAND = {
+    "sd": lambda Z: Z / Z.std(axis=0),
+    "mad": lambda Z: Z / median_abs_deviation(Z, axis=0),
+    "rank": lambda Z: (rankdata(Z, axis=0) - 0.5) / len(Z),
+    (1e6, 1.0, 1e-3): lambda Z: Z / UNITS,
+}
+
+
+def by_hand(scale, *samples):
+    """The samples, scaled together."""
+    return np.split(BY_HAND[scale](np.vstack(samples)), np.cumsum([len(s) for s in samples])[:-1])
+
+
+def same(one, other):
+    assert one.pvalue == other.pvalue
+    assert one.statistic == pytest.approx(other.statistic, rel=1e-9, abs=1e-14)
+    np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-7, atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", BY_HAND, ids=str)
+@pytest.mark.parametrize(
+    "kernel", [Gaussian(), Laplacian(), Linear(), Polynomial(2), Whitened()], ids=lambda k: k.label
+)
+def test_two_and_more_samples_are_scaled_together(scale, kernel):
+    options = {**OPTIONS, "kernel": kernel}
+    same(two_sample_test(X, Y, scale=scale, **options), two_sample_test(*by_hand(scale, X, Y), **options))
+    three = by_hand(scale, X, Y, THIRD)
+    same(k_sample_test(X, Y, THIRD, scale=scale, **options), k_sample_test(*three, **options))
+
+
+@pytest.mark.parametrize("scale", ["sd", "mad", "rank"])
+def test_variables_are_scaled_by_themselves(scale):
+    x, y = X[:9], Y
+    hands = [by_hand(scale, z)[0] for z in (x, y)]
+    same(independence_test(x, y, scale=scale, **OPTIONS), independence_test(*hands, **OPTIONS))
+    same(joint_independence_test(x, y, scale=scale, **OPTIONS), joint_independence_test(*hands, **OPTIONS))
+    one = independence_test(x, y, scale=[scale, None], **OPTIONS)
+    same(one, independence_test(hands[0], y, **OPTIONS))
+
+
+@pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
+@pytest.mark.parametrize("scale", ["sd", "rank"])
+def test_every_estimator_of_weights(estimator, scale):
+    options = {**OPTIONS, "estimator": estimator}
+    found, expected = two_sample_test(X, Y, scale=scale, **options), two_sample_test(*by_hand(scale, X, Y), **options)
+    assert found.pvalue == expected.pvalue
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6, abs=1e-12)
+
+
+def test_marginalised_means():
+    found = two_sample_test(X, Y, estimator="mmkme", scale="sd", **OPTIONS)
+    expected = two_sample_test(*by_hand("sd", X, Y), estimator="mmkme", **OPTIONS)
+    assert found.pvalue == expected.pvalue
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)  # its noise is found by descent
+    with pytest.raises(ValueError, match="has one noise variance for all columns"):
+        two_sample_test(X, Y, estimator=MKME(), scale="sd", **OPTIONS)
+    one = two_sample_test(X[:, :1], Y[:, :1], estimator=MKME(), scale="sd", **OPTIONS)
+    assert one.pvalue == two_sample_test(X[:, :1], Y[:, :1], estimator=MKME(), **OPTIONS).pvalue
+
+
+def test_columns_and_pairs_of_columns():
+    ranked = by_hand("rank", X, Y)
+    found, expected = (
+        two_sample_test_columns(X, Y, scale="rank", **OPTIONS),
+        two_sample_test_columns(*ranked, **OPTIONS),
+    )
+    np.testing.assert_array_equal(found.pvalues, expected.pvalues)
+    numbers = two_sample_test_columns(X, Y, bandwidth=1.0, scale=UNITS, **OPTIONS)
+    expected = two_sample_test_columns(X, Y, bandwidth=tuple(UNITS), **OPTIONS)
+    np.testing.assert_array_equal(numbers.pvalues, expected.pvalues)
+    for given in ({"X": X}, {"X": X, "Y": X[:, :2] ** 2}):
+        found = independence_matrix(**given, scale="rank", **OPTIONS)
+        ranks = {name: by_hand("rank", value)[0] for name, value in given.items()}
+        np.testing.assert_array_equal(found.pvalues, independence_matrix(**ranks, **OPTIONS).pvalues)
+    found = independence_matrix(X, bandwidth_x=1.0, scale=UNITS, **OPTIONS)
+    np.testing.assert_array_equal(found.pvalues, independence_matrix(X / UNITS, bandwidth_x=1.0, **OPTIONS).pvalues)
+
+
+@pytest.mark.parametrize("gram", ["dense", "factor", "nystrom", "rff"])
+@pytest.mark.parametrize("scale", ["sd", "rank"])
+def test_every_route(gram, scale):
+    given = {**OPTIONS, "gram": gram, **({"rank": 5} if gram in ("nystrom", "rff") else {})}
+    x, y = X[:, :1], Y[:, :1]
+    found, expected = two_sample_test(x, y, scale=scale, **given), two_sample_test(*by_hand(scale, x, y), **given)
+    assert found.route == gram
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+
+
+def test_lists_grids_and_auto():
+    scaled = by_hand("sd", X, Y)
+    for given in ({"estimator": "auto"}, {"bandwidth": "grid"}, {"kernel": ["gaussian", "laplacian"]}):
+        found, expected = (
+            two_sample_test(X, Y, scale="sd", **given, **OPTIONS),
+            two_sample_test(*scaled, **given, **OPTIONS),
+        )
+        assert found.pvalue == expected.pvalue
+
+
+def test_ranks_do_not_see_monotone_transforms_and_units_not_units():
+    ranked = two_sample_test(X, Y, scale="rank", **OPTIONS)
+    same(two_sample_test(np.arctan(X / UNITS), np.arctan(Y / UNITS), scale="rank", **OPTIONS), ranked)
+    for scale in ("sd", "mad"):
+        same(
+            two_sample_test(X / UNITS, Y / UNITS, scale=scale, **OPTIONS), two_sample_test(X, Y, scale=scale, **OPTIONS)
+        )
+
+
+def test_a_column_in_millions_hides_nothing():
+    rng = np.random.default_rng(4)
+    one, other = (np.column_stack([1e6 * rng.normal(size=60), rng.normal(size=60) + shift]) for shift in (0.0, 1.5))
+    assert two_sample_test(one, other, rng=0).pvalue > 0.05
+    assert two_sample_test(one, other, scale="sd", rng=0).pvalue == 0.001
+
+
+@pytest.mark.parametrize("scale", ["sd", "rank"])
+def test_level_is_exact_over_all_splits(scale):
+    points, pvalues = np.random.default_rng(3).normal(size=(8, 2)) * [1.0, 100.0], []
+    for members in itertools.combinations(range(8), 4):
+        rest = [i for i in range(8) if i not in members]
+        result = two_sample_test(points[list(members)], points[rest], scale=scale, n_resamples=np.inf, alpha=0.5)
+        pvalues.append(result.pvalue)
+    counts = np.array([sum(p <= k / 70 + 1e-12 for p in pvalues) for k in range(1, 71)])
+    assert (counts <= np.arange(1, 71)).all()
+    assert np.array_equal(counts[1::2], np.arange(2, 71, 2))  # X and Y may change names, which ties all in twos
+
+
+def test_a_constant_column_has_no_weight_and_a_note():
+    constant = [np.column_stack([sample, np.full(len(sample), 7.0)]) for sample in (X, Y)]
+    for scale in ("sd", "mad", "rank"):
+        found = two_sample_test(*constant, scale=scale, **OPTIONS)
+        same(found, two_sample_test(X, Y, scale=scale, **OPTIONS))
+        assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in found.notes
+    pytest.importorskip("pandas")
+    import pandas as pd
+
+    tables = [pd.DataFrame(sample, columns=list("abcd")) for sample in constant]
+    assert "X and Y: column d has" in two_sample_test(*tables, scale="sd", **OPTIONS).notes[0]
+
+
+def test_the_witness_takes_points_in_the_units_of_the_data():
+    points = np.vstack([X[:2], Y[:2]])
+    for scale in ("sd", "rank"):
+        found = two_sample_test(X, Y, scale=scale, **OPTIONS)
+        hands = by_hand(scale, X, Y)
+        expected = two_sample_test(*hands, **OPTIONS).witness(np.vstack([hands[0][:2], hands[1][:2]]))
+        np.testing.assert_allclose(found.witness(points), expected, rtol=1e-9)
+        assert found.contributions(rng=0)["share"].idxmax() == 1
+
+
+def test_off_the_sample_ranks_lie_between_those_of_the_sample():
+    kernel = Rescaled(Linear(), "rank").resolve(np.array([0.0, 1.0, 1.0, 3.0]))
+    np.testing.assert_allclose(
+        kernel.moved(np.array([[-1.0], [0.0], [0.5], [1.0], [3.0], [9.0]]))[:, 0] * 8, [0, 1, 2, 4, 7, 8]
+    )
+
+
+def test_power_studies_and_the_command_line(tmp_path, capsys):
+    study = power_study("mean-shift", "kme", 8, test_options={"scale": "rank"}, n_trials=4, n_resamples=19)
+    assert len(study.table) > 0
+    for name, sample in (("x", X), ("y", Y)):
+        np.savetxt(tmp_path / f"{name}.csv", sample, delimiter=",")
+    call = ["two-sample", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--seed", "0", "--resamples", "99"]
+    for more, expected in (
+        (["--scale", "sd"], {"scale": "sd"}),
+        (["--scale", "1e6,1,0.001"], {"scale": UNITS}),
+        (["--kernel", "whitened", "--set", "lam=0.01"], {"kernel": Whitened(lam=0.01)}),
+        (["--kernel", "gaussian,whitened:lam=0.01"], {"kernel": [Gaussian(), Whitened(lam=0.01)]}),
+        (["--kernel", "whitened", "--estimator", "fkmse", "--set", "lam_cov=0.1", "--set", "lam=0.01"], None),
+    ):
+        code = main([*call, *more])
+        out, err = capsys.readouterr()
+        if expected is None:
+            assert code == 2 and "lam" in err
+        else:
+            assert f"{two_sample_test(X, Y, n_resamples=99, rng=0, **expected).pvalue:.4g}" in out
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda: two_sample_test(X, Y, scale="std"), ValueError, "Did you mean 'sd'"),
+        (lambda: two_sample_test(X, Y, scale=[1.0, 2.0]), ValueError, "scale has 2 entries for 3 columns"),
+        (lambda: two_sample_test(X, Y, scale=[1.0, 0.0, 1.0]), ValueError, r"scale\[1\] must be a finite number > 0"),
+        (lambda: two_sample_test(X, Y, scale=2.0), TypeError, "one number per column; got 2.0"),
+        (lambda: independence_test(X, X, scale=[1.0, 2.0, 3.0]), ValueError, "a list with one entry for each of 2"),
+        (lambda: independence_test(X, X, scale=["sd", [1.0]]), ValueError, r"scale\[1\] has 1 entries for 3 columns"),
+        (lambda: two_sample_test([0.0] * 9 + [1.0], [0.0] * 9, scale="mad"), ValueError, "use scale='sd' or 'rank'"),
+        (lambda: Rescaled(Gaussian(), None), ValueError, "got None"),
+        (lambda: Rescaled("gaussian", "sd"), TypeError, "takes a kernel"),
+        (lambda: Rescaled(Linear(), "sd")(X), ValueError, "no pooled sample yet"),
+        (lambda: Rescaled(Linear(), "sd").resolve(X).resolve(Y), ValueError, "was resolved on other observations"),
+    ],
+)
+def test_errors(call, error, said):
+    with pytest.raises(error, match=said):
+        call()
