@@ -168,7 +168,7 @@ class MeanEstimator(ABC):
 
     def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
         """Weights and the amount of shrinkage in the estimator's own unit."""
-        return np.asarray(self.weights(gram), dtype=np.float64), None
+        return np.asarray(self.weights(read_only(gram)), dtype=np.float64), None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -216,3 +216,10 @@ class Tuned(ABC):
     def at(self, **amount: Any) -> Self:
         """The same estimator with its amount fixed."""
         return replace(self, **{"tuning": "auto", **amount})
+
+
+def read_only(gram: np.ndarray) -> np.ndarray:
+    """The matrix as an estimator sees it: one that writes into it would change what others read."""
+    view = gram.view()
+    view.setflags(write=False)
+    return view

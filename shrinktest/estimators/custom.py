@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest.estimators.base import MeanEstimator, as_gram
+from shrinktest.estimators.base import MeanEstimator, as_gram, read_only
 from shrinktest.estimators.spectral import Loops, SpectralEstimator
 
 
@@ -42,7 +42,7 @@ class FromFunction(MeanEstimator):
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,); raises ValueError if the function returns another shape or numbers that are not finite."""
         g = as_gram(gram)
-        weights = np.asarray(self.function(g), dtype=np.float64)
+        weights = np.asarray(self.function(read_only(g)), dtype=np.float64)
         if weights.shape != (g.shape[0],):
             raise ValueError(
                 f"{self!r} must return {g.shape[0]} weights for {g.shape[0]} points; found {weights.shape}"

@@ -19,8 +19,8 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite (the latter is not checked: it would cost an eigendecomposition).
-        Kept as a read-only copy.
+        Symmetric and positive semi-definite.  The latter would cost an eigendecomposition and is not checked here; a
+        test raises ValueError where a squared norm comes out negative.  Kept as a read-only copy.
 
     Examples
     --------

@@ -22,6 +22,7 @@ from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
 _KEPT = 2**23  # labels or places of permutations that are drawn once for all members of a collection
+_NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
 
 
 def run(
@@ -68,6 +69,7 @@ def run(
     prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
+    _require_kernel(null, described["form"], prepared.kernel)
     told = {**prepared.about(hypothesis.notes()), **described, **common, **carried}
     return conclude(null, restriction=permutations.restriction, **told)
 
@@ -105,6 +107,7 @@ def _combined(
         source = copy.deepcopy(generator) if left < len(members) else generator  # goes on as after a single test
         permutations = kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
         null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
+        _require_kernel(null, described[i]["form"], prepared.kernel)
         nulls[i] = null
         about = prepared.about(hypothesis.notes())
         results[i] = conclude(null, warn=False, **about, **described[i], **common)
@@ -195,8 +198,19 @@ def run_side_by_side(
         )
         permutations = hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
         nulls.append(prepared.null(permutations, workers=settings.workers, progress=settings.progress))
+        _require_kernel(nulls[-1], described["form"], prepared.kernel)
         notes += (*hypothesis.notes(), *prepared.notes)
     return nulls, {**described, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
+
+
+def _require_kernel(null: Null, form: str, kernel: Any) -> None:
+    """Raise ValueError where a squared norm is clearly negative: then what it is a norm of is no kernel's."""
+    least = min(null.observed, float(null.values.min(initial=null.observed)))
+    if form == "biased" and least < -_NEGATIVE * null.tolerance:
+        raise ValueError(
+            f"kernel: {kernel!r} is none, for a squared norm came out as {least:.3g}: a kernel is positive "
+            "semi-definite; instead of squared distances D, say, give exp(-D / (2 s^2))"
+        )
 
 
 def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> None:

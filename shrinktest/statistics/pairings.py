@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.base import read_only
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
@@ -213,7 +214,7 @@ def _of_filter(estimator: SpectralEstimator, x: np.ndarray, y: np.ndarray) -> St
 def _of_function(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
     def one(permutation: np.ndarray) -> tuple[float, float]:
         gram = x * y[np.ix_(permutation, permutation)]
-        w = estimator.weights(gram)
+        w = estimator.weights(read_only(gram))
         return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
 
     return lambda permutations: np.array([one(p) for p in permutations])

@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
+from shrinktest.estimators.base import read_only
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import Statistic
@@ -86,7 +87,7 @@ def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
         for r in range(len(shuffles)):
             gram = np.empty((n, n))
             feature_gram(*centre, shuffles, r, gram)
-            w = estimator.weights(gram)
+            w = estimator.weights(read_only(gram))
             out[r] = w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
         return out
 
