@@ -15,7 +15,7 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.linalg.lapack import dsytrd, dsytrd_lwork
 
 from shrinktest import Gaussian, two_sample_test
-from shrinktest._compiled.tridiagonal import tridiagonalize
+from shrinktest._compiled.tridiagonal import tridiagonalize, workspace
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -68,7 +68,7 @@ def test_tridiagonal(race, threads, tiny, n):
     """What the tuned spectral estimators start with in every relabelling; theirs lacks the start along a vector."""
     n = tiny(n)
     gram = Gaussian(3.0)(samples.two(n, 10)[0])
-    start, work, repeats = np.ones(n), np.zeros((n + 3, n)), max(1, 20_000 // n**2)
+    start, work, repeats = np.ones(n), workspace(n), max(1, 20_000 // n**2)
     size, _ = dsytrd_lwork(n, lower=1)
 
     def ours():
