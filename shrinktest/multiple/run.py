@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +24,7 @@ from shrinktest.statistics.gram import Grams
 
 _KEPT = 2**23  # labels or places of permutations that are drawn once for all members of a collection
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
+_ROUNDING = 1e-12  # of the kernel's values
 
 
 def run(
@@ -69,7 +71,7 @@ def run(
     prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
-    _require_kernel(null, described["form"], prepared.kernel)
+    _require_kernel(null, described["form"], prepared.kernel, hypothesis)
     told = {**prepared.about(hypothesis.notes()), **described, **common, **carried}
     return conclude(null, restriction=permutations.restriction, **told)
 
@@ -107,7 +109,7 @@ def _combined(
         source = copy.deepcopy(generator) if left < len(members) else generator  # goes on as after a single test
         permutations = kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
         null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
-        _require_kernel(null, described[i]["form"], prepared.kernel)
+        _require_kernel(null, described[i]["form"], prepared.kernel, hypothesis)
         nulls[i] = null
         about = prepared.about(hypothesis.notes())
         results[i] = conclude(null, warn=False, **about, **described[i], **common)
@@ -198,15 +200,20 @@ def run_side_by_side(
         )
         permutations = hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
         nulls.append(prepared.null(permutations, workers=settings.workers, progress=settings.progress))
-        _require_kernel(nulls[-1], described["form"], prepared.kernel)
+        _require_kernel(nulls[-1], described["form"], prepared.kernel, hypothesis)
         notes += (*hypothesis.notes(), *prepared.notes)
     return nulls, {**described, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
 
 
-def _require_kernel(null: Null, form: str, kernel: Any) -> None:
+def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) -> None:
     """Raise ValueError where a squared norm is clearly negative: then what it is a norm of is no kernel's."""
     least = min(null.observed, float(null.values.min(initial=null.observed)))
-    if form == "biased" and least < -_NEGATIVE * null.tolerance:
+    if form != "biased" or least >= -_NEGATIVE * null.tolerance:
+        return
+    kernels = kernel if isinstance(kernel, tuple) else (kernel,)
+    # of features that do not vary nothing is left but rounding errors of k(x, x), of either sign
+    units = (abs(one(v.points[:1])[0, 0]) for one, v in zip(kernels, hypothesis.variables, strict=True))
+    if least < -_ROUNDING * math.prod(units):
         raise ValueError(
             f"kernel: {kernel!r} is none, for a squared norm came out as {least:.3g}: a kernel is positive "
             "semi-definite; instead of squared distances D, say, give exp(-D / (2 s^2))"
