@@ -18,6 +18,13 @@ from rows import Row, cells, environment, merged, read, write
 ROWS = pytest.StashKey[list]()
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Benchmarks run one after another; where the project says how workers share tests, the plugin looks for workers."""
+    if not config.getoption("numprocesses", None):
+        config.option.dist = "no"
+
+
 def pytest_addoption(parser):
     parser.addoption("--smoke", action="store_true", help="tiny data, one round, no time is judged, nothing is written")
     parser.addoption("--write", metavar="FOLDER", help="update FOLDER/benchmarks.md and FOLDER/data/benchmarks.csv")
