@@ -20,7 +20,7 @@ ROWS = pytest.StashKey[list]()
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config):
-    """Benchmarks run one after another; where the project says how workers share tests, the plugin looks for workers."""
+    """Benchmarks run one after another; told how workers would share tests, their plugin takes it for workers."""
     if not config.getoption("numprocesses", None):
         config.option.dist = "no"
 
