@@ -25,7 +25,8 @@ def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
     ValueError
         For a parameter that it does not have; the message lists those it has and the nearest.
     """
-    known = [field.name for field in fields(value)]  # type: ignore[arg-type]  # everything with a name is a dataclass
+    # what is not shown is what a test puts in
+    known = [field.name for field in fields(value) if field.repr]  # type: ignore[arg-type]  # everything with a name is a dataclass
     for key in settings:
         if not known:
             raise OfParameter(f"{name} has no parameters, so {key} cannot be set")
@@ -73,6 +74,9 @@ def settle_kernels(args: Any) -> None:
     options = [name for name in ("kernel", "kernel_x", "kernel_y") if isinstance(getattr(args, name, None), str | list)]
     for name in options:
         given = getattr(args, name)
+        if isinstance(given, str) and ":" in given:
+            setattr(args, name, _kernel(given, _taken(args, name)))
+            continue
         found = [_kernel(part) if ":" in part else part for part in ([given] if isinstance(given, str) else given)]
         setattr(args, name, found if isinstance(given, list) else found[0])
     left = []
@@ -81,14 +85,30 @@ def settle_kernels(args: Any) -> None:
         if not takers or key in _parameters(args.estimator, as_estimator):
             left.append((key, value))
         for name in takers if (key, value) not in left else ():
-            setattr(args, name, configured(as_kernel(getattr(args, name)), {key: value}, str(getattr(args, name))))
+            setattr(args, name, configured(_with_width(args, name), {key: value}, str(getattr(args, name))))
     if hasattr(args, "estimator"):
         args.set = left
 
 
-def _kernel(text: str) -> Any:
+def _kernel(text: str, width: Any = "median") -> Any:
     name, *settings = text.split(":")
-    return configured(as_kernel(name), dict(map(setting, settings)), name)
+    return configured(as_kernel(name, width), dict(map(setting, settings)), name)
+
+
+def _with_width(args: Any, name: str) -> Any:
+    """The kernel that is called so, with the bandwidth that was typed for it."""
+    kernel = getattr(args, name)
+    return as_kernel(kernel, _taken(args, name)) if isinstance(kernel, str) else kernel
+
+
+def _taken(args: Any, name: str) -> Any:
+    """The one bandwidth that was typed for a kernel, taken from the options because the kernel has it then."""
+    option = name.replace("kernel", "bandwidth")
+    widths = getattr(args, option, None)
+    if not widths or len(widths) > 1:
+        return "median"
+    setattr(args, option, None)
+    return widths[0]
 
 
 def _parameters(value: Any, read: Any = as_kernel) -> set[str]:

@@ -152,7 +152,11 @@ def in_units(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[Varia
     """Variables with the units of their columns: one ``scale`` by name for all, or a list with one for each."""
     if scale is None or isinstance(scale, str):
         scales = [scale] * len(names)
-    elif not isinstance(scale, list | tuple) or len(scale) != len(names):
+    elif (
+        not isinstance(scale, list | tuple)
+        or len(scale) != len(names)
+        or not all(one is None or isinstance(one, str) or np.ndim(one) for one in scale)
+    ):
         raise ValueError(
             f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
             f"or one number per column); got {scale!r}"

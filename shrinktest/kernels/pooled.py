@@ -76,8 +76,7 @@ class PooledKernel(Kernel):
         """Inner products of the features of X and Y about their mean over the pooled sample."""
         means, whole = self._means()
         at_x, at_y = (means if Z is self.points else self._mean_at(Z) for Z in (X, Y))
-        values = self.kernel(X) if X is Y else self.kernel(X, Y)
-        values -= at_x[:, None]
+        values = (self.kernel(X) if X is Y else self.kernel(X, Y)) - at_x[:, None]  # which may be the user's own array
         values -= at_y - whole
         return values
 

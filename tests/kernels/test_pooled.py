@@ -26,6 +26,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.kernels import Custom
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(14, 2)), rng.normal(size=(5, 2)) + 0.5
@@ -211,6 +212,14 @@ def test_a_pickled_result_holds_no_matrix():
     again = pickle.loads(pickle.dumps(result))
     assert len(pickle.dumps(result)) < 30_000
     assert again.pvalue == result.pvalue and again.kernel == result.kernel
+
+
+def test_a_matrix_that_a_kernel_keeps_is_left_alone():
+    kept = Gaussian(1.0)(Z)
+    before = kept.copy()
+    for kernel in (Whitened(Custom(lambda X, Y: kept)), SecondOrder(Custom(lambda X, Y: kept))):
+        kernel.resolve(Z)(Z)
+        np.testing.assert_array_equal(kept, before)
 
 
 def test_power_studies():

@@ -199,6 +199,11 @@ def test_power_studies_and_the_command_line(tmp_path, capsys):
         (["--scale", "sd"], {"scale": "sd"}),
         (["--scale", "1e6,1,0.001"], {"scale": UNITS}),
         (["--kernel", "whitened", "--set", "lam=0.01"], {"kernel": Whitened(lam=0.01)}),
+        (
+            ["--kernel", "whitened", "--set", "lam=0.01", "--bandwidth", "0.5"],
+            {"kernel": Whitened(Gaussian(0.5), lam=0.01)},
+        ),
+        (["--kernel", "whitened:lam=0.01", "--bandwidth", "0.5"], {"kernel": Whitened(Gaussian(0.5), lam=0.01)}),
         (["--kernel", "gaussian,whitened:lam=0.01"], {"kernel": [Gaussian(), Whitened(lam=0.01)]}),
         (["--kernel", "whitened", "--estimator", "fkmse", "--set", "lam_cov=0.1", "--set", "lam=0.01"], None),
     ):
@@ -218,6 +223,7 @@ def test_power_studies_and_the_command_line(tmp_path, capsys):
         (lambda: two_sample_test(X, Y, scale=[1.0, 0.0, 1.0]), ValueError, r"scale\[1\] must be a finite number > 0"),
         (lambda: two_sample_test(X, Y, scale=2.0), TypeError, "one number per column; got 2.0"),
         (lambda: independence_test(X, X, scale=[1.0, 2.0, 3.0]), ValueError, "a list with one entry for each of 2"),
+        (lambda: independence_test(X, X, scale=[1.0, 2.0]), ValueError, "a list with one entry for each of 2"),
         (lambda: independence_test(X, X, scale=["sd", [1.0]]), ValueError, r"scale\[1\] has 1 entries for 3 columns"),
         (lambda: two_sample_test([0.0] * 9 + [1.0], [0.0] * 9, scale="mad"), ValueError, "use scale='sd' or 'rank'"),
         (lambda: Rescaled(Gaussian(), None), ValueError, "got None"),
