@@ -19,7 +19,18 @@ from shrinktest.estimators import (
     NuMethod,
     check_estimator,
 )
-from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Polynomial, Precomputed, SecondOrder, Whitened
+from shrinktest.kernels import (
+    Depth,
+    Energy,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    SecondOrder,
+    Whitened,
+)
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Curtailed
 from shrinktest.results.aggregate import AggregateResult
@@ -87,6 +98,8 @@ __all__ = [
     "Collection",
     "Compiled",
     "Curtailed",
+    "Depth",
+    "Energy",
     "Gaussian",
     "IteratedTikhonov",
     "Kernel",

@@ -9,13 +9,11 @@ import numpy as np
 
 from shrinktest._renamed import renamed
 from shrinktest._validate import Array, Columns, as_rng, choice, listed, rng_provenance
-from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import as_kernel
 from shrinktest.kernels.rescaled import Scale
-from shrinktest.multiple.collection import refuse_several
+from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
@@ -111,9 +109,7 @@ def two_sample_test_columns(
     2     x2   0.001     0.001    True
     3     x3   0.496     0.867   False
     """
-    several_widths = bandwidth if isinstance(bandwidth, str) else "median"
-    refuse_several("two_sample_test_columns", estimator, kernel, several_widths)
-    est = as_estimator(estimator)
+    refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
     choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
@@ -133,8 +129,8 @@ def two_sample_test_columns(
     provenance = rng_provenance(generator)
     nulls, about = run_side_by_side(
         [replace(whole, variables=(column,)) for column in columns],
-        est,
-        [as_kernel(kernel, width) for width in widths],
+        estimator,
+        [[Asked(kernel, width)] for width in widths],
         settings,
         generator,
         method,

@@ -6,7 +6,7 @@ from typing import Any
 
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, refuse_several
+from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -95,8 +95,8 @@ def joint_independence_test(
     >>> joint_independence_test(x, y, z, rng=0).pvalue
     0.001
     """
-    for one in bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]:
-        refuse_several("joint_independence_test", estimator, "gaussian", one if isinstance(one, str) else 1.0)
+    widths = bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]
+    refuse_candidates("joint_independence_test", "gaussian", *(one for one in widths if isinstance(one, str)))
     settings = Settings.read(
         n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
         max_memory=max_memory,

@@ -8,7 +8,7 @@ from shrinktest._renamed import renamed
 from shrinktest._validate import choice
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, refuse_several
+from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
@@ -106,7 +106,6 @@ def k_sample_test(
     >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
     0.02
     """
-    refuse_several("k_sample_test", estimator, kernel, bandwidth)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,

@@ -11,12 +11,10 @@ from shrinktest._read import XY, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
-from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable, in_units
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.collection import refuse_several
+from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
@@ -121,9 +119,7 @@ def independence_matrix(
     2  x1  x2   0.201     0.201   False
     """
     for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
-        several_widths = bandwidth if isinstance(bandwidth, str) else "median"
-        refuse_several("independence_matrix", estimator, kernel, several_widths)
-    est = as_estimator(estimator)
+        refuse_candidates("independence_matrix", kernel, bandwidth if isinstance(bandwidth, str) else "median")
     choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
@@ -160,7 +156,7 @@ def independence_matrix(
             Independence(variables=(left[i][1], right[j][1]), sizes=(n,), restriction=read.restriction, own=one)
             for (i, j), one in zip(pairs, own, strict=True)
         ],
-        est,
+        estimator,
         [(left[i][2], right[j][2]) for i, j in pairs],
         settings,
         generator,
@@ -179,8 +175,8 @@ def independence_matrix(
     )
 
 
-def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Any]]:
-    """Label, values (n, 1) and kernel of every column of a table."""
+def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Asked]]:
+    """Label, values (n, 1), and what was asked of the kernel, of every column of a table."""
     labels = labelled(table.columns, table.points.shape[1], name.lower())
     require_variation(table.points, labels, name)
     widths = one_width_each(bandwidth, len(labels), f"bandwidth_{name.lower()}")
@@ -188,7 +184,7 @@ def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tu
         (
             label,
             Variable(column, f"column {label!r} of {name}", unit),
-            as_kernel(kernel, width, f"kernel_{name.lower()}"),
+            Asked(kernel, width, f"kernel_{name.lower()}"),
         )
         for label, width, (column, unit) in zip(labels, widths, one_by_one(table), strict=True)
     ]

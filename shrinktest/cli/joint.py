@@ -17,7 +17,7 @@ REFUSED = ("form", "gram", "rank")
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     command.description = "Are several variables, observed together in every row, jointly independent (dHSIC)?"
-    add_test_options(command, combines=False, refused=REFUSED)
+    add_test_options(command, refused=REFUSED)
     add = command.add_argument
     add("data", metavar="DATA.csv", help="the observations; - is standard input")
     what = "columns of one variable, such as a,b; may be repeated (default: every column is a variable)"

@@ -15,7 +15,7 @@ from shrinktest.results.kinds import K_SAMPLE
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     command.description = "Do several samples, one observation per row, come from the same distribution?"
-    add_test_options(command, combines=False)
+    add_test_options(command)
     add = command.add_argument
     add("samples", metavar="A.csv", nargs="+", help="the samples, two files or more")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")

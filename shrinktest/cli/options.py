@@ -44,7 +44,6 @@ class _Renamed(argparse.Action):
 def add_test_options(
     command: argparse.ArgumentParser,
     *,
-    combines: bool = True,
     refused: tuple[str, ...] = (),
     plot: str = "save a picture of the null distribution",
     exits: str = "exit with 1 when the test rejects",
@@ -58,14 +57,17 @@ def add_test_options(
         hidden = {"help": argparse.SUPPRESS} if name in refused else {}
         command.add_argument(option, **known | said | hidden)
 
-    what = "see `shrinktest estimators` (default: kme), such as fkmse:lam_cov=0.3"
-    if combines:
-        what += "; several with commas between are combined, auto is the combination that is recommended"
+    what = (
+        "see `shrinktest estimators` (default: kme), such as fkmse:lam_cov=0.3; several with commas between are "
+        "combined, auto is the combination that is recommended"
+    )
     add("--estimator", metavar="NAME", help=what)
     what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
-    what = "units of the columns: sd, mad, rank, or one number per column such as 1,1000 (default: as they are)"
+    what = (
+        "units of the columns: sd, mad, rank, deviation, or one number per column such as 1,1000 (default: as they are)"
+    )
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -92,7 +94,7 @@ def add_test_options(
 def add_tests_options(command: argparse.ArgumentParser) -> None:
     """Add the options of all tests to a command that runs one for every column or pair of columns."""
     heat, any_rejects = "save a heat map of the adjusted p-values", "exit with 1 when any test rejects"
-    add_test_options(command, combines=False, refused=("stopping",), plot=heat, exits=any_rejects)
+    add_test_options(command, refused=("stopping",), plot=heat, exits=any_rejects)
 
 
 def add_method(command: argparse.ArgumentParser) -> None:

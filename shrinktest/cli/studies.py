@@ -8,7 +8,7 @@ from typing import Any
 from shrinktest.cli.options import KERNELS, STOPPING
 from shrinktest.cli.settings import configured, stopping
 from shrinktest.cli.values import bandwidth, names, setting, width
-from shrinktest.multiple.collection import refuse_several
+from shrinktest.multiple.collection import refuse_candidates
 from shrinktest.power.designs import Design, as_design
 from shrinktest.results.kinds import KINDS
 
@@ -57,8 +57,8 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     settings, told = dict(args.set), {}
     design = as_design(args.design)
     kind, given = KINDS[design.test], bandwidth(args.bandwidth)
-    if not kind.combines:  # where a list means one for every variable or column
-        refuse_several(f"a {design.test} test", "kme", args.kernel, given)
+    if not kind.candidates:
+        refuse_candidates(f"a {design.test} test", args.kernel, given)
     if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
         settings["bandwidth"] = "median"
     elif args.bandwidth is not None:

@@ -17,15 +17,22 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import choice
+from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
 from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
 from shrinktest.kernels.custom import Custom, Precomputed
-from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian, bandwidth_grid, median_bandwidth
+from shrinktest.kernels.depth import Depth
+from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian
+from shrinktest.kernels.energy import Energy
 from shrinktest.kernels.inner_product import Linear, Polynomial
-from shrinktest.kernels.pooled import PooledKernel, SecondOrder, Whitened
+from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.kernels.second_order import SecondOrder
+from shrinktest.kernels.whitened import Whitened
 
 __all__ = [
     "Custom",
+    "Depth",
+    "Energy",
     "FiniteRank",
     "Gaussian",
     "Kernel",
@@ -42,6 +49,7 @@ __all__ = [
     "as_kernel",
     "bandwidth_grid",
     "median_bandwidth",
+    "neighbour_bandwidth",
 ]
 
 _NAMED: dict[str, type[Kernel]] = {
@@ -51,6 +59,8 @@ _NAMED: dict[str, type[Kernel]] = {
     "polynomial": Polynomial,
     "whitened": Whitened,
     "second-order": SecondOrder,
+    "depth": Depth,
+    "energy": Energy,
 }
 
 
@@ -60,11 +70,11 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     Parameters
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
-        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened" or "second-order" (of a
-        Gaussian kernel), or one's own.
-    bandwidth : float, sequence of float, or "median"
-        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened" and "second-order".  Anything but
-        "median" is an error beside a kernel that takes none or carries its own.
+        "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened", "second-order" or "depth"
+        (of a Gaussian kernel), "energy", or one's own.
+    bandwidth : float, sequence of float, "median" or "neighbours"
+        For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order" and "depth".  Anything
+        but "median" is an error beside a kernel that takes none or carries its own.
     name : str
         The argument's name in error messages ("kernel_x" goes with "bandwidth_x").
 

@@ -11,9 +11,12 @@ from numpy.typing import ArrayLike
 from shrinktest._validate import Array, choice, complete_points, counted, listed, positive
 from shrinktest.kernels.base import FiniteRank, Kernel
 from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.inner_product import Linear
 
-#: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks.
-SCALES = ("sd", "mad", "rank")
+#: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
+#: the median in units of their mean.
+SCALES = ("sd", "mad", "rank", "deviation")
+_MOVED = ("rank", "deviation")  # what stands in place of the values is no multiple of them
 
 Scale = str | tuple[float, ...]
 
@@ -25,9 +28,11 @@ class Rescaled(Kernel):
     Parameters
     ----------
     kernel : Kernel
-    scale : {"sd", "mad", "rank"} or tuple of float
+    scale : {"sd", "mad", "rank", "deviation"} or tuple of float
         What one unit of a column is: its standard deviation or median absolute deviation in the pooled sample, a
-        number for every column; or the column is replaced by its mid-ranks in the pooled sample, over their number.
+        number for every column; or the column is replaced by its mid-ranks in the pooled sample, over their number;
+        or by its distances from the median of the pooled sample over their mean, in which spread shows and location
+        does not.
     points : ndarray, shape (N, d), optional
         The pooled sample; a test puts it in (see :meth:`resolve`).
 
@@ -59,15 +64,19 @@ class Rescaled(Kernel):
     @property
     def label(self) -> str:
         """Such as "Gaussian of ranks"."""
-        return f"{self.kernel.label} of {'ranks' if self.scale == 'rank' else 'scaled columns'}"
+        what = {"rank": "ranks", "deviation": "deviations"}.get(str(self.scale), "scaled columns")
+        return f"{self.kernel.label} of {what}"
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         """The kernel in the units of Z (N, d); a kernel of a distance has them in its bandwidths."""
         rows = complete_points(Z, "Z").values
         if self.points is None:
             found = replace(self, points=rows)
-            kernel = self.kernel.resolve(found.moved(rows), rng)
-            if self.scale != "rank" and isinstance(kernel, DistanceKernel):
+            moved = found.moved(rows)
+            if self.scale == "deviation" and constant_columns(moved).all() and not constant_columns(rows).all():
+                return replace(found, kernel=Linear())  # with all deviations equal there is nothing that it could see
+            kernel = self.kernel.resolve(moved, rng)
+            if self.scale not in _MOVED and isinstance(kernel, DistanceKernel):
                 widths = found.units() * np.asarray(kernel.bandwidth, dtype=np.float64)
                 return type(kernel)(tuple(widths.tolist()) if len(widths) > 1 else float(widths[0]))
             return replace(found, kernel=kernel)
@@ -85,6 +94,8 @@ class Rescaled(Kernel):
     def moved(self, X: Array) -> Array:
         """The columns of X (n, d) in their units, or by their ranks in the pooled sample."""
         pooled = self._pooled()
+        if self.scale == "deviation":
+            return np.ascontiguousarray(np.abs(X - np.median(pooled, axis=0)) / self.units())
         if self.scale != "rank":
             return np.ascontiguousarray(X / self.units())
         out = np.empty(X.shape)
@@ -177,7 +188,8 @@ def units_of(Z: Array, scale: Scale) -> Array:
     if not isinstance(scale, str):
         return np.asarray(scale, dtype=np.float64)
     with np.errstate(over="ignore"):
-        unit = Z.std(axis=0) if scale == "sd" else np.median(np.abs(Z - np.median(Z, axis=0)), axis=0)
+        away = np.abs(Z - np.median(Z, axis=0))
+        unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
     constant = constant_columns(Z)
     for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
         raise ValueError(

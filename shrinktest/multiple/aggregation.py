@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
 from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down
@@ -23,10 +25,33 @@ def refuse_stopping(stopping: Stopping | None) -> None:
         )
 
 
+def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
+    """Scores (rows, k) of all members on all permutations, the data first."""
+    rows = [null.values if null.exact else np.append(null.observed, null.values) for null in nulls]
+    return scores(np.stack(rows, axis=1), [null.tolerance for null in nulls], weights)
+
+
+def smallest_of(comparable: np.ndarray) -> np.ndarray:
+    """The combined statistic (rows,): minus the decimal logarithm of the smallest weighted p-value."""
+    return np.asarray(-np.log10(comparable.min(axis=1) / len(comparable)))
+
+
+def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
+    """The null distribution of the combined statistic."""
+    if not nulls[0].values.size:
+        return Null(float("nan"), np.empty(0), 0.0, exact=False)
+    smallest, exact = smallest_of(comparable_of(nulls, weights)), nulls[0].exact
+    return Null(float(smallest[0]), smallest if exact else smallest[1:], 0.0, exact)
+
+
 def aggregated(
-    collection: Collection, nulls: tuple[Null, ...], members: tuple[TestResult, ...], **common: Any
+    collection: Collection,
+    nulls: tuple[Null, ...],
+    members: tuple[TestResult, ...],
+    notes: tuple[str, ...] = (),
+    **common: Any,
 ) -> AggregateResult:
-    """What the null distributions and the results of all members say together."""
+    """What the null distributions and the results of all members say together; ``notes`` come before theirs."""
     shared: dict[str, Any] = {
         "estimator": collection,
         "kernel": tuple(member.kernel for member in members),
@@ -42,9 +67,8 @@ def aggregated(
         nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
         return AggregateResult(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), **shared)
     exact = nulls[0].exact
-    rows = [null.values if exact else np.append(null.observed, null.values) for null in nulls]
-    comparable = scores(np.stack(rows, axis=1), [null.tolerance for null in nulls], collection.weights)
-    smallest = -np.log10(comparable.min(axis=1) / len(comparable))
+    comparable = comparable_of(nulls, collection.weights)
+    smallest = smallest_of(comparable)
     return AggregateResult(
         statistic=float(smallest[0]),
         pvalue=overall_pvalue(comparable),
@@ -54,7 +78,7 @@ def aggregated(
         exact=exact,
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
-        notes=tuple(dict.fromkeys(note for member in members for note in member.notes)),
+        notes=tuple(dict.fromkeys((*notes, *(note for member in members for note in member.notes)))),
         **shared,
     )
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import positive
-from shrinktest.estimators import KME, SKMSE, Landweber, MeanEstimator, as_estimator
+from shrinktest._validate import counted, positive
+from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypotheses.base import Variable
-from shrinktest.kernels import Gaussian, Kernel, as_kernel
-from shrinktest.kernels.distance import DistanceKernel, bandwidth_grid
+from shrinktest.kernels import (
+    Depth,
+    Energy,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Rescaled,
+    SecondOrder,
+    Whitened,
+    as_kernel,
+)
+from shrinktest.kernels.bandwidths import bandwidth_grid
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 
 AUTO = "auto"
 GRID = "grid"
@@ -27,8 +39,8 @@ class Member:
     ----------
     estimator : str, MeanEstimator or callable
         How the kernel mean is estimated.
-    kernel : str, Kernel or callable, or a pair of these
-        Of both samples, or one for each of two variables.
+    kernel : str, Kernel or callable, or a tuple of these
+        Of all samples, and of every variable; or one for each variable.
     weight : float, default 1
         Share of the level: a statistic with twice the weight of the others may have twice their p-value.
 
@@ -43,13 +55,23 @@ class Member:
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        pair = isinstance(self.kernel, tuple)
-        if pair and len(self.kernel) != 2:
-            raise ValueError(f"kernel must be one kernel, or a pair for two variables; got {len(self.kernel)}")
-        kernel = tuple(map(as_kernel, self.kernel)) if pair else as_kernel(self.kernel)
+        several = isinstance(self.kernel, tuple)
+        if several and len(self.kernel) < 2:
+            raise ValueError(f"kernel must be one kernel, or a tuple with one per variable; got {len(self.kernel)}")
+        kernel = tuple(map(as_kernel, self.kernel)) if several else as_kernel(self.kernel)
         object.__setattr__(self, "estimator", as_estimator(self.estimator))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "weight", positive(self.weight, "weight"))
+
+    def kernels(self, variables: int) -> Any:
+        """One kernel for each of several variables, or the kernel of a single one; raises ValueError for others."""
+        given = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,) * variables
+        if len(given) != variables:
+            raise ValueError(
+                f"the test has {counted(variables, 'variable')}, and {self!r} has kernels for {len(given)}; give one "
+                "kernel for all, or a tuple with one for each"
+            )
+        return given if variables > 1 else given[0]
 
 
 @dataclass(frozen=True)
@@ -80,8 +102,6 @@ class Collection:
             raise TypeError(f"members must be Member values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
         if not members:
             raise ValueError("members is empty; a collection has at least one Member")
-        if len({isinstance(member.kernel, tuple) for member in members}) > 1:
-            raise ValueError("members must all have one kernel (two samples), or all a pair of kernels (independence)")
         _each_once([(member.estimator, member.kernel) for member in members], "members")
         object.__setattr__(self, "members", members)
 
@@ -89,10 +109,6 @@ class Collection:
     def weights(self) -> np.ndarray:
         """Weights of the members, shape (k,)."""
         return np.array([member.weight for member in self.members])
-
-    def paired(self) -> bool:
-        """Whether it is for an independence test."""
-        return isinstance(self.members[0].kernel, tuple)
 
 
 def is_several(estimator: Any, *others: Any) -> bool:
@@ -110,12 +126,12 @@ def is_auto(estimator: Any) -> bool:
     return isinstance(estimator, str) and estimator.lower() == AUTO
 
 
-def refuse_several(test: str, estimator: Any, *others: Any) -> None:
-    """Raise ValueError if the arguments of a test that combines nothing ask for a collection."""
-    if is_several(estimator, *others):
+def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
+    """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
+    if is_several("kme", *(given for bandwidth in bandwidths for given in (kernel, bandwidth))):
         raise ValueError(
-            f"{test} combines no statistics (lists of candidates, 'auto' and 'grid' are for two_sample_test and "
-            "independence_test): give one estimator, one kernel and one bandwidth, a tuple being one number per column"
+            f"{test} takes no candidates for kernels and bandwidths, for a list has one for each: to combine several, "
+            "give estimator='auto', or a Collection of members with kernels of their own"
         )
 
 
@@ -214,7 +230,7 @@ class Asked:
 
 
 def collect(
-    estimator: Any, asked: Sequence[Asked], variables: Sequence[Variable], rng: np.random.Generator
+    estimator: Any, asked: Sequence[Asked], variables: Sequence[Variable], rng: np.random.Generator, test: str
 ) -> Collection:
     """The collection behind the arguments of a test: every estimator with every kernel, or the one that was given.
 
@@ -233,11 +249,8 @@ def collect(
                     f"{brings} brings kernels and bandwidths of its own: leave out {one.name} and {width}, or "
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
-        found: Collection = estimator if isinstance(estimator, Collection) else recommended(len(asked))
-        if found.paired() != (len(asked) == 2):
-            wanted = "a pair of kernels each, for X and for Y" if len(asked) == 2 else "one kernel each"
-            raise ValueError(f"the members of estimator need {wanted}; got {found.members[0]!r}")
-        return found
+        found: Collection = estimator if isinstance(estimator, Collection) else recommended(test)
+        return Collection([replace(member, kernel=member.kernels(len(asked))) for member in found.members])
     estimators = estimators_of(estimator)
     together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
     # those that share a kernel stand side by side
@@ -256,31 +269,53 @@ def _each_once(values: list[Any], name: str) -> list[Any]:
     return values
 
 
-#: What ``estimator="auto"`` stands for with two samples: one statistic for each way in which power was found in the
-#: studies.  Location: the standard mean, half of the weight, because nothing gains on it there.  Correlation and shape:
-#: narrow kernels.  Dispersion: heavy shrinkage, for which one Landweber step is the limit and the cheapest.
-TWO_SAMPLES = Collection(
+#: The bandwidth of near neighbours, which sees what the median does not.
+_NEAR = Gaussian("neighbours")
+
+#: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
+#: differ in the studies.  Chosen on some designs and checked on others (see the page on power beside other tests).
+SAMPLES = Collection(
     (
-        Member(KME(), Gaussian(), weight=4.0),
-        Member(KME(), Gaussian("0.5 * median")),
-        Member(KME(), Gaussian("0.25 * median")),
-        Member(Landweber(t=1), Gaussian(), weight=2.0),
+        # location; most of the weight, so that little is lost where nothing gains on it
+        Member(KME(), Gaussian(), weight=8.0),
+        Member(KME(), Rescaled(Gaussian(), "rank"), weight=3.0),  # the same with heavy tails, or units of any size
+        Member(KME(), Whitened(Gaussian(), 0.1), weight=3.0),  # location and shape
+        Member(KME(), Whitened(_NEAR, 0.01), weight=3.0),  # clusters
+        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=2.0),  # fine structure, tails
+        Member(KME(), SecondOrder(_NEAR)),  # correlations
+        Member(KME(), Depth(_NEAR)),  # spread
+        Member(KME(), Rescaled(Gaussian(), "deviation")),  # spread in a few columns
     )
 )
 
-_WIDTHS = ("0.25 * median", "0.5 * median", "2 * median")
+_WIDE, _FINE, _RANKS = Gaussian("2 * median"), Whitened(Gaussian("0.5 * median"), 0.01), Rescaled(Energy(), "rank")
+_FAST = Whitened(Energy(), 0.001)
 
-#: For independence: S-COSE with every pair of a narrow, a middling and a wide kernel; the widest pair, which finds
-#: linear dependence, has twice the weight.
-INDEPENDENCE = Collection(
-    tuple(
-        Member(SKMSE(), (Gaussian(x), Gaussian(y)), weight=2.0 if x == y == _WIDTHS[-1] else 1.0)
-        for x in _WIDTHS
-        for y in _WIDTHS
+#: The same for variables, every kernel for each of them.
+VARIABLES = Collection(
+    (
+        Member(KME(), _WIDE, weight=5.0),  # linear and monotone dependence
+        Member(KME(), Whitened(Gaussian(), 0.1), weight=4.0),  # shapes
+        Member(KME(), _RANKS, weight=2.0),  # heavy tails, and units of any size
+        Member(KME(), Whitened(Gaussian("0.5 * median"), 0.1)),  # finer shapes
+        Member(KME(), Whitened(Laplacian(), 0.1)),  # shapes with corners
     )
 )
 
+#: And for two of them: also one fine kernel against one wide kernel, which find curves.
+PAIRS = Collection(
+    (
+        *VARIABLES.members,
+        Member(KME(), (_FINE, _WIDE)),
+        Member(KME(), (_WIDE, _FINE)),
+        Member(KME(), (_FAST, _RANKS)),
+        Member(KME(), (_RANKS, _FAST)),
+    )
+)
 
-def recommended(variables: int) -> Collection:
-    """The collection behind ``estimator="auto"`` for one variable (two samples) or two (independence)."""
-    return TWO_SAMPLES if variables == 1 else INDEPENDENCE
+_RECOMMENDED = {TWO_SAMPLE.name: SAMPLES, K_SAMPLE.name: SAMPLES, INDEPENDENCE.name: PAIRS, JOINT.name: VARIABLES}
+
+
+def recommended(test: str) -> Collection:
+    """The collection behind ``estimator="auto"`` for a kind of test, by its name."""
+    return _RECOMMENDED[test]

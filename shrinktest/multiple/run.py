@@ -5,17 +5,19 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from shrinktest._validate import as_rng, rng_provenance
-from shrinktest.estimators import MeanEstimator, as_estimator
+from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Hypothesis, resolve
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.multiple.aggregation import aggregated, refuse_stopping
-from shrinktest.multiple.collection import Asked, Collection, collect, is_several
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
+from shrinktest.multiple.collection import Asked, Collection, collect, is_auto, is_several
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
 from shrinktest.results.conclude import conclude, warn_too_few
@@ -54,11 +56,9 @@ def run(
         "alpha": settings.alpha,
         "rng": rng_provenance(generator),
     }
-    if hypothesis.kind.combines and is_several(
-        estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))
-    ):
-        collection = collect(estimator, asked, hypothesis.variables, generator)
-        return _combined(hypothesis, collection, settings, generator, common)
+    if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
+        collection = collect(estimator, asked, hypothesis.variables, generator, hypothesis.kind.name)
+        return _combined(hypothesis, collection, settings, generator, common, spare=is_auto(estimator))
     one = as_estimator(estimator)
     kernels = tuple(as_kernel(each.kernel, each.bandwidth, each.name) for each in asked)
     kernel = kernels if len(kernels) > 1 else kernels[0]
@@ -82,10 +82,13 @@ def _combined(
     settings: Settings,
     generator: np.random.Generator,
     common: dict[str, Any],
+    *,
+    spare: bool,
 ) -> TestResult:
     """Every member of a collection on the same permutations, and what they say together.
 
-    What is kept of a member is its statistic over the permutations; Gram matrices only as long as there is room.
+    What is kept of a member is its statistic over the permutations; Gram matrices only as long as there is room.  With
+    ``spare``, members that take more memory than there is are left out.
     """
     refuse_stopping(settings.stopping)
     members = collection.members
@@ -100,22 +103,60 @@ def _combined(
     first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
     common["restriction"] = first.restriction
     kept = Kept.of(first) if first.count * first.size <= _KEPT else None
-    nulls: list[Null | None] = [None] * len(members)
-    results: list[TestResult | None] = [None] * len(members)
+
+    def permutations(last: bool) -> Relabellings:
+        # as after a single test, the generator goes on behind the permutations
+        source = generator if last else copy.deepcopy(generator)
+        return kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
+
+    found, left_out = _nulls(hypothesis, collection, described, settings, grams, resolved, permutations, spare=spare)
+    used = [i for i, one in enumerate(found) if one is not None]
+    nulls = [one[0] for one in found if one is not None]
+    abouts = [one[1] for one in found if one is not None]
+    results = [
+        conclude(null, warn=False, **about, **described[i], **common)
+        for i, null, about in zip(used, nulls, abouts, strict=True)
+    ]
+    warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
+    kept_members = Collection([members[i] for i in used]) if left_out else collection
+    return aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
+
+
+def _nulls(
+    hypothesis: Hypothesis,
+    collection: Collection,
+    described: Sequence[dict[str, Any]],
+    settings: Settings,
+    grams: Grams,
+    resolved: _Resolved,
+    permutations: Callable[[bool], Relabellings],
+    *,
+    spare: bool,
+) -> tuple[list[tuple[Null, dict[str, Any]] | None], tuple[str, ...]]:
+    """For every member its null distribution and what a result says of it, and notes on those that are left out.
+
+    ``permutations`` is told whether it is asked for the last time.
+    """
+    members = collection.members
+    found: list[tuple[Null, dict[str, Any]] | None] = [None] * len(members)
+    without: list[str] = []
     order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
     for left, i in enumerate(order, start=1):
+        estimator, form = members[i].estimator, described[i]["form"]
         kernel = resolved(hypothesis, members[i].kernel)
-        prepared = hypothesis.prepare(members[i].estimator, kernel, described[i]["form"], grams, settings.workers)
-        source = copy.deepcopy(generator) if left < len(members) else generator  # goes on as after a single test
-        permutations = kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
-        null = prepared.null(permutations, workers=settings.workers, progress=settings.progress)
-        _require_kernel(null, described[i]["form"], prepared.kernel, hypothesis)
-        nulls[i] = null
-        about = prepared.about(hypothesis.notes())
-        results[i] = conclude(null, warn=False, **about, **described[i], **common)
-    found = [null for null in nulls if null is not None]
-    warn_too_few(found[0].values.size + (not found[0].exact), settings.alpha, exact=found[0].exact)
-    return aggregated(collection, tuple(found), tuple(one for one in results if one is not None), **common)
+        try:
+            prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
+            null = prepared.null(
+                permutations(left == len(members)), workers=settings.workers, progress=settings.progress
+            )
+        except MemoryError as error:
+            if not spare or (left == len(members) and not any(found)):
+                raise
+            without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
+            continue
+        _require_kernel(null, form, prepared.kernel, hypothesis)
+        found[i] = null, prepared.about(hypothesis.notes())
+    return found, tuple(without)
 
 
 class _Resolved:
@@ -144,9 +185,15 @@ class _Resolved:
         for points, asked, resolved in self._known:
             if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
                 return resolved
-        resolved = resolve(kernel, variable, self.rng)
+        resolved = resolve(self._with_shared(hypothesis, v, kernel), variable, self.rng)
         self._known.append((variable.points, kernel, resolved))
         return resolved
+
+    def _with_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
+        """A kernel of the pooled sample with the kernel whose features it takes resolved once for all of them."""
+        if not isinstance(kernel, PooledKernel) or self.fresh or hypothesis.variables[v].scale is not None:
+            return kernel
+        return replace(kernel, kernel=self.one(hypothesis, v, kernel.kernel))
 
 
 def _by_kernel(kernels: list[Any]) -> list[int]:
@@ -156,8 +203,8 @@ def _by_kernel(kernels: list[Any]) -> list[int]:
 
 def run_side_by_side(
     hypotheses: Sequence[Hypothesis],
-    estimator: MeanEstimator,
-    kernels: Sequence[Any],
+    estimator: Any,
+    asked: Sequence[Sequence[Asked]],
     settings: Settings,
     generator: np.random.Generator,
     method: str,
@@ -167,9 +214,10 @@ def run_side_by_side(
     Parameters
     ----------
     hypotheses : sequence of Hypothesis
-    estimator : MeanEstimator
-    kernels : sequence
-        As they were asked for, one entry (a kernel or a pair) for every hypothesis.
+    estimator
+        As users give it; of several estimators the null distribution is that of what they say together.
+    asked : sequence
+        The kernels and bandwidths as users give them, for every hypothesis one entry per variable.
     settings : Settings
     generator : numpy.random.Generator
     method : str
@@ -181,7 +229,12 @@ def run_side_by_side(
     about : dict
         What a result says of all of them.
     """
-    described = hypotheses[0].described(estimator, settings.form)
+    several, test = is_several(estimator), hypotheses[0].kind.name
+    collections = [
+        collect(estimator if several else [estimator], one, hypothesis.variables, generator, test)
+        for hypothesis, one in zip(hypotheses, asked, strict=True)
+    ]
+    described = [hypotheses[0].described(member.estimator, settings.form) for member in collections[0].members]
     setup = setup_generator(generator)
     again = same_state(generator)
     first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
@@ -191,18 +244,27 @@ def run_side_by_side(
     nulls: list[Null] = []
     notes: list[str] = []
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
-        for hypothesis, kernel in zip(hypotheses, kernels, strict=True):
-            resolved.one(hypothesis, v, kernel[v] if isinstance(kernel, tuple) else kernel)
-    for hypothesis, kernel in zip(hypotheses, kernels, strict=True):
+        for hypothesis, collection in zip(hypotheses, collections, strict=True):
+            for member in collection.members:
+                resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
+    for hypothesis, collection in zip(hypotheses, collections, strict=True):
         used = Grams(settings.gram, settings.rank, settings.memory, setup) if grams.random else grams
-        prepared = hypothesis.prepare(
-            estimator, resolved(hypothesis, kernel), described["form"], used, settings.workers
+
+        def permutations(last: bool, hypothesis: Hypothesis = hypothesis) -> Relabellings:
+            return hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
+
+        found, without = _nulls(
+            hypothesis, collection, described, settings, used, resolved, permutations, spare=is_auto(estimator)
         )
-        permutations = hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
-        nulls.append(prepared.null(permutations, workers=settings.workers, progress=settings.progress))
-        _require_kernel(nulls[-1], described["form"], prepared.kernel, hypothesis)
-        notes += (*hypothesis.notes(), *prepared.notes)
-    return nulls, {**described, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
+        parts = [one for one in found if one is not None]
+        weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
+        nulls.append(together([null for null, _ in parts], weights) if several else parts[0][0])
+        notes += (*without, *(note for _, about in parts for note in about["notes"]))
+    names = ("form", "tuning")
+    shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
+    shown = collections[0] if several else described[0]["estimator"]
+    about = {"estimator": shown, **shared, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
+    return nulls, about
 
 
 def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from shrinktest._renamed import by_new_names
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import MeanEstimator, as_estimator
-from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended, refuse_several
+from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended
 from shrinktest.results.kinds import KINDS
 
 #: What a power study compares: an estimator, several combined, or keyword arguments of the test.
@@ -31,13 +31,11 @@ def as_compared(one: Any, test: str) -> Compared:
     if isinstance(one, Mapping):
         settings = options_of(one, test, "a member of estimators", "estimator")
         return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
-    if not KINDS[test].combines:
-        refuse_several(f"a {test} test", one)
     if isinstance(one, Collection):
         return one
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
-    return recommended(len(KINDS[test].kernels)) if is_auto(one) else as_estimator(one)
+    return recommended(test) if is_auto(one) else as_estimator(one)
 
 
 def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> dict[str, Any]:

@@ -33,8 +33,8 @@ class Kind:
         Arguments that no other test has.
     forms : tuple of str
         The arguments that say which form of the statistic, and how the kernel is evaluated.
-    combines : bool
-        Whether it combines several estimators, kernels or bandwidths.
+    candidates : bool
+        Whether a list of kernels or bandwidths holds candidates to combine, and not one for each variable.
     counted : str
         What the sizes ``n`` of a power study count.
     permuted : str
@@ -56,7 +56,7 @@ class Kind:
     restrictions: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     forms: tuple[str, ...] = ("form", "gram", "rank")
-    combines: bool = False
+    candidates: bool = True
     counted: str = "observations"
     permuted: str = "observations permuted"
     several: str = "hypotheses"
@@ -104,7 +104,6 @@ TWO_SAMPLE = Kind(
     estimates=("X", "Y"),
     several_samples=True,
     restrictions=("blocks", "paired", "groups"),
-    combines=True,
     counted="observations in X",
     permuted="rows of both samples exchanged",
     several="columns",
@@ -120,7 +119,6 @@ INDEPENDENCE = Kind(
     kernels=("kernel_x", "kernel_y"),
     bandwidths=("bandwidth_x", "bandwidth_y"),
     restrictions=("blocks", "groups", "shift"),
-    combines=True,
     counted="pairs",
     permuted="rows of Y permuted",
     several="pairs of columns",
@@ -146,6 +144,7 @@ JOINT = Kind(
     estimates=("rows",),
     kernels=("kernels",),
     bandwidths=("bandwidths",),
+    candidates=False,
     forms=(),
     counted="rows",
     permuted="rows of all variables but the first permuted",

@@ -18,6 +18,8 @@ GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
 _COLUMNS = 2  # of data whose Gram matrix has a low rank; with more it is full
 _LOW = 1000  # coordinates at most where nobody asked for a factor
+_SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
+_DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _MOST = 3000  # coordinates beyond which a factor is no longer one
 
 
@@ -37,6 +39,8 @@ class Gram:
         What a reader of the result should know.
     found : ndarray, shape (N, rank), optional
         Coordinates of the observations where they were found on the way.
+    of : Gram, optional
+        That of the kernel whose features a kernel of the pooled sample takes.
     """
 
     name: str
@@ -44,12 +48,17 @@ class Gram:
     points: np.ndarray
     note: str | None = None
     found: np.ndarray | None = None
+    of: Gram | None = None
     _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
     def matrix(self, workers: int = 1) -> np.ndarray:
         """The Gram matrix of the observations; evaluated once, whoever asks."""
         if not self._evaluated:
-            self._evaluated.append(np.ascontiguousarray(self.kernel.gram_matrix(self.points, workers)))
+            if self.of is not None and isinstance(self.kernel, PooledKernel):
+                matrix = self.kernel.of_gram(self.of.matrix(workers))
+            else:
+                matrix = self.kernel.gram_matrix(self.points, workers)
+            self._evaluated.append(np.ascontiguousarray(matrix))
         return self._evaluated[0]
 
     def coordinates(self) -> np.ndarray | None:
@@ -104,7 +113,11 @@ class Grams:
         for _, _, before, gram in same:
             if before == asked:
                 return gram
-        found = choose_gram(kernel, points, **options)
+        if isinstance(kernel, PooledKernel) and not self.random:
+            inner = self(kernel.kernel, points, **{**wishes, "kernels": wishes.get("kernels", 1) + 1})
+            found = _of_pooled(kernel, inner, options)
+        else:
+            found = choose_gram(kernel, points, **options)
         dense = [one[3] for one in same if one[3].name == found.name == "dense"]
         if self.random:  # only the latest is remembered, so that what is drawn depends on the order of kernels alone
             self._known = [one for one in self._known if one[0] is not points or one[1] is kernel]
@@ -185,7 +198,7 @@ def choose_gram(
         matrices = kernels + 1  # there is a factorisation beside the Gram matrix
         asked: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng, "kernels": matrices}
         asked |= {"by_coordinates": by_coordinates, "unasked": unasked, "large": large, "columns": columns}
-        return _of_pooled(kernel, choose_gram(kernel.kernel, points, **asked, default_rank=default_rank), gram)
+        return _of_pooled(kernel, choose_gram(kernel.kernel, points, **asked, default_rank=default_rank), asked)
     if rank is not None:
         rank = count(rank, "rank", minimum=1)
         if gram in ("auto", "dense"):
@@ -252,20 +265,30 @@ def choose_gram(
     return Gram(gram, features, points, _note(f"an approximation by {most} random Fourier features"))
 
 
-def _of_pooled(kernel: PooledKernel, inner: Gram, gram: str) -> Gram:
-    """A kernel of the pooled sample by the coordinates of the kernel whose features it takes, or else dense."""
+def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gram:
+    """A kernel of the pooled sample from that whose features it takes: by coordinates, or by its Gram matrix."""
+    gram, points = options["gram"], inner.points
+    asked = gram != "auto"
     found = inner.coordinates()
-    most = _MOST if gram != "auto" else _LOW
-    if found is None or (gram == "auto" and kernel.columns(found.shape[1]) > most):
-        return Gram("dense", kernel, inner.points)
-    if kernel.columns(found.shape[1]) > most:
+    if found is None:
+        unasked = not asked and options["by_coordinates"] and options.get("unasked", True)
+        few = kernel.few(inner.matrix()) if unasked and len(points) >= _SEVERAL else None
+        return Gram("dense", kernel, points, of=inner) if few is None else Gram("factor", few[0], points, found=few[1])
+    assert isinstance(inner.kernel, FiniteRank)
+    rank, most = found.shape[1], _MOST if asked else _LOW
+    if kernel.columns(rank) <= most:
+        features, coordinates = kernel.of_features(inner.kernel, found)
+        return Gram(inner.name, features, points, inner.note, np.ascontiguousarray(coordinates))
+    if asked:
         raise ValueError(
-            f"gram={gram!r}: {kernel!r} has {kernel.columns(found.shape[1])} coordinates where its kernel has "
-            f"{found.shape[1]}, more than {most}; give a smaller rank, or use gram='dense'"
+            f"gram={gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its kernel has {rank}, more than "
+            f"{most}; give a smaller rank, or use gram='dense'"
         )
-    assert inner.embedded is not None and isinstance(inner.embedded, FiniteRank)
-    features, coordinates = kernel.of_features(inner.embedded, found)
-    return Gram(inner.name, features, inner.points, inner.note, np.ascontiguousarray(coordinates))
+    short = kernel.shortened(inner.kernel, found, most) if len(points) > _DENSE else None
+    if short is None:
+        return Gram("dense", kernel, points)
+    note = _note(f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance")
+    return Gram("factor", short[0], points, note, np.ascontiguousarray(short[1]))
 
 
 def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
