@@ -55,10 +55,11 @@ def two_sample_test_columns(
         ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
         false rejection), "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky" (the false discovery rate).
     estimator, kernel, form
-        As in :func:`two_sample_test`, for every column.
+        As in :func:`two_sample_test`, for every column; the statistic of several estimators, and of "auto", is minus
+        the decimal logarithm of the smallest weighted p-value among them.
     bandwidth : float, sequence of float or "median"
         One for every column, or one for all; "median" is the median distance of that column.
-    scale : {None, "sd", "mad", "rank"} or sequence of float, optional
+    scale : {None, "sd", "mad", "rank", "deviation"} or sequence of float, optional
         Units of the columns, as in :func:`two_sample_test`.
     n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are

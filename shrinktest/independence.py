@@ -54,7 +54,7 @@ def independence_test(
     bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
         One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
         holds candidates.
-    scale : {None, "sd", "mad", "rank"} or list, optional
+    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
         Units of the columns, as in :func:`two_sample_test`: a name for all variables, or a list with one entry for
         each (a name, None, or one number for every column).
     form : {"auto", "biased", "unbiased"}
@@ -110,8 +110,10 @@ def independence_test(
     are allowed that the test could never reject at ``alpha`` it is an error.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
-    combines, whatever the data, S-COSE ("skmse") with the nine pairs of Gaussian kernels whose bandwidths are a
-    quarter, a half and twice the median of each variable; the widest pair has weight 2, the others 1.
+    combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
+    Gaussian with twice the median bandwidth (weight 5), whitened (4), :class:`Energy` of ranks (2), whitened with half
+    the median bandwidth, and whitened Laplacian (1 each).  Four have a fine kernel for one variable and a wide one for
+    the other, which is what finds curves (1 each).
 
     Examples
     --------

@@ -33,13 +33,14 @@ def joint_independence_test(
     ----------
     *variables : array_like, shape (n, p_l) or (n,)
         Two variables or more, row i of all belonging together.
-    estimator : str, MeanEstimator or callable, default "kme"
-        How the mean of the features that dependence lives in is estimated (see Notes): "kme" is dHSIC.
+    estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
+        How the mean of the features that dependence lives in is estimated (see Notes): "kme" is dHSIC.  Several are
+        combined into one test, as in :func:`independence_test`; "auto" is the combination that is recommended.
     kernels : str, Kernel, callable, or a list with one of these for every variable, default "gaussian"
         As ``kernel`` in :func:`two_sample_test`.
     bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable
         One bandwidth per variable, so that the test does not depend on units.
-    scale : {None, "sd", "mad", "rank"} or list, optional
+    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
         Units of the columns, as in :func:`two_sample_test`: a name for all variables, or a list with one entry for
         each (a name, None, or one number for every column).
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory

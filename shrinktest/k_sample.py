@@ -51,7 +51,7 @@ def k_sample_test(
         "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
         "equal": every distance counts the same, which gives small samples theirs.
     estimator, kernel, bandwidth, scale
-        As in :func:`two_sample_test`, one of each; the median is over all samples.
+        As in :func:`two_sample_test`, also lists and "auto"; the median is over all samples.
     form : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
         "pooled".

@@ -60,12 +60,12 @@ def independence_matrix(
     method : str, default "westfall-young"
         How p-values are adjusted, as in :func:`two_sample_test_columns`.
     estimator, form
-        As in :func:`independence_test`, for every pair.
+        As in :func:`independence_test`, for every pair; of several estimators as in :func:`two_sample_test_columns`.
     kernel_x, kernel_y : str, Kernel or callable, default "gaussian"
         For the columns of X and of Y; ``kernel_y`` is ``kernel_x`` if not given.
     bandwidth_x, bandwidth_y : float, sequence of float or "median"
         One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
-    scale : {None, "sd", "mad", "rank"} or list, optional
+    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
         Units of the columns, as in :func:`independence_test`; numbers for the columns of X alone where Y is not given.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`independence_test`; "omit" drops rows that miss a value in any column.

@@ -48,15 +48,17 @@ def two_sample_test(
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
         "auto" is the combination that is recommended, with kernels of its own (see the notes).
     kernel : str, Kernel or callable, or list of these, default "gaussian"
-        "gaussian", "laplacian", "linear", "polynomial", a kernel object, or a function ``(X, Y) -> Gram matrix``.
-    bandwidth : float, "median", multiple of it, tuple or array, list of these, or "grid"
+        A name (see :func:`~shrinktest.kernels.as_kernel`), such as "gaussian", "whitened" or "energy", a kernel object,
+        or a function ``(X, Y) -> Gram matrix``.
+    bandwidth : float, "median", "neighbours", multiple of these, tuple or array, list of these, or "grid"
         For kernels given by name; "median": its square is the median squared distance of the pooled sample;
-        "0.5 * median": half of that length.  A tuple or an array holds one number per column, a list holds
-        candidates to combine, and "grid" stands for five from narrow to wide
-        (:func:`~shrinktest.kernels.bandwidth_grid`).
-    scale : {None, "sd", "mad", "rank"} or sequence of float, optional
+        "neighbours": the median distance to the nearest tenth; "0.5 * median": half of that length.  A tuple or an
+        array holds one number per column, a list holds candidates to combine, and "grid" stands for five from narrow to
+        wide (:func:`~shrinktest.kernels.bandwidth_grid`).
+    scale : {None, "sd", "mad", "rank", "deviation"} or sequence of float, optional
         Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample, or one
-        number for every column; "rank" replaces every column by its mid-ranks.  No label goes into them, so that the
+        number for every column; "rank" replaces every column by its mid-ranks, "deviation" by its distances from the
+        median, so that only spread is compared.  No label goes into them, so that the
         level stays exact.  A column with one value only has no weight, and a note says so.
     form : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
@@ -141,9 +143,13 @@ def two_sample_test(
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
-    p-value is exact however many there are.  ``estimator="auto"`` combines, whatever the data, Gaussian kernels of the
-    median bandwidth with the standard mean (weight 4) and with one Landweber step (t = 1, weight 2), and the standard
-    mean with half and a quarter of that bandwidth (weight 1 each).
+    p-value is exact however many there are.
+
+    ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean: of the Gaussian kernel with
+    the median bandwidth (weight 8), the same of ranks (3) and whitened (3); of whitened kernels with the bandwidth of
+    near neighbours (3) and half of it (2); and of :class:`SecondOrder` and :class:`Depth` kernels with that bandwidth
+    and of the deviations from the median (1 each).  Members whose Gram matrix does not fit into ``max_memory`` are left
+    out, and a note says so.
 
     Examples
     --------

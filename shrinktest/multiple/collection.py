@@ -106,6 +106,11 @@ class Collection:
         object.__setattr__(self, "members", members)
 
     @property
+    def label(self) -> str:
+        """What tables of results call it."""
+        return f"{len(self.members)} statistics combined"
+
+    @property
     def weights(self) -> np.ndarray:
         """Weights of the members, shape (k,)."""
         return np.array([member.weight for member in self.members])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, level
-from shrinktest.estimators import MeanEstimator
 from shrinktest.nulls.multiplicity import scores, step_down
 from shrinktest.results.kinds import kind_of
 from shrinktest.results.result import plain_json, versions
@@ -51,7 +50,8 @@ class MultipleTestsResult:
         How far below an observed statistic still counts as a tie.
     exact : bool
         Whether all relabellings were enumerated.
-    estimator : MeanEstimator
+    estimator : MeanEstimator or Collection
+        Of a collection, the statistics are minus the decimal logarithms of the smallest weighted p-values.
     n_observations : tuple of int
         Sizes of the samples, or the number of rows.
     alpha : float
@@ -85,7 +85,7 @@ class MultipleTestsResult:
     null_distributions: np.ndarray
     tolerances: np.ndarray
     exact: bool
-    estimator: MeanEstimator
+    estimator: Any
     n_observations: tuple[int, ...]
     alpha: float
     rng: dict[str, Any]
@@ -173,7 +173,7 @@ class MultipleTestsResult:
         ]
         head = (
             f"Kernel {self.test} tests of {len(self)} {kind_of(self.test).several}",
-            f"Estimator:     {self.estimator!r}",
+            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {count} ({how}), {within}shared by all tests",
             f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
