@@ -1,4 +1,4 @@
-"""Power beside other tests: ``auto``, kme and whitened kernels against MMDAgg, MMD-FUSE, dcor and hyppo, paired."""
+"""Power beside other tests: "auto", kme and whitened kernels against MMDAgg, MMD-FUSE, dcor and hyppo, paired."""
 
 from __future__ import annotations
 
@@ -435,9 +435,9 @@ def page(tables) -> list[str]:
         "significantly below it (exact McNemar test, p < .01). Intervals, counts and paired differences are in the "
         "data.",
         "Ours: `auto`; `kme`, the default; `whitened`, the default with `Whitened()` (for independence on both "
-        "variables). MMDAgg, MMD-FUSE and HSICAgg were written for this comparison after their papers; HSICAgg "
-        "permutes all pairs, where the paper flips signs on halves of the data. The others are calls of dcor and "
-        "hyppo, with permutations (`auto=False`). hyppo's `Hsic` has the bandwidth of x for y, too.",
+        "variables). MMDAgg, MMD-FUSE, HSICAgg and the energy test were written for this comparison after their "
+        "papers; HSICAgg permutes all pairs, where the paper flips signs on halves of the data. The others are calls "
+        "of dcor and hyppo, with permutations (`auto=False`). hyppo's `Hsic` has the bandwidth of x for y, too.",
         "## Two samples",
         better(rates["two-sample"]),
         means(rates["two-sample"]),
@@ -482,7 +482,7 @@ def page(tables) -> list[str]:
 
 LOOKS = {
     "kme": ("o", "#9A9A9A"),
-    "energy (dcor)": ("v", "#56B4E9"),
+    "energy": ("v", "#56B4E9"),
     "distance covariance (dcor)": ("v", "#56B4E9"),
     "Hsic (hyppo)": ("^", "#CC79A7"),
     "MGC (hyppo)": ("P", "#F0B400"),
