@@ -78,8 +78,14 @@ def mmdagg(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> b
     return bool((statistics[0] > critical).any())
 
 
-def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10, sharp: bool = False) -> bool:
-    """MMD-FUSE of Biggs, Schrab and Gretton (NeurIPS 2023): a soft maximum over Gaussian and Laplace kernels."""
+def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> bool:
+    """MMD-FUSE of Biggs, Schrab and Gretton (NeurIPS 2023): a soft maximum over Gaussian and Laplace kernels.
+
+    After the code of the authors, whose published powers this one has.  It multiplies the statistics by lambda =
+    sqrt(n (n - 1)), n the smaller size, once more than the formula of the paper does, if N_k is the mean of the squared
+    kernel values; without that the maximum is softer, and power is lost (the mixture: .41 in place of .55, published
+    .635).
+    """
     pooled, masks = np.vstack([x, y]), splits(len(x), len(y), resamples, rng)
     n = min(len(x), len(y))
     sharpness = np.sqrt(n * (n - 1))
@@ -93,7 +99,7 @@ def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10, sharp:
         for width in np.linspace(narrow, wide, number):
             gram = np.exp(distances / width**power)
             np.fill_diagonal(gram, 0.0)
-            scale = np.sqrt(np.einsum("ij,ij->", gram, gram)) / (sharpness**2 if sharp else sharpness)
+            scale = np.sqrt(np.einsum("ij,ij->", gram, gram)) / sharpness**2
             columns.append(unbiased_mmd(gram, masks) / scale)
     found = logsumexp(sharpness * np.stack(columns), axis=0)
     return bool((found >= found[0]).mean() <= alpha)

@@ -436,8 +436,9 @@ def page(tables) -> list[str]:
         "data.",
         "Ours: `auto`; `kme`, the default; `whitened`, the default with `Whitened()` (for independence on both "
         "variables). MMDAgg, MMD-FUSE, HSICAgg and the energy test were written for this comparison after their "
-        "papers; HSICAgg permutes all pairs, where the paper flips signs on halves of the data. The others are calls "
-        "of dcor and hyppo, with permutations (`auto=False`). hyppo's `Hsic` has the bandwidth of x for y, too.",
+        "papers, MMD-FUSE with the constants of its authors' code; HSICAgg permutes all pairs, where the paper flips "
+        "signs on halves of the data. The others are calls of dcor and hyppo, with permutations (`auto=False`). "
+        "hyppo's `Hsic` has the bandwidth of x for y, too.",
         "## Two samples",
         better(rates["two-sample"]),
         means(rates["two-sample"]),
