@@ -77,7 +77,7 @@ CELLS = [
             ("digits, all and 0 to 5, 7, 9", 200),
             ("breast cancer, four weak columns", 150),
             ("wine, ash and magnesium", 8),
-            ("wine, as measured", 5),
+            ("wine, as measured", 12),
             ("diabetes, by sex", 15),
             ("affairs, some and none", 20),
             ("votes of 1996", 100),
@@ -93,8 +93,8 @@ CELLS = [
         for cell in (
             ("sine-4pi", d.HyppoSimulation("sine-4pi"), 100),
             ("sine-16pi", d.HyppoSimulation("sine-16pi"), 100),
-            ("perturbed dependence, P = 1", d.PerturbedDependence(perturbations=1), 100),
-            ("perturbed dependence, P = 2", d.PerturbedDependence(perturbations=2), 200),
+            ("perturbed dependence, P = 1", d.PerturbedDependence(perturbations=1), 40),
+            ("perturbed dependence, P = 2", d.PerturbedDependence(perturbations=2), 100),
             ("Eckerle4", d.EckerleSubsample(bandwidth="median"), 11),
         )
     ),
@@ -132,6 +132,11 @@ PUBLISHED = [
     ("bimodal column", 1000, "best", 1.00, 0, "SP25"),
 ]
 KEYS = ["group", "cell", "d", "sizes"]
+
+
+def columns(cell: Cell) -> int:
+    """Number of columns of the first sample or variable."""
+    return cell.design.sample(0, min(cell.n, 4))[0].shape[1]
 
 
 def trial(test: str, design, n: int, number: int, wanted: list[str]) -> list[tuple]:
@@ -191,7 +196,7 @@ def one(args, cell: Cell, null: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     n = min(cell.n, QUICK) if args.quick else cell.n
     design = cell.design.null() if null else cell.design
     trials = 2 * args.trials if null else args.trials
-    dimension = getattr(cell.design, "dimension", 1)
+    dimension = columns(cell)
     place = f"{cell.test}-{cell.group}-{cell.name}-{dimension}-{n}{'-null' if null else ''}"
     place = "".join(c if c.isalnum() else "-" for c in place)
     result = power_study(
@@ -516,7 +521,7 @@ def draw(rates: pd.DataFrame):
         ax.set(title=title, xlabel="power at level .05", xlim=(-0.02, 1.02), ylim=(places[-1] - 1.0, 0.0))
         ax.grid(linewidth=0.3)
         ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(loc="upper center", bbox_to_anchor=(0.4, -0.05), ncols=4, frameon=False, fontsize=8)
+        ax.legend(loc="upper center", bbox_to_anchor=(0.3, -0.05), ncols=3, frameon=False, fontsize=8)
     return figure
 
 
@@ -530,7 +535,7 @@ def main() -> None:
         groups = dict.fromkeys((cell.test, cell.group) for cell in CELLS)
         cells = [cell for group in groups for cell in [cell for cell in CELLS if cell[:2] == group][:3]]
     chosen = [(cell, False) for cell in cells]
-    chosen += [(cell, True) for cell in cells if (cell.name, getattr(cell.design, "dimension", 1)) in LEVELS]
+    chosen += [(cell, True) for cell in cells if (cell.name, columns(cell)) in LEVELS]
     for i, (cell, null) in enumerate(chosen, 1):
         start = time.perf_counter()
         found.append(one(args, cell, null))

@@ -125,9 +125,9 @@ def test_rows_are_drawn_without_replacement(name):
 
 
 def test_names_of_cells_are_their_own():
-    keys = [(c.test, c.group, c.name, getattr(c.design, "dimension", 1), c.n) for c in leaderboard.CELLS]
+    keys = [(c.test, c.group, c.name, leaderboard.columns(c), c.n) for c in leaderboard.CELLS]
     assert len(set(keys)) == len(keys)
-    names = {(c.name, getattr(c.design, "dimension", 1)) for c in leaderboard.CELLS}
+    names = {(c.name, leaderboard.columns(c)) for c in leaderboard.CELLS}
     assert set(leaderboard.LEVELS) <= names
     assert {row[:2] for row in leaderboard.PUBLISHED} <= names
 
