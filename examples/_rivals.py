@@ -81,10 +81,10 @@ def mmdagg(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> b
 def fuse(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> bool:
     """MMD-FUSE of Biggs, Schrab and Gretton (NeurIPS 2023): a soft maximum over Gaussian and Laplace kernels.
 
-    After the code of the authors, whose published powers this one has.  It multiplies the statistics by lambda =
-    sqrt(n (n - 1)), n the smaller size, once more than the formula of the paper does, if N_k is the mean of the squared
-    kernel values; without that the maximum is softer, and power is lost (the mixture: .41 in place of .55, published
-    .635).
+    After the code of the authors, which multiplies the statistics by lambda = sqrt(n (n - 1)), n the smaller size, once
+    more than the formula of the paper does if N_k is the mean of the squared kernel values.  Without that the maximum
+    is softer, and power is far from what was published: of 100 data sets of the mixture (``Corners(scale=1.6)``, 500 +
+    500) 41 are rejected with 299 permutations in place of 55, and 58 with 999; published is .635 with 2000.
     """
     pooled, masks = np.vstack([x, y]), splits(len(x), len(y), resamples, rng)
     n = min(len(x), len(y))
