@@ -2,7 +2,7 @@
 
 A study that has run leaves data files and a page, and the page is a function of the data files: every study has a
 ``NAME``, a ``TITLE`` and ``page(tables)``, and ``python examples/_study.py`` writes all pages again without running
-anything.
+anything.  A study with a ``LEAD`` has its picture after so many parts of the page, and otherwise after all of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def store(args: argparse.Namespace, name: str) -> Path | None:
     return args.store / f"{name}.sqlite"
 
 
-def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None) -> None:
+def write(
+    args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None, lead: int | None = None
+) -> None:
     """Print the page; unless it is a quick run, write it with its data files and its figure.
 
     ``tables`` is what the page is made of: a data frame, which goes to ``data/name.csv``, or a dict of such, with the
@@ -50,7 +52,7 @@ def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tab
     trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
     command = f"python examples/{Path(sys.argv[0]).name}{trials}"
     tables = tables if isinstance(tables, dict) else {"": tables}
-    page = text(name, title, parts, tables, command, figure is not None)
+    page = text(name, title, parts, tables, command, figure is not None, lead)
     print(page)
     if args.out is None:
         return
@@ -63,12 +65,13 @@ def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tab
     (args.out / f"{name}.md").write_text(page, encoding="utf-8")
 
 
-def text(name: str, title: str, parts: list[str], tables, command: str, figure: bool) -> str:
-    """The page of a study: its parts, the picture, and where the numbers are."""
+def text(name: str, title: str, parts: list[str], tables, command: str, figure: bool, lead: int | None = None) -> str:
+    """The page of a study: its parts, the picture (after ``lead`` of them, or all), and where the numbers are."""
     files = [f"[`{file(name, key)}`]({file(name, key)})" for key in sorted(tables)]
     picture = [f"![{title}](figures/{name}.png)"] if figure else []
     where = f"Written by `{command}`; the numbers are in {' and '.join(files)}.\n"
-    return "\n\n".join([f"# {title}", *parts, *picture, where])
+    lead = len(parts) if lead is None else lead
+    return "\n\n".join([f"# {title}", *parts[:lead], *picture, *parts[lead:], where])
 
 
 def file(name: str, key: str) -> str:
@@ -107,7 +110,7 @@ def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
     old = (folder / f"{name}.md").read_text(encoding="utf-8")
     command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --trials \d+)?)`;", old)[1]
     figure = (folder / "figures" / f"{name}.png").exists()
-    return text(name, study.TITLE, study.page(tables), tables, command, figure)
+    return text(name, study.TITLE, study.page(tables), tables, command, figure, getattr(study, "LEAD", None))
 
 
 def studies(folder: Path = ROOT / "docs") -> list[str]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from _rivals import mmdagg
 from _study import markdown, options, store, write
 from joblib import Parallel, delayed
-from scipy.spatial.distance import pdist, squareform
 from scipy.stats import binom, binomtest
 from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS, distinct
 
@@ -52,45 +52,6 @@ def weighted(weight: float) -> Collection:
     """The recommended collection for two samples with another weight for its first member."""
     first, *others = recommended(1).members
     return Collection([replace(first, weight=weight), *others])
-
-
-def mmdagg(x, y, alpha: float, rng, resamples: int = 300, number: int = 10) -> bool:
-    """MMDAgg of Schrab et al. (JMLR 24, 2023): Gaussian and Laplace kernels, uniform weights, permutations.
-
-    Unbiased statistics; the level of the single tests is found by bisection on a second set of permutations.
-    """
-    m, n = len(x), len(y)
-    pooled = np.vstack([x, y])
-    masks = np.zeros((2 * resamples + 1, m + n))
-    masks[0, :m] = 1.0
-    for row in masks[1:]:
-        row[rng.permutation(m + n)[:m]] = 1.0
-    columns = []
-    for metric in ("euclidean", "cityblock"):
-        flat = pdist(pooled, metric)
-        ordered, distances = np.sort(np.where(flat == 0.0, np.median(flat), flat)), squareform(flat)
-        narrow, wide = ordered[int(0.05 * len(flat))] / 2.0, ordered[int(0.95 * len(flat))] * 2.0
-        for width in np.geomspace(narrow, wide, number):
-            gram = np.exp(-((distances / width) ** (2 if metric == "euclidean" else 1)))
-            np.fill_diagonal(gram, 0.0)
-            inside = masks @ gram
-            xx, along = (inside * masks).sum(axis=1), inside.sum(axis=1)
-            xy, yy = along - xx, gram.sum() - 2.0 * along + xx
-            columns.append(xx / (m * (m - 1)) + yy / (n * (n - 1)) - 2.0 * xy / (m * n))
-    statistics = np.stack(columns, axis=1)
-    first, second = np.sort(statistics[: resamples + 1], axis=0), statistics[resamples + 1 :]
-
-    def critical(level: float):
-        return first[max(int(np.ceil((resamples + 1) * (1.0 - level / len(columns)))) - 1, 0)]
-
-    low, high = 0.0, float(len(columns))
-    for _ in range(50):
-        middle = (low + high) / 2.0
-        if (second > critical(middle)).any(axis=1).mean() <= alpha:
-            low = middle
-        else:
-            high = middle
-    return bool((statistics[0] > critical(low)).any())
 
 
 def compared_with(args, design, n: int, null: bool, name: str, alpha: float = 0.05) -> np.ndarray:
