@@ -74,7 +74,7 @@ def soft_maximum(ranks, heights, weights):
 
 
 def mahalanobis(ranks, heights, weights):
-    """MMMD (Chatterjee and Bhattacharya 2025): the length of the vector of statistics, by their covariance."""
+    """MMMD of [CB25]: the length of the vector of statistics, by their covariance."""
     covariance = np.cov(heights.T) + 1e-5 * np.eye(heights.shape[1])
     return np.einsum("ij,ij->i", heights @ np.linalg.inv(covariance), heights)
 
@@ -99,7 +99,7 @@ WAYS = {
 
 
 def generalised(x, y, rng) -> np.ndarray:
-    """GPK (Song and Chen 2023): mean kernel values within X and within Y as one vector, by its covariance.
+    """GPK of [SC24]: mean kernel values within X and within Y as one vector, by its covariance.
 
     Gaussian kernel of the median bandwidth; moments over the splits that are drawn, the observed one among them.
     """
@@ -446,9 +446,9 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         why(rates),
         "### Other ways to judge several kernels",
         "The same members on the same permutations, judged in other ways, each with an exact p-value: the smallest "
-        "rank with equal weights; the soft maximum of MMD-FUSE and the Mahalanobis length of MMMD, of statistics in "
-        "units of their standard deviations; Cauchy's and Fisher's combinations of ranks. GPK stands alone, with a "
-        "Gaussian kernel. Differences from `auto`, bold where the exact McNemar test has p < .01.",
+        "rank with equal weights; the soft maximum of MMD-FUSE [B23] and the Mahalanobis length of MMMD [CB25], of "
+        "statistics in units of their standard deviations; Cauchy's and Fisher's combinations of ranks. GPK [SC24] "
+        "stands alone, with a Gaussian kernel. Differences from `auto`, bold where the exact McNemar test has p < .01.",
         markdown(ways_table(tables["ways"])),
         ways_in_short(tables["ways"]),
         "None of them is built in: what any of them gains elsewhere it loses against shifts, which the weights of the "
