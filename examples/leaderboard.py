@@ -35,8 +35,8 @@ TESTS = {"two-sample": two_sample_test, "independence": independence_test}
 RESAMPLES = {"two-sample": 299, "independence": 199}
 #: Tests that look at quantiles far out, with as many permutations as were published, and as many again.
 MORE = {"MMDAgg": 500, "HSICAgg": 500}
-FEWER = {"MGC (hyppo)": 10}  # the number of data sets is divided by this
-LONG = {"HSICAgg": 50}  # the largest sample of which it takes no more time than all others together
+#: Slow tests: beyond so many observations the number of data sets is divided by the second number (0: none).
+SLOW = {"MGC (hyppo)": (0, 10), "Dcorr (hyppo)": (50, 5), "Hsic (hyppo)": (50, 5), "HSICAgg": (50, 0)}
 QUICK = 16  # the largest sample of a quick run
 
 
@@ -153,7 +153,7 @@ def rivals_of(args, test: str, n: int) -> dict:
     return {
         label: rival
         for label, rival in installed(test).items()
-        if n <= LONG.get(label, n) and (not args.quick or KNOWN[test][label][1] == "numpy")
+        if _trials(1, label, n) and (not args.quick or KNOWN[test][label][1] == "numpy")
     }
 
 
@@ -170,7 +170,7 @@ def theirs(args, cell: Cell, design, n: int, trials: int, place: str) -> pd.Data
     done = {row[:2] for row in rows}
     tasks = []
     for number in range(trials):
-        rivals = [label for label in rivals_of(args, cell.test, n) if number < _trials(trials, label)]
+        rivals = [label for label in rivals_of(args, cell.test, n) if number < _trials(trials, label, n)]
         if wanted := [label for label in rivals if (number, label) not in done]:
             tasks.append(delayed(trial)(cell.test, design, n, number, wanted))
     with parallel_config("loky", n_jobs=args.workers or usable_cores(), inner_max_num_threads=1):
@@ -181,12 +181,13 @@ def theirs(args, cell: Cell, design, n: int, trials: int, place: str) -> pd.Data
             with path.open("a", encoding="utf-8") as file:
                 file.writelines("\t".join(map(str, row)) + "\n" for row in found)
     table = pd.DataFrame(rows, columns=["trial", "label", "rejected", "seconds"])
-    asked = [number < _trials(trials, label) for number, label in zip(table["trial"], table["label"], strict=True)]
+    asked = [number < _trials(trials, label, n) for number, label in zip(table["trial"], table["label"], strict=True)]
     return table[asked]
 
 
-def _trials(trials: int, label: str) -> int:
-    return max(2, trials // FEWER.get(label, 1))
+def _trials(trials: int, label: str, n: int) -> int:
+    beyond, part = SLOW.get(label, (n, 1))
+    return trials if n <= beyond else max(2, trials // part) if part else 0
 
 
 def one(args, cell: Cell, null: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -424,8 +425,8 @@ def page(tables) -> list[str]:
     pairs = {test: pairs[(pairs["test"] == test) & ~pairs["null"]] for test in sides}
     ahead = {test: behind(pairs[test]) for test in sides}
     trials = rates["two-sample"]["trials"].max()
-    few = rates["independence"].groupby("label")["trials"].max()
-    few = [f"{label} {count}" for label, count in few.items() if count < trials]
+    few = rates["independence"].groupby("label")["trials"].min()
+    few = [f"{label} {count} at least" for label, count in few.items() if count < trials]
     twenty = rates["independence"][rates["independence"]["group"].isin(TWENTY)]
     return [
         in_short(rates, ahead),
@@ -440,7 +441,7 @@ def page(tables) -> list[str]:
         "Ours: `auto`; `kme`, the default; `whitened`, the default with `Whitened()` (for independence on both "
         "variables). MMDAgg, MMD-FUSE, HSICAgg and the energy test were written for this comparison after their "
         "papers, MMD-FUSE with the constants of its authors' code; HSICAgg permutes all pairs, where the paper flips "
-        f"signs on halves of the data, and was run up to n = {LONG['HSICAgg']}. The others are calls of dcor and "
+        f"signs on halves of the data, and was run up to n = {SLOW['HSICAgg'][0]}. The others are calls of dcor and "
         "hyppo, with permutations (`auto=False`). hyppo's `Hsic` has the bandwidth of x for y, too.",
         "## Two samples",
         better(rates["two-sample"]),
