@@ -112,7 +112,6 @@ CELLS = [
 LEVELS = (
     ("shift by 1, one", 2),
     ("shift by 1, larger sample", 10),
-    ("digits, all and 0 1 3 5 7 9", 64),
     ("step", 1),
 )
 #: Cell, test, power, data sets it was estimated from (0: not known), source.
