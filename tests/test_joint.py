@@ -14,9 +14,11 @@ from shrinktest import (
     KME,
     MKME,
     SKMSE,
+    Collection,
     Gaussian,
     IteratedTikhonov,
     Linear,
+    Member,
     independence_test,
     joint_independence_test,
 )
@@ -29,6 +31,7 @@ RNG = np.random.default_rng(8)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)
 Z = np.sign(Y) * np.abs(RNG.normal(size=12)) + 0.3 * X[:, 0]
 WIDTHS = [1.1, 0.8, 0.9]
+PAIR = Collection([Member("kme", ("gaussian", "laplacian"))])
 
 
 def halved(gram):

@@ -32,6 +32,7 @@ from shrinktest.nulls.restricted import RestrictedPartitions, Strata
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
 POINTS[:6] += [1.0, 0.0]
+PAIR = Collection([Member("kme", ("gaussian", "laplacian"))])
 
 
 def split(*sizes):
