@@ -120,7 +120,7 @@ def deviation(Z):
 
 
 def neighbour_bandwidth(Z, distance=math.dist):
-    """Median over the rows of the distance to the k-th nearest of the n - 1 others, k the n - 1 over ten rounded up.
+    """Root of the median over the rows of the squared distance to the k-th nearest of the n - 1 others, k the n - 1 over ten rounded up.
 
     Where that is zero it is the distance to the nearest row that differs.
     """
@@ -129,7 +129,7 @@ def neighbour_bandwidth(Z, distance=math.dist):
         away = sorted(distance(Z[i], Z[j]) for j in range(len(Z)) if j != i)
         reach = away[math.ceil((len(Z) - 1) / 10) - 1]
         found.append(reach if reach > 0 else min(value for value in away if value > 0))
-    return float(np.median(found))
+    return math.sqrt(np.median(np.square(found)))
 
 
 def median_bandwidth(Z):
