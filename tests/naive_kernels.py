@@ -120,9 +120,9 @@ def deviation(Z):
 
 
 def neighbour_bandwidth(Z, distance=math.dist):
-    """Root of the median over the rows of the squared distance to the k-th nearest of the n - 1 others, k the n - 1 over ten rounded up.
+    """Root of the median over the rows of the squared distance to the k-th nearest of the n - 1 others.
 
-    Where that is zero it is the distance to the nearest row that differs.
+    k is a tenth of n - 1, rounded up. Where that is zero it is the distance to the nearest row that differs.
     """
     found = []
     for i in range(len(Z)):

@@ -63,7 +63,7 @@ def test_rows_that_are_all_apart_by_one_number():
 
 @pytest.mark.parametrize("rows", [[1.0], np.ones(6), np.ones((6, 2))])
 def test_rows_without_a_distance(rows):
-    with pytest.raises(ValueError, match="at least 2 rows|all observations are equal"):
+    with pytest.raises(ValueError, match=r"at least 2 rows|all observations are equal"):
         neighbour_bandwidth(rows)
 
 
