@@ -80,7 +80,7 @@ class KME(ScaledMean):
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         if not isinstance(kernel, FiniteRank):
-            kernel.diagonal(points)  # raises for points that the kernel cannot take
+            kernel.check(points)
         return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), kernel)
 
 

@@ -142,6 +142,10 @@ class Kernel(ABC):
         parts = [np.diag(self(X[start : start + 32])) for start in range(0, len(X), 32)]
         return np.concatenate(parts)
 
+    def check(self, X: Array) -> None:
+        """Raise ValueError for rows X (n, d) that the kernel cannot take."""
+        self.diagonal(X)
+
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), for kernels that have it in closed form."""
         raise ValueError(

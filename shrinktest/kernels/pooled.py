@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike
 from shrinktest._validate import Array, complete_points
 from shrinktest.kernels.base import FiniteRank, Kernel
 
-BLOCK = 2**20  # kernel values computed at a time
+_BLOCK = 2**20  # kernel values computed at a time
+_NEAR = 2**15  # values that stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,9 @@ class PooledKernel(Kernel):
             )
         return self
 
+    def check(self, X: Array) -> None:
+        self.kernel.check(X)
+
     @abstractmethod
     def of_gram(self, gram: Array) -> Array:
         """Its Gram matrix of the pooled sample, from that of the other kernel, which is left as it is."""
@@ -87,8 +91,11 @@ class PooledKernel(Kernel):
         """Inner products of the features of the pooled sample about their mean, a new array."""
         rows = gram.mean(axis=1)
         means, whole = self._known.setdefault("means", (rows, float(rows.mean())))
-        values = gram - means[:, None]
-        values -= means - whole
+        values, others, step = np.empty_like(gram), means - whole, max(1, _NEAR // len(gram))
+        for k in range(0, len(gram), step):  # some rows at a time, which stay in the cache
+            some = slice(k, k + step)
+            np.subtract(gram[some], means[some, None], out=values[some])
+            values[some] -= others
         return values
 
     def _centred(self, X: Array, Y: Array) -> Array:
@@ -109,7 +116,7 @@ class PooledKernel(Kernel):
 
     def _mean_at(self, X: Array) -> Array:
         pooled = self._pooled()
-        step = max(1, BLOCK // len(pooled))
+        step = max(1, _BLOCK // len(pooled))
         return np.concatenate([self.kernel(X[k : k + step], pooled).mean(axis=1) for k in range(0, len(X), step)])
 
     @property

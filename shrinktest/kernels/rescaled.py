@@ -111,6 +111,9 @@ class Rescaled(Kernel):
     def diagonal(self, X: Array) -> Array:
         return self.kernel.diagonal(self.moved(X))
 
+    def check(self, X: Array) -> None:
+        self.kernel.check(X)  # there are as many columns as before
+
     def of_features(self, features: FiniteRank) -> FiniteRank:
         """The kernel by coordinates of what its columns become."""
         return RescaledFeatures(features, self)

@@ -75,15 +75,18 @@ class Whitened(PooledKernel):
     def of_gram(self, gram: Array) -> Array:
         from scipy.linalg.lapack import dlauum
 
-        ridge, half, dimension = self._factored(gram)
+        ridge, half = self._factored(gram)
         size = len(gram)
-        inverse, _ = dlauum(half, lower=True, overwrite_c=True)  # of Kc + N c I, below the diagonal
-        inverse *= -(float(size) ** 2) * ridge / dimension
-        inverse[np.diag_indices(size)] += size / dimension
-        values = np.tril(inverse)
-        values += np.tril(inverse, -1).T
+        inverse, _ = dlauum(half, lower=True, overwrite_c=True)  # of Kc + N c I; above the diagonal it is 0
+        own = np.array(np.diagonal(inverse))
+        dimension = size * (1.0 - ridge * float(own.sum()))
+        values = np.add(inverse.T, inverse, order="C")
+        values[np.diag_indices(size)] = own
+        values *= -(float(size) ** 2) * ridge / dimension
         values += 1.0
-        return np.ascontiguousarray(values)
+        values[np.diag_indices(size)] += size / dimension
+        self._known["dimension"] = dimension
+        return values
 
     def diagonal(self, X: Array) -> Array:
         ridge, _, dimension = self._factor()
@@ -112,13 +115,14 @@ class Whitened(PooledKernel):
 
     def _factor(self) -> tuple[float, Array, float]:
         """The ridge c, the lower Cholesky factor L of Kc + N c I, and the effective dimension."""
-        if "factor" not in self._known:
-            self._factored(self.kernel(self._pooled()))
-        found: tuple[float, Array, float] = self._known["factor"]
-        return found
+        if "dimension" not in self._known:
+            ridge, half = self._factored(self.kernel(self._pooled()))
+            self._known["dimension"] = len(half) * (1.0 - ridge * float(np.square(half).sum()))
+        ridge, factor = self._known["factor"]
+        return ridge, factor, self._known["dimension"]
 
-    def _factored(self, gram: Array) -> tuple[float, Array, float]:
-        """The ridge, L^-1 and the effective dimension, from the other kernel's Gram matrix of the pooled sample."""
+    def _factored(self, gram: Array) -> tuple[float, Array]:
+        """The ridge and L^-1, from the other kernel's Gram matrix of the pooled sample."""
         from scipy.linalg.lapack import dtrtri
 
         values = self._centred_gram(gram)
@@ -126,10 +130,9 @@ class Whitened(PooledKernel):
         ridge = self._ridge(float(np.trace(values)) / size)
         values[np.diag_indices(size)] += size * ridge
         factor = _cholesky(values, self)
+        self._known["factor"] = ridge, factor
         half, _ = dtrtri(factor, lower=True)
-        dimension = size * (1.0 - ridge * float(np.square(half).sum()))
-        self._known["factor"] = ridge, factor, dimension
-        return ridge, half, dimension
+        return ridge, half
 
     def _solved(self, X: Array) -> Array:
         """L^-1 kc(Z, X), shape (N, n)."""

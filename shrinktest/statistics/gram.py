@@ -40,7 +40,7 @@ class Gram:
     found : ndarray, shape (N, rank), optional
         Coordinates of the observations where they were found on the way.
     of : Gram, optional
-        That of the kernel whose features a kernel of the pooled sample takes.
+        That of the kernel whose features a kernel of the pooled sample takes, or of the one whose columns are rescaled.
     """
 
     name: str
@@ -54,10 +54,12 @@ class Gram:
     def matrix(self, workers: int = 1) -> np.ndarray:
         """The Gram matrix of the observations; evaluated once, whoever asks."""
         if not self._evaluated:
-            if self.of is not None and isinstance(self.kernel, PooledKernel):
-                matrix = self.kernel.of_gram(self.of.matrix(workers))
-            else:
+            if self.of is None:
                 matrix = self.kernel.gram_matrix(self.points, workers)
+            else:
+                matrix = self.of.matrix(workers)
+                if isinstance(self.kernel, PooledKernel):
+                    matrix = self.kernel.of_gram(matrix)
             self._evaluated.append(np.ascontiguousarray(matrix))
         return self._evaluated[0]
 
@@ -191,7 +193,7 @@ def choose_gram(
             by_coordinates=by_coordinates, unasked=unasked, large=large, columns=columns, default_rank=default_rank,
         )  # fmt: skip
         if inner.name == "dense":
-            return Gram("dense", kernel, points)
+            return Gram("dense", kernel, points, of=inner)
         assert isinstance(inner.kernel, FiniteRank)
         return Gram(inner.name, kernel.of_features(inner.kernel), points, inner.note, inner.found)
     if isinstance(kernel, PooledKernel):

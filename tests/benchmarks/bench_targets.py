@@ -236,6 +236,41 @@ def test_fkmse_against_kme(race, threads, tiny, loo):
     )
 
 
+# ------------------------------------------------------------------------------------------ combining
+
+
+@pytest.mark.parametrize(("n", "most"), [(25, 12), (500, 15), (2000, 25)])
+def test_auto_against_kme(race, threads, tiny, n, most):
+    resamples = tiny(999, 39)
+    X, Y = samples.two(tiny(n), 10)
+    threads(CORES)
+    race(
+        TARGETS,
+        f"auto against kme, {n} + {n} points, 10-d, B = 999",
+        ("two workers", splitting(X, Y, "auto", resamples)),
+        ("kme", splitting(X, Y, resamples=resamples)),
+        agreement.unequal_work,
+        measure="cost",
+        target=f"<= {most}",
+    )
+
+
+def test_auto_against_mmdagg(race, threads, tiny):
+    resamples = tiny(999, 39)
+    X, Y = samples.two(tiny(500), 10)
+    theirs = peers.mmdagg()
+    threads(CORES)
+    race(
+        TARGETS,
+        "auto, 500 + 500 points, 10-d, B = 999, against MMDAgg in numpy with as many permutations",
+        ("two workers", splitting(X, Y, "auto", resamples)),
+        ("MMDAgg, 20 kernels", lambda: theirs(X, Y, resamples, CORES)),
+        agreement.unequal_work,
+        measure="cost",
+        target="<= 0.2",
+    )
+
+
 # --------------------------------------------------------------------------------------------- workers
 
 

@@ -1,0 +1,154 @@
+"""Level of the kernels of the pooled sample, of units, and of "auto": every test on data without a difference.
+
+4000 null data sets a cell, of half Gaussian and half Cauchy data (or counts, where there are to be ties), each tested
+with 99 permutations.  The level is how often p <= .05.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from _study import markdown, options, write
+from joblib import Parallel, delayed
+from new_tests_levels import ALPHA, COMMON, RESAMPLES, numbers, of_blocks, region, rejections
+
+from shrinktest import (
+    Depth,
+    Energy,
+    Gaussian,
+    SecondOrder,
+    Whitened,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+)
+from shrinktest._machine import usable_cores
+
+NAME = "kernel_levels"
+TITLE = "Level of whitened and other kernels, and of auto"
+#: Label to the kernel of every variable, and what else the tests are told.
+KERNELS = {
+    "whitened, lam .1": (Whitened(), {}),
+    "whitened, lam .001": (Whitened(Gaussian("neighbours"), 0.001), {}),
+    "second order": (SecondOrder(), {}),
+    "depth": (Depth(), {}),
+    "energy": (Energy(), {}),
+    "ranks": (Gaussian(), {"scale": "rank"}),
+    "deviations": (Gaussian(), {"scale": "deviation"}),
+    "auto": None,
+}
+
+
+def counts(rng, heavy, *shape):
+    """Small counts, or zeros and ones: data with many ties."""
+    return rng.binomial(1, 0.4, shape).astype(float) if heavy else rng.poisson(1.5, shape).astype(float)
+
+
+def told(label: str, names: tuple[str, ...]) -> dict:
+    """The arguments of a test whose kernels have these names."""
+    if KERNELS[label] is None:
+        return {"estimator": "auto", **COMMON}
+    kernel, more = KERNELS[label]
+    return {**dict.fromkeys(names, kernel), **more, **COMMON}
+
+
+def samples(rng, heavy, sizes, drawn, label):
+    test = two_sample_test if len(sizes) == 2 else k_sample_test
+    return test(*(drawn(rng, heavy, n, 2) for n in sizes), rng=rng, **told(label, ("kernel",))).pvalue
+
+
+def in_blocks(rng, heavy, label):
+    labels = [np.repeat(np.arange(4), shares) for shares in ((4, 3, 2, 3), (2, 3, 4, 3))]
+    x, y = np.split(of_blocks(rng, heavy, np.concatenate(labels), 2), 2)
+    return two_sample_test(x, y, blocks=labels, rng=rng, **told(label, ("kernel",))).pvalue
+
+
+def in_pairs(rng, heavy, label):
+    shared = 3.0 * numbers(rng, heavy, 14, 2)
+    x, y = (shared + numbers(rng, heavy, 14, 2) for _ in range(2))
+    return two_sample_test(x, y, paired=True, rng=rng, **told(label, ("kernel",))).pvalue
+
+
+def pairs(rng, heavy, drawn, label):
+    x, y = (drawn(rng, heavy, 18, 2) for _ in range(2))
+    return independence_test(x, y, rng=rng, **told(label, ("kernel_x", "kernel_y"))).pvalue
+
+
+def pairs_in_blocks(rng, heavy, label):
+    labels = np.repeat(np.arange(4), 5)
+    x, y = (of_blocks(rng, heavy, labels, 2) for _ in range(2))
+    return independence_test(x, y, blocks=labels, rng=rng, **told(label, ("kernel_x", "kernel_y"))).pvalue
+
+
+def joint(rng, heavy, label):
+    return joint_independence_test(*numbers(rng, heavy, 3, 14), rng=rng, **told(label, ("kernels",))).pvalue
+
+
+OF_AUTO = (
+    ("three samples, 6 + 8 + 10", samples, {"sizes": (6, 8, 10), "drawn": numbers}),
+    ("independence, 4 blocks of 5", pairs_in_blocks, {}),
+    ("joint, 3 variables, n = 14", joint, {}),
+)
+
+
+def cases():
+    """Name, label of the kernel, function and arguments of every case."""
+    for label in KERNELS:
+        for name, function, arguments in (
+            ("two samples, 12 + 12", samples, {"sizes": (12, 12), "drawn": numbers}),
+            ("two samples, 8 + 16", samples, {"sizes": (8, 16), "drawn": numbers}),
+            ("two samples, 8 + 16, ties", samples, {"sizes": (8, 16), "drawn": counts}),
+            ("two samples in 4 blocks", in_blocks, {}),
+            ("14 pairs", in_pairs, {}),
+            ("independence, n = 18", pairs, {"drawn": numbers}),
+            ("independence, n = 18, ties", pairs, {"drawn": counts}),
+            *OF_AUTO * (label == "auto"),
+        ):
+            yield name, label, function, {**arguments, "label": label}
+
+
+def page(tables) -> list[str]:
+    """What the page says, from the levels of all cases."""
+    table = tables[""]
+    trials = int(table["trials"].max())
+    low, high = region(trials)
+    wide = table.assign(cell=[f"{r.level:.4f}{'' if r.inside else ' (outside)'}" for r in table.itertuples()])
+    wide = (
+        wide.pivot(index="test", columns="kernel", values="cell")
+        .loc[list(dict.fromkeys(table["test"])), [*KERNELS]]
+        .fillna("")
+    )
+    outside = table[~table["inside"]]
+    above = int((outside["level"] > ALPHA).sum())
+    ties = int(outside["test"].str.endswith("ties").sum())
+    return [
+        f"The tests reject true hypotheses as often as they may: {int(table['inside'].sum())} of {len(table)} cells "
+        f"are inside [{low:.4f}, {high:.4f}], in which an exact test is with probability 99.9 %, and {above} above it."
+        + (f" {len(outside) - above} are below, {ties} of them with ties." if len(outside) > above else ""),
+        markdown(wide.reset_index()),
+        f"{trials} null data sets a cell, {RESAMPLES} permutations, level {ALPHA:g}; two columns a sample or variable, "
+        "half of the data sets Gaussian and half Cauchy. With ties: half small counts, half zeros and ones; "
+        "permutations that give the same statistic all count, so that the level may then be lower. Observations of a "
+        "block, and of a pair, share what it adds to them, and are permuted within it.",
+    ]
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=4000, quick=4)
+    work = list(cases())
+    parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
+    jobs = [(i, part) for i in range(len(work)) for part in parts]
+    counted = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
+    low, high = region(args.trials)
+    rows = []
+    for i, (name, label, _, _) in enumerate(work):
+        level = sum(count for (j, _), count in zip(jobs, counted, strict=True) if i == j) / args.trials
+        rows.append({"test": name, "kernel": label, "level": level, "trials": args.trials})
+        rows[-1]["inside"] = bool(low <= level <= high)
+    table = pd.DataFrame(rows)
+    write(args, NAME, TITLE, page({"": table}), table)
+
+
+if __name__ == "__main__":
+    main()
