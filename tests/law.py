@@ -231,7 +231,7 @@ def cases():
         "function": {"estimator": ["kme", half]},
     }
     for (test, run), (name, given) in itertools.product(TESTS.items(), lists.items()):
-        if test.split()[0] not in ("two", "independence"):
+        if test.split()[0] not in ("two", "independence") and name != "auto":
             continue
         options = dict(given)
         if "GRID" in options:
@@ -239,6 +239,7 @@ def cases():
             options |= {"bandwidth": grid} if test.startswith("two") else {"bandwidth_x": grid, "bandwidth_y": grid}
         for route, given in {"auto": {}, **{one: ROUTES[one] for one in ("dense", "factor", "nystrom")}}.items():
             yield f"{test} | list {name} | {route}", lambda r=run, o=options, g=given: r(**common | o | g)
+    yield "joint | list auto", lambda: joint(11)(estimator="auto", **common)
     heavy = st.Collection([st.Member("kme", "gaussian", 3.0), st.Member(st.FKMSE(lam_cov=0.3), st.Laplacian(1.0))])
     yield "two equal | collection", lambda: TESTS["two equal"](estimator=heavy, **common)
     mixed = {"kernel": ["gaussian", "laplacian"], "bandwidth": ["median", "2 * median"]}
@@ -258,13 +259,12 @@ def cases():
                 x[:, :1], x[:, 1:] ** 2 + 0.4 * x[:, :1] ** 2, estimator=e, rng=2, n_resamples=99, workers=1
             ),
         )
-        if estimator != "auto":
-            yield (
-                f"k of {size} | {estimator}",
-                lambda x=x, y=y, e=estimator: st.k_sample_test(
-                    x[:30], x[30:], y, estimator=e, rng=2, n_resamples=99, workers=1
-                ),
-            )
+        yield (
+            f"k of {size} | {estimator}",
+            lambda x=x, y=y, e=estimator: st.k_sample_test(
+                x[:30], x[30:], y, estimator=e, rng=2, n_resamples=99, workers=1
+            ),
+        )
 
 
 def answer(run):

@@ -70,6 +70,68 @@ def second_order(function, X, Y, Z):
     return centred(gram(function, X, Y), at_x, at_y, middle) ** 2
 
 
+def depth(function, X, Y, Z):
+    """1 + u(x) u(y), u the mean of function(., z) over Z, less its mean over Z, in standard deviations over Z."""
+
+    def depths(P):
+        return np.array([sum(function(p, z) for z in Z) / len(Z) for p in P])
+
+    of_z = depths(Z)
+    mean = sum(of_z) / len(Z)
+    sd = math.sqrt(sum((value - mean) ** 2 for value in of_z) / len(Z))
+    return np.array([[1 + (x - mean) / sd * (y - mean) / sd for y in depths(Y)] for x in depths(X)])
+
+
+def energy(X, Y, origin):
+    """|x - o| + |y - o| - |x - y|."""
+    return gram(lambda x, y: math.dist(x, origin) + math.dist(y, origin) - math.dist(x, y), X, Y)
+
+
+def energy_distance(X, Y):
+    """2 E|X - Y| - E|X - X'| - E|Y - Y'|, means over all pairs, those of a point with itself included."""
+    between, in_x, in_y = (
+        sum(math.dist(a, b) for a in A for b in B) / (len(A) * len(B)) for A, B in ((X, Y), (X, X), (Y, Y))
+    )
+    return 2 * between - in_x - in_y
+
+
+def distance_covariance(X, Y):
+    """The squared one: the mean of the products of the doubly centred distances."""
+    n, centred_ones = len(X), []
+    for Z in (X, Y):
+        D = gram(math.dist, Z, Z)
+        centred_ones.append(
+            [[D[i, j] - sum(D[i]) / n - sum(D[j]) / n + sum(map(sum, D)) / n**2 for j in range(n)] for i in range(n)]
+        )
+    A, B = centred_ones
+    return sum(A[i][j] * B[i][j] for i in range(n) for j in range(n)) / n**2
+
+
+def deviation(Z):
+    """Distances from the median of the column, over their mean."""
+    out = np.empty(Z.shape)
+    for j in range(Z.shape[1]):
+        column = sorted(Z[:, j])
+        n = len(column)
+        middle = (column[(n - 1) // 2] + column[n // 2]) / 2
+        away = [abs(value - middle) for value in Z[:, j]]
+        out[:, j] = [value / (sum(away) / n) for value in away]
+    return out
+
+
+def neighbour_bandwidth(Z, distance=math.dist):
+    """Root of the median over the rows of the squared distance to the k-th nearest of the n - 1 others.
+
+    k is a tenth of n - 1, rounded up. Where that is zero it is the distance to the nearest row that differs.
+    """
+    found = []
+    for i in range(len(Z)):
+        away = sorted(distance(Z[i], Z[j]) for j in range(len(Z)) if j != i)
+        reach = away[math.ceil((len(Z) - 1) / 10) - 1]
+        found.append(reach if reach > 0 else min(value for value in away if value > 0))
+    return math.sqrt(np.median(np.square(found)))
+
+
 def median_bandwidth(Z):
     """Square root of the median squared distance over pairs i < j (erratum E16).
 

@@ -53,6 +53,30 @@ def overall(statistics):
     return sum(precedes(pair, best[0]) for pair in best) / len(best)
 
 
+def overall_weighted(statistics, weights, tolerance):
+    """Share of rows whose smallest score is as small as that of row 0.
+
+    The score of a statistic is its tail rank, less half of how high it lies among all heights (from 0 to 1), over its
+    share of the weights; statistics within the tolerance of their column are ties: all count as the least of them.
+    """
+    rows, k = statistics.shape
+    ranks, clean = tail_ranks(statistics, tolerance), np.empty((rows, k))
+    for j in range(k):
+        for b in range(rows):
+            clean[b, j] = min(v for v in statistics[:, j] if v >= statistics[b, j] - tolerance[j])
+    high = np.empty((rows, k))
+    for j in range(k):
+        mean = sum(statistics[:, j]) / rows
+        sd = (sum((v - mean) ** 2 for v in statistics[:, j]) / rows) ** 0.5
+        high[:, j] = [(v - mean) / sd for v in clean[:, j]]
+    low, top = min(map(min, high)), max(map(max, high))
+    share = [weight * k / sum(weights) for weight in weights]
+    best = [
+        min((ranks[b, j] - 0.5 * (high[b, j] - low) / (top - low)) / share[j] for j in range(k)) for b in range(rows)
+    ]
+    return sum(one <= best[0] * (1 + 1e-9) for one in best) / rows
+
+
 def step_down(statistics):
     """Westfall and Young (1993), algorithm 2.8, on pairs (rank, height): one intersection after the other."""
     ranks, high, k = tail_ranks(statistics), heights(statistics), statistics.shape[1]

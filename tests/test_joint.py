@@ -14,9 +14,11 @@ from shrinktest import (
     KME,
     MKME,
     SKMSE,
+    Collection,
     Gaussian,
     IteratedTikhonov,
     Linear,
+    Member,
     independence_test,
     joint_independence_test,
 )
@@ -29,6 +31,7 @@ RNG = np.random.default_rng(8)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)
 Z = np.sign(Y) * np.abs(RNG.normal(size=12)) + 0.3 * X[:, 0]
 WIDTHS = [1.1, 0.8, 0.9]
+PAIR = Collection([Member("kme", ("gaussian", "laplacian"))])
 
 
 def halved(gram):
@@ -174,9 +177,11 @@ def test_workers_and_units_do_not_change_the_result():
         ((X, Y, Z), {"kernels": ["gaussian", "linar", "linear"]}, r"kernels\[1\] must be one of"),
         ((X, Y, Z), {"estimator": SKMSE(tuning="pooled")}, "tuning='pooled' tunes once"),
         ((X, Y, Z), {"max_memory": 100}, "max_memory=100 bytes; use a random part of the data, or raise max_memory"),
-        ((X, Y, Z), {"estimator": "auto"}, "joint_independence_test combines no statistics"),
-        ((X, Y, Z), {"estimator": ["kme", "skmse"]}, "joint_independence_test combines no statistics"),
-        ((X, Y, Z), {"bandwidths": ["median", "grid", "median"]}, "joint_independence_test combines no statistics"),
+        ((X, Y, Z), {"estimator": "auto", "kernels": "laplacian"}, r"leave out kernels\[0\] and bandwidths\[0\]"),
+        ((X, Y, Z), {"estimator": "auto", "stopping": "curtailed"}, "leave stopping out"),
+        ((X, Y, Z), {"estimator": PAIR}, "the test has 3 variables, and Member.* has kernels for 2"),
+        ((X, Y, Z), {"estimator": ["kme", "kme"]}, r"estimator holds KME\(\) twice"),
+        ((X, Y, Z), {"bandwidths": ["median", "grid", "median"]}, "joint_independence_test takes no candidates"),
         ((X, Y, Z), {"bandwidths": [1.0, 0.0, 1.0]}, r"bandwidths\[1\] must be a finite number > 0"),
     ],
 )

@@ -32,6 +32,7 @@ from shrinktest.nulls.restricted import RestrictedPartitions, Strata
 RNG = np.random.default_rng(5)
 POINTS = RNG.normal(size=(40, 2)) * [1.0, 0.5]
 POINTS[:6] += [1.0, 0.0]
+PAIR = Collection([Member("kme", ("gaussian", "laplacian"))])
 
 
 def split(*sizes):
@@ -316,10 +317,11 @@ def test_frames_are_matched_by_name_and_missing_rows_left_out():
         ([[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]], {}, "the samples: all observations are equal"),
         (split(5, 5, 5), {"comparison": "pair"}, "comparison must be one of 'pairs', 'pooled'.*mean 'pairs'"),
         (split(5, 5, 5), {"weights": "size"}, "weights must be one of 'sizes', 'equal'"),
-        (split(5, 5, 5), {"estimator": "auto"}, "k_sample_test combines no statistics .* one kernel and one bandwidth"),
-        (split(5, 5, 5), {"estimator": Collection([Member("kme")])}, "k_sample_test combines no statistics"),
-        (split(5, 5, 5), {"bandwidth": [0.5, 1.0]}, "k_sample_test combines no statistics"),
-        (split(5, 5, 5), {"kernel": ["gaussian", "laplacian"]}, "k_sample_test combines no statistics"),
+        (split(5, 5, 5), {"estimator": "auto", "bandwidth": 2.0}, "leave out kernel and bandwidth"),
+        (split(5, 5, 5), {"estimator": "auto", "stopping": "curtailed"}, "leave stopping out"),
+        (split(5, 5, 5), {"estimator": PAIR}, "the test has 1 variable, and Member.* has kernels for 2"),
+        (split(5, 5, 5), {"bandwidth": [0.5, 1.0]}, r"may be 2 candidates or one bandwidth for each of 2 columns"),
+        (split(5, 5, 5), {"kernel": ["gaussian", "gaussian"]}, "a candidate counts once"),
         (split(5, 5, 5), {"comparison": "pooled", "form": "unbiased"}, "exists for comparison='pairs'"),
     ],
 )

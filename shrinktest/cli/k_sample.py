@@ -6,8 +6,9 @@ import argparse
 
 from shrinktest import k_sample_test
 from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples
-from shrinktest.cli.options import COLUMNS, add_kernel, add_restrictions, add_test_options, arguments, one_bandwidth
+from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
+from shrinktest.cli.values import bandwidth
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import K_SAMPLE
 
@@ -22,7 +23,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
     add_restrictions(command, K_SAMPLE.name)
-    add_kernel(command)
+    add_kernels(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         comparison=args.comparison,
         weights=args.weights,
         kernel=args.kernel,
-        bandwidth=one_bandwidth(args),
+        bandwidth=bandwidth(args.bandwidth),
         **labels_in(tables, labels),
         **arguments(args),
     )

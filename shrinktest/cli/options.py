@@ -18,8 +18,12 @@ DEFAULTS: dict[str, Any] = {
     **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": None},
 }
 
-KERNELS = "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01) or second-order"
+KERNELS = (
+    "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01), second-order, depth or "
+    "energy"
+)
 STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
+_WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
 COLUMNS = "such as a,b or 1:13 (default: all)"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
@@ -112,7 +116,7 @@ def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
 
 def add_kernel(command: argparse.ArgumentParser, suffix: str = "") -> None:
     """Add the options of one kernel and its bandwidth; ``suffix`` says of which variable."""
-    what = "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2"
+    what = f"{_WIDTHS}, a number, or one number per column such as 0.5,2"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=KERNELS)
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
 
@@ -122,8 +126,8 @@ def add_kernels(command: argparse.ArgumentParser, suffix: str = "") -> None:
     what = f"{KERNELS}; several such as gaussian,laplacian are combined"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", type=names, default="gaussian", help=what)
     what = (
-        "median (default), a multiple such as 0.5*median, a number, or one number per column such as 0.5,2; may be "
-        "repeated: several are combined, grid is five"
+        f"{_WIDTHS}, a number, or one number per column such as 0.5,2; may be repeated: several are combined, grid is "
+        "five"
     )
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
 

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.kernels.bandwidths import RULES
+
 
 def list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     """A reader of numbers that are separated by commas."""
@@ -38,13 +40,13 @@ def resamples(text: str) -> int | float:
 
 def width(text: str) -> str | float | tuple[float, ...]:
     """One bandwidth: a word such as ``0.5*median``, a number, or one number per column."""
-    if text == "grid" or "median" in text:
+    if text == "grid" or any(rule in text.lower() for rule in RULES):
         return text
     try:
         widths = tuple(float(width) for width in text.split(","))
     except ValueError:
-        message = f"must be median, such as 0.5*median, grid, a number, or numbers such as 0.5,2; got {text!r}"
-        raise argparse.ArgumentTypeError(message) from None
+        message = "must be median, neighbours, such as 0.5*median, grid, a number, or numbers such as 0.5,2"
+        raise argparse.ArgumentTypeError(f"{message}; got {text!r}") from None
     return widths if len(widths) > 1 else widths[0]
 
 

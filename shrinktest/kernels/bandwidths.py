@@ -123,7 +123,8 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
 
     Notes
     -----
-    Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.
+    Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.  Of the two
+    distances in the middle of an even number it is the squares that are averaged, as for `median_bandwidth`.
 
     Examples
     --------

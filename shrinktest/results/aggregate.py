@@ -83,7 +83,7 @@ class AggregateResult(TestResult):
         """The members (pandas): estimator, kernel, bandwidth, form, statistic, pvalue, adjusted, weight.
 
         For independence kernel and bandwidth are those of both variables: kernel_x, kernel_y, bandwidth_x,
-        bandwidth_y.
+        bandwidth_y; of several variables they are numbered: kernel_0, kernel_1, and so on.
         """
         import pandas as pd
 
@@ -95,12 +95,10 @@ class AggregateResult(TestResult):
 
     def _row(self, i: int) -> dict[str, Any]:
         member = self.members[i]
-        pair = isinstance(member.kernel, tuple)
-        kernels = member.kernel if pair else (member.kernel,)
-        suffixes = ("_x", "_y") if pair else ("",)
-        named = zip(suffixes, kernels, strict=True)
+        kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
+        suffixes = [f"_{name.lower()}" if name else "" for name in self.kind.kernel_names(len(kernels))]
+        named = list(zip(suffixes, kernels, strict=True))
         names: dict[str, Any] = {f"kernel{suffix}": kernel.label for suffix, kernel in named}
-        named = zip(suffixes, kernels, strict=True)
         names |= {f"bandwidth{suffix}": getattr(kernel, "bandwidth", None) for suffix, kernel in named}
         return {
             "estimator": repr(member.estimator),

@@ -160,19 +160,16 @@ def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
             "--witness is a picture of one statistic",
         ),
         *(
-            ([*command, *options], "combines no statistics")
-            for command in (
-                ["k-sample", "a.csv", "c.csv"],
-                ["joint", "a.csv"],
-                ["columns", "a.csv", "c.csv"],
-                ["matrix", "a.csv"],
+            ([*command, "--bandwidth", "grid"], f"{name} takes no candidates for kernels and bandwidths")
+            for command, name in (
+                (["joint", "a.csv"], "joint_independence_test"),
+                (["columns", "a.csv", "c.csv"], "two_sample_test_columns"),
+                (["matrix", "a.csv"], "independence_matrix"),
             )
-            for options in (["--estimator", "auto"], ["--estimator", "kme,skmse"], ["--bandwidth", "grid"])
         ),
         *(
             ([*command, "--bandwidth", "1", "--bandwidth", "2"], f"which {command[0]} does not do")
             for command in (
-                ["k-sample", "a.csv", "c.csv"],
                 ["joint", "a.csv"],
                 ["columns", "a.csv", "c.csv"],
                 ["matrix", "a.csv"],
@@ -231,7 +228,8 @@ def test_help_has_what_the_command_heeds(run):
     }
     assert all("--gram" not in shown[command] for command in ("joint",))
     assert "--stopping" not in shown["matrix"] and "--stopping" in shown["joint"]
-    assert "are combined" in shown["calibrate"] and not any("are combined" in shown[c] for c in ("joint", "matrix"))
+    assert all("auto is the combination" in text for text in shown.values())
+    assert [command for command, text in shown.items() if "grid is five" in text] == ["calibrate", "k-sample"]
     assert "save a heat map" in shown["matrix"] and "save a picture of the p-values" in shown["calibrate"]
     assert "--estimator" in shown["k-sample"] and "--form" in shown["k-sample"]
 

@@ -29,7 +29,8 @@ from shrinktest.kernels import (
     bandwidth_grid,
     median_bandwidth,
 )
-from shrinktest.kernels import distance as distance_module
+from shrinktest.kernels import bandwidths as bandwidths_module
+from shrinktest.kernels import metric as metric_module
 
 
 def brownian(X, Y):
@@ -134,7 +135,7 @@ def test_distances_of_few_points_are_those_of_the_compiled_loops(n, m, d, kind, 
     x[0], y[0] = 3.0, 3.0
     few = kind(30.0)(x), kind(30.0)(x, y)
     grid = bandwidth_grid(x, 3) if n > 1 else ()
-    monkeypatch.setattr(distance_module, "_FEW", 0)
+    monkeypatch.setattr(metric_module, "_FEW", 0)
     many = kind(30.0)(x), kind(30.0)(x, y)
     for ours, theirs in zip(few, many, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-13, atol=1e-300)
@@ -148,11 +149,11 @@ def test_distances_are_exactly_symmetric(city):
     x = np.random.default_rng(7).normal(size=(30, 11))
     x[20:] = x[:10]
     out = np.empty((30, 30))
-    distance_module._plain_distances(x, np.ascontiguousarray(x.T), city, out)
+    metric_module._plain_distances(x, np.ascontiguousarray(x.T), city, out)
     np.testing.assert_array_equal(out, out.T)
     assert not np.diag(out).any() and not np.diag(out[20:, :10]).any()
     np.testing.assert_allclose(out, np.linalg.norm(x[:, None] - x, axis=2, ord=1 if city else None), rtol=1e-13)
-    np.testing.assert_array_equal(distance_module._pairs(x, city), out[np.triu_indices(30, 1)])
+    np.testing.assert_array_equal(metric_module.pairs(x, city), out[np.triu_indices(30, 1)])
 
 
 def test_large_offsets_do_not_cost_accuracy():
@@ -244,8 +245,8 @@ def test_the_generator_is_left_alone_when_all_pairs_are_used(monkeypatch):
     before = generator.bit_generator.state
     (Gaussian() + Laplacian()).resolve(X, generator)
     assert generator.bit_generator.state == before
-    monkeypatch.setattr(distance_module, "_ALL_PAIRS_UP_TO", 11)
-    monkeypatch.setattr(distance_module, "_ROWS_DRAWN", 5)
+    monkeypatch.setattr(bandwidths_module, "_ALL_PAIRS_UP_TO", 11)
+    monkeypatch.setattr(bandwidths_module, "_ROWS_DRAWN", 5)
     (Gaussian() + Laplacian()).resolve(X, generator)
     assert generator.bit_generator.state != before
 
@@ -265,7 +266,7 @@ def test_bandwidths_are_normalised_so_that_equal_ones_are_equal():
         (-1.0, ValueError, "> 0, got -1"),
         (np.nan, ValueError, "finite"),
         (np.inf, ValueError, "finite"),
-        ("mean", ValueError, r"'median', or such as '0.5 \* median' .*'grid'\); got 'mean'"),
+        ("mean", ValueError, r"'median', 'neighbours', or such as '0.5 \* median' .*'grid'\); got 'mean'"),
         ([1.0, 0.0], ValueError, "bandwidth of column 1 must be a finite number > 0"),
         ([], ValueError, "one number per column"),
         ([[1.0]], ValueError, "one number per column"),
@@ -526,7 +527,7 @@ def test_kernel_arguments_that_make_no_sense(kernel, bandwidth, error, message):
 @pytest.mark.parametrize("size", [1, 2, 2**14, 2**14 + 1, 60_000, 100_001])
 @pytest.mark.parametrize("kind", ["random", "sorted", "ties", "periodic", "two values", "heavy tails"])
 def test_median_of_many_values_is_the_median(size, kind):
-    rng, stride = np.random.default_rng(size), size // distance_module._SOME or 1  # of those looked at first
+    rng, stride = np.random.default_rng(size), size // bandwidths_module._SOME or 1  # of those looked at first
     values = {
         "random": lambda: rng.random(size),
         "sorted": lambda: np.sort(rng.normal(size=size) ** 2),
@@ -536,5 +537,5 @@ def test_median_of_many_values_is_the_median(size, kind):
         "heavy tails": lambda: rng.standard_cauchy(size) ** 2,
     }[kind]()
     before = values.copy()
-    assert distance_module._median(values) == np.median(values)
+    assert bandwidths_module._median(values) == np.median(values)
     assert np.array_equal(values, before)

@@ -11,6 +11,7 @@ import pytest
 import naive_kernels as naive
 from cases import WEIGHTED
 from shrinktest import (
+    Depth,
     Gaussian,
     Laplacian,
     Linear,
@@ -38,7 +39,7 @@ FUNCTIONS = {
     Linear(): lambda x, y: np.sum(x * y),
     Polynomial(2): lambda x, y: (np.sum(x * y) + 1) ** 2,
 }
-POOLED = [Whitened(), Whitened(lam=0.001), Whitened(Linear(), lam=2.0), SecondOrder(), SecondOrder(Linear())]
+POOLED = [Whitened(), Whitened(lam=0.001), Whitened(Linear(), lam=2.0), SecondOrder(), SecondOrder(Linear()), Depth()]
 
 
 def inner(n_resamples=99, **options):
@@ -129,7 +130,7 @@ def test_level_is_exact_over_all_splits(kernel, estimator):
 
 
 @pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
-@pytest.mark.parametrize("kernel", [Whitened(), SecondOrder()], ids=["whitened", "second-order"])
+@pytest.mark.parametrize("kernel", [Whitened(), SecondOrder(), Depth()], ids=["whitened", "second-order", "depth"])
 def test_every_estimator_of_weights_in_every_test(estimator, kernel):
     options = inner(39, estimator=estimator)
     results = [
@@ -165,7 +166,7 @@ def test_coordinates_give_the_test_of_the_gram_matrix(kernel, estimator):
     assert factor.statistic == pytest.approx(dense.statistic, rel=1e-6)
 
 
-@pytest.mark.parametrize("kernel", [Whitened(), SecondOrder()], ids=["whitened", "second-order"])
+@pytest.mark.parametrize("kernel", [Whitened(), SecondOrder(), Depth()], ids=["whitened", "second-order", "depth"])
 def test_independence_by_coordinates(kernel):
     options = inner(199, kernel_x=kernel, kernel_y=kernel)
     x, y = X[:, :1], X[:, 1:]

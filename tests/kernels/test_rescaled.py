@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from scipy.stats import median_abs_deviation, rankdata
 
+import naive_kernels as naive
 from cases import WEIGHTED
 from shrinktest import (
     MKME,
+    Depth,
+    Energy,
     Gaussian,
     Laplacian,
     Linear,
@@ -37,6 +40,7 @@ BY_HAND = {
     "sd": lambda Z: Z / Z.std(axis=0),
     "mad": lambda Z: Z / median_abs_deviation(Z, axis=0),
     "rank": lambda Z: (rankdata(Z, axis=0) - 0.5) / len(Z),
+    "deviation": naive.deviation,
     (1e6, 1.0, 1e-3): lambda Z: Z / UNITS,
 }
 
@@ -63,7 +67,7 @@ def test_two_and_more_samples_are_scaled_together(scale, kernel):
     same(k_sample_test(X, Y, THIRD, scale=scale, **options), k_sample_test(*three, **options))
 
 
-@pytest.mark.parametrize("scale", ["sd", "mad", "rank"])
+@pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
 def test_variables_are_scaled_by_themselves(scale):
     x, y = X[:9], Y
     hands = [by_hand(scale, z)[0] for z in (x, y)]
@@ -74,7 +78,7 @@ def test_variables_are_scaled_by_themselves(scale):
 
 
 @pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
-@pytest.mark.parametrize("scale", ["sd", "rank"])
+@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
 def test_every_estimator_of_weights(estimator, scale):
     options = {**OPTIONS, "estimator": estimator}
     found, expected = two_sample_test(X, Y, scale=scale, **options), two_sample_test(*by_hand(scale, X, Y), **options)
@@ -112,7 +116,7 @@ def test_columns_and_pairs_of_columns():
 
 
 @pytest.mark.parametrize("gram", ["dense", "factor", "nystrom", "rff"])
-@pytest.mark.parametrize("scale", ["sd", "rank"])
+@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
 def test_every_route(gram, scale):
     given = {**OPTIONS, "gram": gram, **({"rank": 5} if gram in ("nystrom", "rff") else {})}
     x, y = X[:, :1], Y[:, :1]
@@ -134,7 +138,7 @@ def test_lists_grids_and_auto():
 def test_ranks_do_not_see_monotone_transforms_and_units_not_units():
     ranked = two_sample_test(X, Y, scale="rank", **OPTIONS)
     same(two_sample_test(np.arctan(X / UNITS), np.arctan(Y / UNITS), scale="rank", **OPTIONS), ranked)
-    for scale in ("sd", "mad"):
+    for scale in ("sd", "mad", "deviation"):
         same(
             two_sample_test(X / UNITS, Y / UNITS, scale=scale, **OPTIONS), two_sample_test(X, Y, scale=scale, **OPTIONS)
         )
@@ -147,7 +151,7 @@ def test_a_column_in_millions_hides_nothing():
     assert two_sample_test(one, other, scale="sd", rng=0).pvalue == 0.001
 
 
-@pytest.mark.parametrize("scale", ["sd", "rank"])
+@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
 def test_level_is_exact_over_all_splits(scale):
     points, pvalues = np.random.default_rng(3).normal(size=(8, 2)) * [1.0, 100.0], []
     for members in itertools.combinations(range(8), 4):
@@ -161,7 +165,7 @@ def test_level_is_exact_over_all_splits(scale):
 
 def test_a_constant_column_has_no_weight_and_a_note():
     constant = [np.column_stack([sample, np.full(len(sample), 7.0)]) for sample in (X, Y)]
-    for scale in ("sd", "mad", "rank"):
+    for scale in ("sd", "mad", "rank", "deviation"):
         found = two_sample_test(*constant, scale=scale, **OPTIONS)
         same(found, two_sample_test(X, Y, scale=scale, **OPTIONS))
         assert f"X and Y: column 3 has one value only, and no weight (scale={scale!r})." in found.notes
@@ -174,12 +178,12 @@ def test_a_constant_column_has_no_weight_and_a_note():
 
 def test_the_witness_takes_points_in_the_units_of_the_data():
     points = np.vstack([X[:2], Y[:2]])
-    for scale in ("sd", "rank"):
+    for scale in ("sd", "rank", "deviation"):
         found = two_sample_test(X, Y, scale=scale, **OPTIONS)
         hands = by_hand(scale, X, Y)
         expected = two_sample_test(*hands, **OPTIONS).witness(np.vstack([hands[0][:2], hands[1][:2]]))
         np.testing.assert_allclose(found.witness(points), expected, rtol=1e-9)
-        assert found.contributions(rng=0)["share"].idxmax() == 1
+        assert scale == "deviation" or found.contributions(rng=0)["share"].idxmax() == 1
 
 
 def test_off_the_sample_ranks_lie_between_those_of_the_sample():
@@ -197,6 +201,7 @@ def test_power_studies_and_the_command_line(tmp_path, capsys):
     call = ["two-sample", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--seed", "0", "--resamples", "99"]
     for more, expected in (
         (["--scale", "sd"], {"scale": "sd"}),
+        (["--scale", "deviation"], {"scale": "deviation"}),
         (["--scale", "1e6,1,0.001"], {"scale": UNITS}),
         (["--kernel", "whitened", "--set", "lam=0.01"], {"kernel": Whitened(lam=0.01)}),
         (
@@ -213,6 +218,55 @@ def test_power_studies_and_the_command_line(tmp_path, capsys):
             assert code == 2 and "lam" in err
         else:
             assert f"{two_sample_test(X, Y, n_resamples=99, rng=0, **expected).pvalue:.4g}" in out
+
+
+# --- deviations ---------------------------------------------------------------------------------------------
+
+
+def test_deviations_see_spread_and_no_location():
+    rng = np.random.default_rng(1)
+    one, other = rng.normal(size=(2, 40, 3))
+    wide = two_sample_test(one, other * [1.0, 3.0, 1.0], scale="deviation", rng=0)
+    assert wide.pvalue == 0.001 and wide.contributions(rng=0)["share"].idxmax() == 1
+    points = rng.normal(size=8)
+    mirrored = two_sample_test(points, -points, scale="deviation", **OPTIONS)  # about the median 0 of both
+    assert mirrored.pvalue == 1.0
+
+
+def test_deviations_off_the_sample():
+    sample = np.array([[0.0], [1.0], [2.0], [7.0]])  # median 1.5, distances 1.5, 0.5, 0.5, 5.5 with mean 2
+    moved = Rescaled(Linear(), "deviation").resolve(sample).moved(np.array([[1.5], [-0.5], [11.5]]))
+    np.testing.assert_allclose(moved[:, 0], [0.0, 1.0, 5.0])
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(), Gaussian("neighbours"), Laplacian(), Energy(), Whitened(), Depth()])
+def test_deviations_that_are_all_equal_tell_nothing_and_break_nothing(kernel):
+    half = np.repeat([0.0, 1.0], 4)
+    found = two_sample_test(half, half[::-1], kernel=kernel, scale="deviation", **OPTIONS)
+    assert found.statistic == pytest.approx(0.0, abs=1e-12) and found.pvalue == 1.0
+    beside = np.random.default_rng(0).normal(size=(16, 1)) * np.repeat([1.0, 9.0], 8)[:, None]
+    both = np.hstack([np.tile([0.0, 1.0], 8)[:, None], beside])
+    with_it, without = (two_sample_test(Z[:8], Z[8:], scale="deviation", **OPTIONS) for Z in (both, beside))
+    same(with_it, without)  # the column has no weight
+    pairs = independence_test(half, np.arange(8.0), kernel_x=kernel, scale=["deviation", None], **OPTIONS)
+    assert pairs.pvalue == 1.0
+
+
+def test_a_test_of_columns_goes_on_beside_deviations_that_are_all_equal():
+    rng = np.random.default_rng(0)
+    x, y = np.tile([0.0, 1.0], 4), np.tile([1.0, 0.0], 4)
+    one, other = (np.column_stack([z, spread * rng.normal(size=8)]) for z, spread in ((x, 1.0), (y, 9.0)))
+    found = two_sample_test_columns(one, other, scale="deviation", **OPTIONS)
+    assert found.pvalues[0] == 1.0 and found.pvalues[1] < 0.05
+
+
+def test_scales_by_name_on_the_command_line(tmp_path, capsys):
+    np.savetxt(tmp_path / "x.csv", X, delimiter=",")
+    code = main(["joint", str(tmp_path / "x.csv"), "--scale", "deviation", "--seed", "0", "--resamples", "99"])
+    expected = joint_independence_test(*X.T, scale="deviation", n_resamples=99, rng=0)
+    assert code == 0 and f"{expected.pvalue:.4g}" in capsys.readouterr().out
+    code = main(["joint", str(tmp_path / "x.csv"), "--scale", "deviations"])
+    assert code == 2 and "Did you mean 'deviation'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

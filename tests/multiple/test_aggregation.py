@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
+from functools import partial
 
 import matplotlib
 import numpy as np
@@ -16,19 +18,24 @@ import naive_multiplicity
 from shrinktest import (
     FKMSE,
     KME,
-    SKMSE,
     AggregateResult,
     Collection,
+    Depth,
+    Energy,
     Gaussian,
     Landweber,
     Laplacian,
     Linear,
     Member,
+    SecondOrder,
+    Whitened,
     independence_test,
+    joint_independence_test,
+    k_sample_test,
     power_study,
     two_sample_test,
 )
-from shrinktest.kernels import bandwidth_grid
+from shrinktest.kernels import Rescaled, bandwidth_grid
 from shrinktest.multiple.collection import recommended
 from shrinktest.power import designs
 from small import POINTS, WIDTHS, samples, values
@@ -199,22 +206,49 @@ def test_level_in_simulation(form):
 
 
 def test_auto_is_fixed():
-    two, pairs = recommended(1), recommended(2)
-    assert two == Collection(
-        [
-            Member("kme", Gaussian(), weight=4),
-            Member("kme", Gaussian("median / 2")),
-            Member("kme", Gaussian("median / 4")),
-            Member(Landweber(t=1), Gaussian(), weight=2),
-        ]
-    )
-    assert len(pairs.members) == 9 and pairs.weights.tolist() == [1.0] * 8 + [2.0]
-    assert {member.estimator for member in pairs.members} == {SKMSE()}
+    near, wide, ranks = Gaussian("neighbours"), Gaussian("2 * median"), Rescaled(Energy(), "rank")
+    fine, fast = Whitened(Gaussian("0.5 * median"), 0.01), Whitened(Energy(), 0.001)
+    samples_ = [
+        Member("kme", Gaussian(), weight=8),
+        Member("kme", Rescaled(Gaussian(), "rank"), weight=3),
+        Member("kme", Whitened(Gaussian(), 0.1), weight=3),
+        Member("kme", Whitened(near, 0.01), weight=3),
+        Member("kme", Whitened(Gaussian("neighbours / 2"), 0.01), weight=2),
+        Member("kme", SecondOrder(near)),
+        Member("kme", Depth(near)),
+        Member("kme", Rescaled(Gaussian(), "deviation")),
+    ]
+    variables = [
+        Member("kme", wide, weight=5),
+        Member("kme", Whitened(Gaussian(), 0.1), weight=4),
+        Member("kme", ranks, weight=2),
+        Member("kme", Whitened(Gaussian("median / 2"), 0.1)),
+        Member("kme", Whitened(Laplacian(), 0.1)),
+    ]
+    curves = [Member("kme", kernels) for kernels in ((fine, wide), (wide, fine), (fast, ranks), (ranks, fast))]
+    expected = {
+        "two-sample": samples_, "k-sample": samples_, "independence": variables + curves,
+        "joint-independence": variables,
+    }  # fmt: skip
+    for name, members in expected.items():
+        assert recommended(name) == Collection(members)
+
+
+def test_auto_is_the_collection_that_is_recommended():
     X, Y = samples(6, 6)
-    assert two_sample_test(X, Y, estimator="auto", **FEW).estimator == two
-    assert independence_test(PAIRED_X, PAIRED_Y, estimator="auto", **FEW).estimator == pairs
-    given = two_sample_test(X, Y, estimator=two, **FEW)
-    assert values(given).tolist() == values(two_sample_test(X, Y, estimator="auto", **FEW)).tolist()
+    pairs = {"estimator": Collection([replace(m, kernel=m.kernels(2)) for m in recommended("independence").members])}
+    for name, run in (
+        ("two-sample", partial(two_sample_test, X, Y)),
+        ("k-sample", partial(k_sample_test, X[:4], X[4:], Y)),
+        ("independence", partial(independence_test, PAIRED_X, PAIRED_Y)),
+        ("joint-independence", partial(joint_independence_test, PAIRED_X, PAIRED_Y, PAIRED_X[:, 0] ** 2)),
+    ):
+        auto, given = run(estimator="auto", **FEW), run(estimator=recommended(name), **FEW)
+        assert values(auto).tolist() == values(given).tolist() and auto.adjusted.tolist() == given.adjusted.tolist()
+        assert auto.estimator == given.estimator and len(auto.members) == len(recommended(name).members)
+        assert auto.estimator.weights.tolist() == recommended(name).weights.tolist()
+        if name == "independence":
+            assert auto.estimator == pairs["estimator"]
 
 
 def test_auto_does_not_depend_on_units():
@@ -312,7 +346,7 @@ def test_the_result_is_a_test_result_and_more():
 
 
 def test_the_best_member_is_the_one_that_decided_where_adjusted_p_values_are_tied():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(44)
     X, Y = rng.normal(size=(20, 2)), 1.4 * rng.normal(size=(20, 2)) + 0.2
     found = two_sample_test(X, Y, estimator="auto", n_resamples=999, rng=0, workers=1)
     tied = np.flatnonzero(found.adjusted == found.adjusted.min())
@@ -432,8 +466,21 @@ def test_studies_refuse(tests, message):
 def test_studies_of_collections_alone_refuse_kernels():
     with pytest.raises(ValueError, match="test_options has 'bandwidth', and all that is compared has kernels of"):
         power_study("mean-shift", ["auto"], 8, n_trials=1, test_options={"bandwidth": 2.0}, progress=False)
-    with pytest.raises(ValueError, match="a k-sample test combines no statistics"):
-        power_study("one-apart", [["kme", "skmse"]], 8, n_trials=1, progress=False)
+
+
+@pytest.mark.parametrize("design", ["one-apart", "parity"])
+def test_studies_of_other_tests_take_combined_tests(design):
+    study = {"n_trials": 2, "n_resamples": 19, "with_null": False, "workers": 1, "progress": False}
+    found = power_study(design, [["kme", "skmse"], "auto"], 8, **study)
+    samples = designs.as_design(design).sample(
+        np.random.default_rng(np.random.SeedSequence(0, spawn_key=(8, 0, 0, 0))), 8
+    )
+    test = {"one-apart": k_sample_test, "parity": joint_independence_test}[design]
+    for label, estimator in (("(KME(), SKMSE())", ["kme", "skmse"]), ("auto", "auto")):
+        seed = np.random.SeedSequence(0, spawn_key=(8, 0, 0, 1))
+        alone = test(*samples, estimator=estimator, n_resamples=19, rng=seed)
+        rows = found.pvalues[(found.pvalues["estimator"] == label) & (found.pvalues["trial"] == 0)]
+        assert rows["pvalue"].tolist() == [alone.pvalue]
 
 
 def test_command_line(tmp_path, monkeypatch, capsys):
@@ -485,7 +532,10 @@ def test_command_line(tmp_path, monkeypatch, capsys):
         ({"kernel": ["gaussian", "gauss"]}, "kernel must be one of"),
         ({"kernel": "linear", "bandwidth": "grid"}, "has no effect on kernel"),
         ({"kernel": Linear(), "bandwidth": [0.5, 1.0, 2.0]}, "has no effect on kernel"),
-        ({"estimator": Collection([Member("kme", ("gaussian", "gaussian"))])}, "need one kernel each"),
+        (
+            {"estimator": Collection([Member("kme", ("gaussian", "gaussian"))])},
+            "the test has 1 variable, and Member.* has kernels for 2",
+        ),
     ],
 )
 def test_bad_input(bad, message):
@@ -500,8 +550,8 @@ def test_estimators_in_an_array_are_none():
 
 
 def test_bad_input_for_pairs():
-    with pytest.raises(ValueError, match="need a pair of kernels each"):
-        independence_test(PAIRED_X, PAIRED_Y, estimator=Collection([Member("kme")]), **FEW)
+    with pytest.raises(ValueError, match=r"the test has 2 variables, and Member.* has kernels for 3; give one kernel"):
+        independence_test(PAIRED_X, PAIRED_Y, estimator=Collection([Member("kme", ("gaussian",) * 3)]), **FEW)
     with pytest.raises(ValueError, match=r"bandwidth_y holds .* twice"):
         independence_test(PAIRED_X, PAIRED_Y, bandwidth_y=[WIDTHS[0], WIDTHS[0]], **FEW)
     with pytest.raises(ValueError, match="X: all observations are equal"):
@@ -516,7 +566,6 @@ def test_bad_input_for_pairs():
         ("kme", TypeError, "members must be a list of Member values; got 'kme'"),
         (None, TypeError, "members must be a list of Member values; got None"),
         ([Member("kme"), Member("kme", weight=2.0)], ValueError, r"members holds KME\(\) twice"),
-        ([Member("kme"), Member("kme", ("gaussian", "gaussian"))], ValueError, "all have one kernel"),
     ],
 )
 def test_collections_that_make_no_sense(members, error, message):
@@ -527,5 +576,5 @@ def test_collections_that_make_no_sense(members, error, message):
 def test_members_that_make_no_sense():
     with pytest.raises(ValueError, match="weight must be a finite number > 0"):
         Member("kme", weight=0.0)
-    with pytest.raises(ValueError, match="a pair for two variables; got 3"):
-        Member("kme", ("gaussian",) * 3)
+    with pytest.raises(ValueError, match="one kernel, or a tuple with one per variable; got 1"):
+        Member("kme", ("gaussian",))

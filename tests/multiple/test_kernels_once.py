@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from shrinktest import Gaussian, independence_test, two_sample_test
+from shrinktest import Gaussian, independence_test, k_sample_test, two_sample_test
 from shrinktest.kernels.distance import DistanceKernel
 
 RNG = np.random.default_rng(4)
@@ -19,31 +19,37 @@ def half(gram):
     return np.full(len(gram), 0.5 / len(gram))
 
 
+#: A test, the rows whose Gram matrix it takes, and how many kernels and how many bandwidths to be found there are.
 CASES = {
-    "list": (lambda: two_sample_test(X, Y, estimator=["kme", "skmse", half, "landweber"], **OPTIONS), 1),
-    "bandwidths": (lambda: two_sample_test(X, Y, estimator=["kme", "skmse"], bandwidth=["median", 0.7], **OPTIONS), 2),
-    "one kernel twice": (lambda: two_sample_test(X, Y, estimator=["kme", half], kernel=Gaussian(), **OPTIONS), 1),
-    "auto": (lambda: two_sample_test(X, Y, estimator="auto", **OPTIONS), 3),
-    "pairs": (lambda: independence_test(X, Y, estimator=["kme", "skmse", half], **OPTIONS), 2),
-    "auto of pairs": (lambda: independence_test(X, Y, estimator="auto", **OPTIONS), 6),
-}
+    "list": (lambda: two_sample_test(X, Y, estimator=["kme", "skmse", half, "landweber"], **OPTIONS), 24, 1, 1),
+    "bandwidths": (
+        lambda: two_sample_test(X, Y, estimator=["kme", "skmse"], bandwidth=["median", 0.7], **OPTIONS), 24, 2, 1,
+    ),
+    "one kernel twice": (
+        lambda: two_sample_test(X, Y, estimator=["kme", half], kernel=Gaussian(), **OPTIONS), 24, 1, 1,
+    ),
+    "auto": (lambda: two_sample_test(X, Y, estimator="auto", **OPTIONS), 24, 5, 5),
+    "auto of three": (lambda: k_sample_test(X[:6], X[6:], Y, estimator="auto", **OPTIONS), 24, 5, 5),
+    "pairs": (lambda: independence_test(X, Y, estimator=["kme", "skmse", half], **OPTIONS), 12, 2, 2),
+    "auto of pairs": (lambda: independence_test(X, Y, estimator="auto", **OPTIONS), 12, 8, 8),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_every_distinct_kernel_is_evaluated_and_resolved_once(case, monkeypatch):
+    run, rows, kernels, bandwidths = CASES[case]
     counted = Counter()
-    evaluate, resolve = DistanceKernel._in_threads, DistanceKernel.resolve
+    evaluate, resolve = DistanceKernel._values, DistanceKernel.resolve
 
-    def in_threads(kernel, points, threads):
-        counted["Gram matrices"] += 1
-        return evaluate(kernel, points, threads)
+    def values(kernel, points, others, *threads):
+        counted["Gram matrices"] += points is others and len(points) == rows
+        return evaluate(kernel, points, others, *threads)
 
     def resolved(kernel, points, rng=None):
-        counted["bandwidths"] += 1
+        counted["bandwidths"] += isinstance(kernel.bandwidth, str)
         return resolve(kernel, points, rng)
 
-    monkeypatch.setattr(DistanceKernel, "_in_threads", in_threads)
+    monkeypatch.setattr(DistanceKernel, "_values", values)
     monkeypatch.setattr(DistanceKernel, "resolve", resolved)
-    run, kernels = CASES[case]
     run()
-    assert counted == {"Gram matrices": kernels, "bandwidths": kernels}
+    assert counted == {"Gram matrices": kernels, "bandwidths": bandwidths}

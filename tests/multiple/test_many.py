@@ -16,6 +16,8 @@ from statsmodels.stats.multitest import multipletests
 import shrinktest
 from shrinktest import (
     FKMSE,
+    Collection,
+    Member,
     MultipleTestsResult,
     independence_matrix,
     independence_test,
@@ -281,11 +283,41 @@ def test_omitted_rows_are_left_out_of_every_column():
     assert np.array_equal(found.pvalues, two_sample_test_columns(np.delete(X, 4, axis=0), Y, **FEW).pvalues)
 
 
-@pytest.mark.parametrize("combined", [{"estimator": "auto"}, {"estimator": ["kme"]}, {"estimator": "Auto"}])
-def test_nothing_is_combined(combined):
-    for call in (partial(two_sample_test_columns, X, Y), partial(independence_matrix, X)):
-        with pytest.raises(ValueError, match=r"combines no statistics .* give one estimator"):
-            call(**combined)
+COMBINED = ["auto", "Auto", ["kme", "fkmse"], Collection([Member("kme"), Member("skmse", "laplacian", 2.0)])]
+
+
+@pytest.mark.parametrize("estimator", COMBINED, ids=["auto", "Auto", "list", "collection"])
+def test_combined_tests_of_columns_are_the_combined_tests_of_each(estimator):
+    found = two_sample_test_columns(X, Y[:11], estimator=estimator, **FEW)
+    for j in range(4):
+        one = two_sample_test(X[:, j], Y[:11, j], estimator=estimator, **FEW)
+        assert (one.statistic, one.pvalue) == (found.statistics[j], found.pvalues[j])
+        assert np.array_equal(one.null_distribution, found.null_distributions[:, j])
+
+
+@pytest.mark.parametrize("estimator", COMBINED, ids=["auto", "Auto", "list", "collection"])
+def test_combined_tests_of_pairs_are_the_combined_tests_of_each(estimator):
+    found = independence_matrix(X[:, :2], PAIRED, estimator=estimator, **FEW)
+    for k, (i, j) in enumerate(itertools.product(range(2), range(2))):
+        one = independence_test(X[:, i], PAIRED[:, j], estimator=estimator, **FEW)
+        assert (one.statistic, one.pvalue) == (found.statistics[k], found.pvalues[k])
+        assert np.array_equal(one.null_distribution, found.null_distributions[:, k])
+
+
+def test_one_estimator_in_a_list_is_that_estimator():
+    listed, alone = (two_sample_test_columns(X, Y, estimator=one, **FEW) for one in (["fkmse"], "fkmse"))
+    np.testing.assert_array_equal(listed.pvalues, alone.pvalues)
+
+
+def test_a_combination_brings_its_kernels():
+    for call in (
+        partial(two_sample_test_columns, X, Y, bandwidth=2.0),
+        partial(two_sample_test_columns, X, Y, kernel="laplacian"),
+        partial(independence_matrix, X, kernel_x="laplacian"),
+        partial(independence_matrix, X, PAIRED, bandwidth_y=1.0),
+    ):
+        with pytest.raises(ValueError, match="brings kernels and bandwidths of its own: leave out kernel"):
+            call(estimator="auto", **FEW)
 
 
 def test_no_candidates_of_kernels_and_bandwidths():
@@ -297,7 +329,7 @@ def test_no_candidates_of_kernels_and_bandwidths():
         partial(independence_matrix, PAIRED, PAIRED, kernel_y=["gaussian"]),
         partial(independence_matrix, PAIRED, PAIRED, bandwidth_y="grid"),
     ):
-        with pytest.raises(ValueError, match="combines no statistics"):
+        with pytest.raises(ValueError, match="takes no candidates for kernels and bandwidths"):
             call()
 
 

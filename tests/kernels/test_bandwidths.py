@@ -1,0 +1,176 @@
+"""The bandwidth of near neighbours: its definition, ties, units, multiples, and every test with it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import naive_kernels as naive
+from shrinktest import (
+    Depth,
+    Gaussian,
+    Laplacian,
+    Whitened,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.kernels import bandwidths as module
+from shrinktest.kernels import median_bandwidth
+from shrinktest.kernels.bandwidths import neighbour_bandwidth
+
+rng = np.random.default_rng(0)
+OPTIONS = {"n_resamples": 59, "rng": 0, "workers": 1}
+X, Y = rng.normal(size=(12, 2)), rng.normal(size=(9, 2))
+
+
+def city(x, y):
+    return float(np.sum(np.abs(np.subtract(x, y))))
+
+
+@pytest.mark.parametrize("n", [2, 3, 10, 11, 12, 21, 22, 45])
+@pytest.mark.parametrize("d", [1, 3])
+def test_the_literal_definition(n, d):
+    Z = np.random.default_rng(n).normal(size=(n, d))
+    assert neighbour_bandwidth(Z) == pytest.approx(naive.neighbour_bandwidth(Z), rel=1e-12)
+    assert neighbour_bandwidth(Z, distance="cityblock") == pytest.approx(naive.neighbour_bandwidth(Z, city), rel=1e-12)
+    assert Gaussian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(Z)
+    assert Laplacian("neighbours").resolve(Z).bandwidth == neighbour_bandwidth(Z, distance="cityblock")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.repeat([0.0, 1.0, 5.0], [20, 3, 2]),  # most rows equal more than a tenth of the others
+        np.repeat([0.0, 1.0], 10),
+        np.append(np.zeros(30), 4.0),
+        np.concatenate([np.zeros(4), np.arange(1.0, 28.0) ** 1.5]),  # few do
+        np.random.default_rng(1).integers(0, 4, size=40).astype(float),
+    ],
+)
+def test_ties(values):
+    found = neighbour_bandwidth(values)
+    assert found > 0.0 and found == pytest.approx(naive.neighbour_bandwidth(values[:, None]), rel=1e-12)
+
+
+def test_rows_that_are_all_apart_by_one_number():
+    assert neighbour_bandwidth([0.0, 3.0]) == 3.0
+    assert neighbour_bandwidth(np.repeat([0.0, 2.0], 7)) == 2.0
+
+
+@pytest.mark.parametrize("rows", [[1.0], np.ones(6), np.ones((6, 2))])
+def test_rows_without_a_distance(rows):
+    with pytest.raises(ValueError, match=r"at least 2 rows|all observations are equal"):
+        neighbour_bandwidth(rows)
+
+
+def test_missing_values():
+    with pytest.raises(ValueError, match="Z has 1 missing value"):
+        neighbour_bandwidth([0.0, np.nan, 1.0])
+
+
+@pytest.mark.parametrize("unit", [1e-200, 1e-3, 7.0, 1e200])
+def test_units(unit):
+    assert neighbour_bandwidth(unit * X) == pytest.approx(unit * neighbour_bandwidth(X), rel=1e-12)
+    found, scaled = (two_sample_test(c * X, c * Y, bandwidth="neighbours", **OPTIONS) for c in (1.0, unit))
+    assert scaled.pvalue == found.pvalue
+
+
+def test_the_order_of_rows_and_a_shift_change_nothing():
+    Z = np.vstack([X, Y])
+    assert neighbour_bandwidth(Z[rng.permutation(len(Z))] + 4.0) == pytest.approx(neighbour_bandwidth(Z), rel=1e-12)
+
+
+def test_clusters_are_followed_where_the_median_sees_how_far_they_are_apart():
+    one, other = np.random.default_rng(1).normal(size=(2, 30, 2))
+    clusters = np.vstack([one, other + 100.0])
+    assert neighbour_bandwidth(clusters) < 2.0 < 100.0 < median_bandwidth(clusters)
+
+
+def test_many_rows_are_drawn_from():
+    Z = rng.normal(size=(2001, 1))
+    drawn = np.random.default_rng(5).choice(2001, 1000, replace=False)
+    assert neighbour_bandwidth(Z, rng=5) == neighbour_bandwidth(Z[drawn]) != neighbour_bandwidth(Z, rng=6)
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    neighbour_bandwidth(Z[:2000], generator)
+    assert generator.bit_generator.state == before
+
+
+def test_compiled_distances_give_the_same(monkeypatch):
+    from shrinktest.kernels import metric
+
+    few = neighbour_bandwidth(X), neighbour_bandwidth(X, distance="cityblock")
+    monkeypatch.setattr(metric, "_FEW", 0)
+    assert (neighbour_bandwidth(X), neighbour_bandwidth(X, distance="cityblock")) == pytest.approx(few, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("given", "factor", "shown"),
+    [
+        ("neighbours", 1.0, "'neighbours'"),
+        ("Neighbours", 1.0, "'neighbours'"),
+        ("1 * neighbours", 1.0, "'neighbours'"),
+        ("0.5 * neighbours", 0.5, "'0.5 * neighbours'"),
+        ("neighbours/4", 0.25, "'0.25 * neighbours'"),
+        ("neighbours * 2e1", 20.0, "'20.0 * neighbours'"),
+        (".5neighbours", 0.5, "'0.5 * neighbours'"),
+    ],
+)
+def test_multiples(given, factor, shown):
+    kernel = Gaussian(given)
+    assert repr(kernel) == f"Gaussian(bandwidth={shown})" and eval(repr(kernel)) == kernel
+    assert kernel.resolve(X).bandwidth == pytest.approx(factor * neighbour_bandwidth(X), rel=1e-15)
+    assert kernel != Gaussian(shown.replace("neighbours", "median").strip("'"))
+
+
+@pytest.mark.parametrize(
+    "bad", ["neighbour", "0 * neighbours", "-1 * neighbours", "neighbours / 0", "neighbours 2", "neighbours * median"]
+)
+def test_bad_multiples(bad):
+    with pytest.raises(ValueError, match="bandwidth"):
+        Gaussian(bad)
+    with pytest.raises(ValueError, match="bandwidth"):
+        two_sample_test(X, Y, bandwidth=bad)
+
+
+def test_every_rule_has_a_function():
+    assert {name: rule(X) for name, rule in module.RULES.items()} == {
+        "median": median_bandwidth(X), "neighbours": neighbour_bandwidth(X),
+    }  # fmt: skip
+
+
+def test_every_test_takes_it():
+    pooled, third = np.vstack([X, Y]), rng.normal(size=(7, 2))
+    width = neighbour_bandwidth(pooled)
+    for kernel in (Gaussian, Laplacian):
+        by_name = two_sample_test(X, Y, kernel=kernel("neighbours"), **OPTIONS)
+        number = neighbour_bandwidth(pooled, distance="euclidean" if kernel is Gaussian else "cityblock")
+        assert by_name.bandwidth == number
+        assert by_name.pvalue == two_sample_test(X, Y, kernel=kernel(number), **OPTIONS).pvalue
+    for name in ("whitened", "second-order", "depth"):
+        assert two_sample_test(X, Y, kernel=name, bandwidth="neighbours", **OPTIONS).bandwidth == width
+    assert k_sample_test(X, Y, third, bandwidth="0.5 * neighbours", **OPTIONS).bandwidth == pytest.approx(
+        0.5 * neighbour_bandwidth(np.vstack([pooled, third]))
+    )
+    pairs = independence_test(X, X**2, bandwidth_x="neighbours", bandwidth_y="2 * neighbours", **OPTIONS)
+    assert pairs.bandwidth == pytest.approx((neighbour_bandwidth(X), 2.0 * neighbour_bandwidth(X**2)))
+    joint = joint_independence_test(X[:, 0], X[:, 1], X[:, 0] ** 2, bandwidths="neighbours", **OPTIONS)
+    assert joint.bandwidth == tuple(map(neighbour_bandwidth, (X[:, 0], X[:, 1], X[:, 0] ** 2)))
+    columns = two_sample_test_columns(X, Y, bandwidth="neighbours", **OPTIONS)
+    one = [two_sample_test(X[:, j], Y[:, j], bandwidth="neighbours", **OPTIONS).pvalue for j in range(2)]
+    assert columns.pvalues.tolist() == one
+    matrix = independence_matrix(X, bandwidth_x="neighbours", **OPTIONS)
+    expected = independence_test(X[:, 0], X[:, 1], bandwidth_x="neighbours", bandwidth_y="neighbours", **OPTIONS)
+    assert matrix.pvalues.tolist() == [expected.pvalue]
+    both = two_sample_test(X, Y, bandwidth=["median", "neighbours", "0.5 * neighbours"], **OPTIONS)
+    assert both.bandwidth == pytest.approx((median_bandwidth(pooled), width, 0.5 * width))
+
+
+def test_kernels_of_the_pooled_sample_keep_the_word_until_they_are_resolved():
+    kernel = Whitened(Gaussian("neighbours"), 0.01)
+    assert eval(repr(kernel)) == kernel and kernel.bandwidth == "neighbours"
+    assert Depth(Gaussian("neighbours")).resolve(X).bandwidth == neighbour_bandwidth(X)

@@ -1,0 +1,354 @@
+"""estimator="auto" in every test: level by enumeration, value, what leaves it as it is, small and tied data."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import pickle
+from functools import partial
+
+import matplotlib
+import numpy as np
+import pytest
+
+import naive_kernels as naive
+import naive_multiplicity
+from shrinktest import (
+    Collection,
+    Member,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.multiple.collection import recommended
+from small import values
+
+matplotlib.use("agg")
+rng = np.random.default_rng(1)
+X, Y, THIRD = rng.normal(size=(9, 2)), 2.0 * rng.normal(size=(7, 2)), rng.normal(size=(6, 2))
+PARTNER = np.column_stack([X[:, 0] ** 2, rng.normal(size=9)])
+FEW = {"n_resamples": 59, "rng": 3, "workers": 1, "estimator": "auto"}
+ALL = {**FEW, "n_resamples": np.inf, "alpha": 0.5}
+EVERY = {
+    "two samples": lambda **more: two_sample_test(X, Y, **{**FEW, **more}),
+    "three samples": lambda **more: k_sample_test(X, Y, THIRD, **{**FEW, **more}),
+    "pooled": lambda **more: k_sample_test(X, Y, THIRD, comparison="pooled", **{**FEW, **more}),
+    "pairs": lambda **more: independence_test(X, PARTNER, **{**FEW, **more}),
+    "several": lambda **more: joint_independence_test(X[:, 0], X[:, 1], PARTNER, **{**FEW, **more}),
+}
+
+
+# --- the level ------------------------------------------------------------------------------------------------
+
+
+def assert_never_too_often(pvalues):
+    """At most k of N equally likely data have p <= k / N; and small p-values there are."""
+    number = len(pvalues)
+    counts = [sum(p <= k / number + 1e-12 for p in pvalues) for k in range(1, number + 1)]
+    assert all(found <= k for k, found in enumerate(counts, start=1))
+    assert min(pvalues) <= 2 / number + 1e-12 and len(set(pvalues)) > number / 10
+
+
+@pytest.mark.parametrize("kind", ["normal", "tied"])
+def test_every_split_of_eight_points(kind):
+    draws = np.random.default_rng(3)
+    points = draws.normal(size=(8, 2)) if kind == "normal" else draws.integers(0, 4, size=(8, 2)).astype(float)
+    pvalues = []
+    for chosen in itertools.combinations(range(8), 4):
+        rest = [i for i in range(8) if i not in chosen]
+        pvalues.append(two_sample_test(points[list(chosen)], points[rest], **ALL).pvalue)
+    assert_never_too_often(pvalues)
+
+
+def test_every_pairing_of_five_points():
+    x, y = np.random.default_rng(4).normal(size=(2, 5))
+    pvalues = [independence_test(x, y[list(pi)], **ALL).pvalue for pi in itertools.permutations(range(5))]
+    assert_never_too_often(pvalues)
+
+
+def test_every_partition_into_three():
+    points, pvalues = np.random.default_rng(5).normal(size=(6, 1)), []
+    for order in itertools.permutations(range(6)):
+        if all(order[i] < order[i + 1] for i in (0, 2, 4)):
+            parts = np.split(points[list(order)], [2, 4])
+            pvalues.append(k_sample_test(*parts, **ALL).pvalue)
+    assert len(pvalues) == 90
+    number = len(pvalues)
+    assert all(sum(p <= k / number + 1e-12 for p in pvalues) <= k for k in range(1, number + 1))
+    assert min(pvalues) <= 6 / number + 1e-12  # the names of three equal samples
+
+
+def test_every_shuffle_of_three_variables():
+    x, y, z = np.random.default_rng(6).normal(size=(3, 4))
+    orders = list(itertools.permutations(range(4)))
+    pvalues = [
+        joint_independence_test(x, y[list(one)], z[list(other)], **{**ALL, "n_resamples": 576}).pvalue
+        for one in orders[:6]
+        for other in orders
+    ]
+    whole = [p for p in pvalues for _ in range(4)]  # a rotation of all rows is no other data set
+    assert all(sum(p <= k / 576 + 1e-12 for p in whole) <= 4 * k for k in range(1, 577))
+    assert min(pvalues) <= 24 / 576 + 1e-12
+
+
+# --- the value ------------------------------------------------------------------------------------------------
+
+
+def of_ranks(Z):
+    """Mid-ranks over their number."""
+    return np.array([[(sum(Z[:, j] < v) + sum(Z[:, j] <= v)) / (2 * len(Z)) for j, v in enumerate(row)] for row in Z])
+
+
+def with_width(width):
+    return lambda x, y: np.exp(-np.sum((x - y) ** 2) / (2 * width**2))
+
+
+def test_two_samples_are_the_literal_combination_of_literal_kernels():
+    pooled = np.vstack([X, Y])[:8]
+    width, near = naive.median_bandwidth(pooled), naive.neighbour_bandwidth(pooled)
+    ranked, deviations = of_ranks(pooled), naive.deviation(pooled)
+    grams = [
+        naive.gaussian(pooled, pooled, width),
+        naive.gaussian(ranked, ranked, naive.median_bandwidth(ranked)),
+        naive.whitened(with_width(width), pooled, pooled, pooled, 0.1),
+        naive.whitened(with_width(near), pooled, pooled, pooled, 0.01),
+        naive.whitened(with_width(0.5 * near), pooled, pooled, pooled, 0.01),
+        naive.second_order(with_width(near), pooled, pooled, pooled),
+        naive.depth(with_width(near), pooled, pooled, pooled),
+        naive.gaussian(deviations, deviations, naive.median_bandwidth(deviations)),
+    ]
+    weights = [8, 3, 3, 3, 2, 1, 1, 1]
+    rows = []
+    for chosen in itertools.combinations(range(8), 4):
+        signs = np.array([0.25 if i in chosen else -0.25 for i in range(8)])
+        rows.append([signs @ K @ signs for K in grams])
+    found = two_sample_test(pooled[:4], pooled[4:], form="biased", **ALL)
+    for member, statistic in zip(found.members, rows[0], strict=True):
+        assert member.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
+    rows, tolerance = np.array(rows), [1e-9] * 8
+    assert found.pvalue == pytest.approx(naive_multiplicity.overall_weighted(rows, weights, tolerance))
+
+
+def test_pairs_are_the_literal_combination_of_literal_kernels():
+    x, y = X[:5], PARTNER[:5]
+
+    def five(Z):
+        width = naive.median_bandwidth(Z)
+        city = np.median([np.abs(a - b).sum() ** 2 for a, b in itertools.combinations(Z, 2)]) ** 0.5
+        ranked, centre = of_ranks(Z), Z.mean(axis=0)
+        return {
+            "wide": naive.gaussian(Z, Z, 2 * width),
+            "whitened": naive.whitened(with_width(width), Z, Z, Z, 0.1),
+            "ranks": naive.energy(ranked, ranked, ranked.mean(axis=0)),
+            "finer": naive.whitened(with_width(0.5 * width), Z, Z, Z, 0.1),
+            "corners": naive.whitened(lambda a, b: np.exp(-np.abs(a - b).sum() / city), Z, Z, Z, 0.1),
+            "fine": naive.whitened(with_width(0.5 * width), Z, Z, Z, 0.01),
+            "fast": naive.whitened(lambda a, b: naive.energy([a], [b], centre)[0, 0], Z, Z, Z, 0.001),
+        }
+
+    together = [(name, name) for name in ("wide", "whitened", "ranks", "finer", "corners")]
+    together += [("fine", "wide"), ("wide", "fine"), ("fast", "ranks"), ("ranks", "fast")]
+    left, right, H = five(x), five(y), np.eye(5) - 0.2
+    rows = [
+        [np.trace(H @ left[a] @ H @ right[b][np.ix_(pi, pi)]) / 25 for a, b in together]
+        for pi in itertools.permutations(range(5))
+    ]
+    found = independence_test(x, y, form="biased", **ALL)
+    for member, statistic in zip(found.members, rows[0], strict=True):
+        assert member.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
+    weights = [5, 4, 2, 1, 1, 1, 1, 1, 1]
+    expected = naive_multiplicity.overall_weighted(np.array(rows), weights, [1e-9] * 9)
+    assert found.pvalue == pytest.approx(expected)
+
+
+def test_two_of_several_samples_are_two_samples():
+    two, several = two_sample_test(X, Y, form="biased", **FEW), k_sample_test(X, Y, form="biased", **FEW)
+    assert several.pvalue == two.pvalue and several.adjusted.tolist() == two.adjusted.tolist()
+    assert [m.pvalue for m in several.members] == [m.pvalue for m in two.members]
+
+
+def test_two_of_several_variables_are_a_pair():
+    joint = joint_independence_test(X, PARTNER, **{**FEW, "n_resamples": 5000})
+    members = [Member(m.estimator, (m.kernel, m.kernel), m.weight) for m in recommended("joint-independence").members]
+    options = {**FEW, "n_resamples": 5000, "estimator": Collection(members), "form": "biased"}
+    pair = independence_test(X, PARTNER, **options)
+    for one, other in zip(joint.members, pair.members, strict=True):
+        assert one.statistic == pytest.approx(other.statistic, rel=1e-7)
+        assert one.pvalue == pytest.approx(other.pvalue, abs=0.03)  # of other permutations
+    assert joint.pvalue == pytest.approx(pair.pvalue, abs=0.03)
+    every = {**ALL, "estimator": Collection(members), "form": "biased"}
+    exact, exact_pair = (
+        joint_independence_test(X[:5], PARTNER[:5], **ALL),
+        independence_test(X[:5], PARTNER[:5], **every),
+    )
+    assert exact.exact and exact.pvalue == exact_pair.pvalue
+
+
+def test_columns_and_pairs_of_columns_are_the_tests_of_each():
+    columns = two_sample_test_columns(X, Y, **FEW)
+    assert columns.pvalues.tolist() == [two_sample_test(X[:, j], Y[:, j], **FEW).pvalue for j in range(2)]
+    assert columns.estimator == recommended("two-sample") and "8 statistics combined" in columns.summary()
+    matrix = independence_matrix(X, PARTNER, **FEW)
+    pairs = [independence_test(X[:, i], PARTNER[:, j], **FEW).pvalue for i in range(2) for j in range(2)]
+    assert matrix.pvalues.tolist() == pairs and "9 statistics combined" in matrix.summary()
+
+
+# --- what changes nothing -------------------------------------------------------------------------------------
+
+
+def test_order_of_rows_within_samples():
+    found = two_sample_test(X[:4], Y[:4], **ALL)
+    for order in ([3, 1, 0, 2], [1, 2, 3, 0]):
+        assert two_sample_test(X[:4][order], Y[:4][order[::-1]], **ALL).pvalue == found.pvalue
+    assert two_sample_test(Y[:4], X[:4], **ALL).pvalue == found.pvalue
+    pair = independence_test(X[:5], PARTNER[:5], **ALL)
+    assert independence_test(X[:5][::-1], PARTNER[:5][::-1], **ALL).pvalue == pair.pvalue
+
+
+@pytest.mark.parametrize("unit", [1e-6, 3.0, 1e9])
+def test_units(unit):
+    for one, other in (
+        (two_sample_test(X, Y, **FEW), two_sample_test(unit * X, unit * Y, **FEW)),
+        (k_sample_test(X, Y, THIRD, **FEW), k_sample_test(unit * X, unit * Y, unit * THIRD, **FEW)),
+        (independence_test(X, PARTNER, **FEW), independence_test(unit * X, PARTNER / unit, **FEW)),
+        (
+            joint_independence_test(X[:, 0], X[:, 1], PARTNER, **FEW),
+            joint_independence_test(unit * X[:, 0], X[:, 1] / unit, unit * PARTNER, **FEW),
+        ),
+    ):
+        assert one.pvalue == other.pvalue
+        np.testing.assert_allclose(values(one), values(other), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_workers(name):
+    one, two = (EVERY[name](workers=workers) for workers in (1, 2))
+    assert np.array_equal(values(one), values(two)) and np.array_equal(one.adjusted, two.adjusted)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_result_says_who_is_who(name):
+    found = EVERY[name]()
+    members = recommended(found.test).members
+    assert len(found.members) == len(members) == len(found.adjusted)
+    assert found.notes == tuple(dict.fromkeys(note for member in found.members for note in member.notes))
+    assert 0.0 < found.pvalue <= 1.0 and found.pvalue == found.adjusted.min()
+    text, table, read = str(found.summary()), found.table, json.loads(found.to_json())
+    assert "combined" in text and text.count("KME()") == len(members) and "Whitened(Gaussian, lam=0.1)" in text
+    assert table["pvalue"].tolist() == [member.pvalue for member in found.members]
+    variables = {"pairs": ["_x", "_y"], "several": ["_0", "_1", "_2"]}.get(name, [""])
+    assert [key for key in table if "kernel" in key] == [f"kernel{v}" for v in variables]
+    assert [key for key in table if "bandwidth" in key] == [f"bandwidth{v}" for v in variables]
+    assert len(read["members"]) == len(members) and found.to_frame()["pvalue"].tolist() == [found.pvalue]
+    assert len(found.plot().get_yticklabels()) == len(members)
+    matplotlib.pyplot.close("all")
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again.summary()) == text and np.array_equal(values(again), values(found))
+
+
+# --- memory ---------------------------------------------------------------------------------------------------
+
+
+def test_members_that_do_not_fit_are_left_out_with_a_note():
+    one, other = np.random.default_rng(0).normal(size=(2, 400, 5))
+    options = {**FEW, "n_resamples": 19, "max_memory": 1.5e7}
+    found = two_sample_test(one, other, **options)
+    left_out = [note for note in found.notes if "is left out of the combination" in note]
+    assert 0 < len(left_out) < 8 and len(found.members) == 8 - len(left_out) == len(found.estimator.members)
+    assert any("Whitened" in note and "max_memory" in note for note in left_out)
+    given = Collection(found.estimator.members)
+    assert two_sample_test(one, other, **{**options, "estimator": given}).pvalue == found.pvalue
+    with pytest.raises(MemoryError, match="max_memory"):
+        two_sample_test(one, other, **{**options, "estimator": recommended("two-sample")})
+    columns = two_sample_test_columns(one[:, :1], other[:, :1], **{**options, "max_memory": 1e10})
+    assert not any("left out" in note for note in columns.notes)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_none_fits(name):
+    with pytest.raises(MemoryError, match="max_memory"):
+        EVERY[name](max_memory=10)
+
+
+def test_none_fits_in_columns_and_matrices():
+    for run in (partial(two_sample_test_columns, X, Y), partial(independence_matrix, X)):
+        with pytest.raises(MemoryError, match="max_memory"):
+            run(**FEW, max_memory=10)
+
+
+# --- small, tied and restricted data ----------------------------------------------------------------------------
+
+SMALL = {
+    "two and two": lambda o: two_sample_test([0.0, 1.0], [2.0, 5.0], **o),
+    "two and two, tied": lambda o: two_sample_test([0.0, 0.0], [1.0, 1.0], **o),
+    "zeros and ones": lambda o: two_sample_test([0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 1.0, 0.0, 1.0], **o),
+    "one that differs": lambda o: two_sample_test([0.0] * 12, [0.0] * 11 + [1.0], **o),
+    "constant column": lambda o: two_sample_test(np.c_[X, np.ones(9)], np.c_[Y, np.ones(7)], **o),
+    "counts": lambda o: two_sample_test(rng.poisson(1.0, (15, 2)), rng.poisson(2.0, (12, 2)), **o),
+    "three of two": lambda o: k_sample_test([0.0, 1.0], [2.0, 5.0], [1.0, 9.0], **o),
+    "two pairs": lambda o: independence_test([0.0, 1.0], [2.0, 5.0], **o),
+    "three pairs": lambda o: independence_test([0.0, 1.0, 4.0], [2.0, 5.0, 3.0], **o),
+    "words": lambda o: independence_test([0.0, 1.0] * 6, [0.0, 0.0, 1.0, 1.0] * 3, **o),
+    "constant column of a variable": lambda o: independence_test(np.c_[X, np.ones(9)], PARTNER, **o),
+    "bits": lambda o: joint_independence_test([0.0, 1.0] * 6, [0.0, 0.0, 1.0, 1.0] * 3, [1.0] * 6 + [0.0] * 6, **o),
+    "two rows": lambda o: joint_independence_test([0.0, 1.0], [2.0, 5.0], [1.0, 9.0], **o),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_smallest_and_tied_data(name):
+    found = SMALL[name]({**FEW, "alpha": 0.5})
+    assert 0.0 < found.pvalue <= 1.0 and np.isfinite(values(found)).all()
+    assert all(0.0 < member.pvalue <= 1.0 and np.isfinite(member.statistic) for member in found.members)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_tables_of_words():
+    bits = rng.integers(0, 2, size=(20, 3)).astype(float)
+    for found in (two_sample_test_columns(bits[:9], bits[9:], **FEW), independence_matrix(bits, **FEW)):
+        assert ((found.pvalues > 0.0) & (found.pvalues <= 1.0)).all() and np.isfinite(found.statistics).all()
+
+
+def test_data_without_a_difference_at_all_is_refused():
+    for run in (
+        partial(two_sample_test, np.ones(5), np.ones(4)),
+        partial(independence_test, np.ones(5), np.arange(5.0)),
+    ):
+        with pytest.raises(ValueError, match="all observations are equal"):
+            run(**FEW)
+
+
+RESTRICTED = {
+    "blocks": lambda o: two_sample_test(X, Y, blocks=([0, 1, 1] * 3, [0, 1, 0, 1, 0, 1, 1]), **o),
+    "paired": lambda o: two_sample_test(X[:7], Y, paired=True, **o),
+    "groups": lambda o: two_sample_test(X, Y, groups=([0, 0, 1, 1, 2, 2, 3, 4, 5], [6, 6, 7, 8, 9, 9, 10]), **o),
+    "blocks of three": lambda o: k_sample_test(
+        X[:6], Y[:6], THIRD, blocks=([0, 1] * 3, [1, 0] * 3, [0, 0, 0, 1, 1, 1]), **o
+    ),
+    "shift": lambda o: independence_test(X, PARTNER, shift="circular", **{**o, "alpha": 0.5}),
+    "blocks of pairs": lambda o: independence_test(X, PARTNER, blocks=[0, 1, 1] * 3, **o),
+}
+
+
+@pytest.mark.parametrize("name", RESTRICTED)
+def test_restrictions(name):
+    found = RESTRICTED[name](FEW)
+    alone = RESTRICTED[name]({**FEW, "estimator": "kme"})
+    assert found.restriction == alone.restriction != "" and found.n_planned == alone.n_planned
+    assert 0.0 < found.pvalue <= 1.0
+    if found.test == "two-sample":  # its first member is the test of the mean
+        assert np.array_equal(values(found.members[0]), values(alone))
+
+
+@pytest.mark.parametrize("gram", ["dense", "nystrom"])
+def test_routes(gram):
+    given = {"gram": gram, "rank": 5 if gram == "nystrom" else None}
+    for run in (EVERY["two samples"], EVERY["three samples"], EVERY["pairs"]):
+        found, again = run(**given), run(**given)
+        assert found.route == gram and np.array_equal(values(found), values(again))
+        if gram == "dense":
+            assert found.pvalue == run().pvalue
