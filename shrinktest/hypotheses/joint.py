@@ -62,4 +62,4 @@ class JointIndependence(Hypothesis):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated mean of the features without main effects, for every shuffle."""
         values = [variable.points for variable in self.variables]
-        return prepare(estimator, kernel, values, memory=grams.options["memory"])
+        return prepare(estimator, kernel, values, grams)

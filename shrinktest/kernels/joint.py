@@ -31,6 +31,11 @@ class WithoutMainEffects(Kernel):
     points: np.ndarray
     columns: tuple[int, ...]
 
+    def check(self, X: np.ndarray) -> None:
+        parts = np.split(X, np.cumsum(self.columns)[:-1], axis=1)
+        for kernel, part in zip(self.kernels, parts, strict=True):
+            kernel.check(part)
+
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         edges = np.cumsum(self.columns)[:-1]
         x, y, z = (np.split(points, edges, axis=1) for points in (X, Y, self.points))

@@ -324,3 +324,8 @@ _RECOMMENDED = {TWO_SAMPLE.name: SAMPLES, K_SAMPLE.name: SAMPLES, INDEPENDENCE.n
 def recommended(test: str) -> Collection:
     """The collection behind ``estimator="auto"`` for a kind of test, by its name."""
     return _RECOMMENDED[test]
+
+
+def spares(estimator: Any, test: str) -> bool:
+    """Whether members that take more memory than there is may be left out: those that nobody named."""
+    return is_auto(estimator) or (isinstance(estimator, Collection) and estimator == recommended(test))

@@ -17,7 +17,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
-from shrinktest.multiple.collection import Asked, Collection, collect, is_auto, is_several
+from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
 from shrinktest.results.conclude import conclude, warn_too_few
@@ -58,7 +58,8 @@ def run(
     }
     if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
         collection = collect(estimator, asked, hypothesis.variables, generator, hypothesis.kind.name)
-        return _combined(hypothesis, collection, settings, generator, common, spare=is_auto(estimator))
+        spare = spares(estimator, hypothesis.kind.name)
+        return _combined(hypothesis, collection, settings, generator, common, spare=spare)
     one = as_estimator(estimator)
     kernels = tuple(as_kernel(each.kernel, each.bandwidth, each.name) for each in asked)
     kernel = kernels if len(kernels) > 1 else kernels[0]
@@ -254,7 +255,7 @@ def run_side_by_side(
             return hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
 
         found, without = _nulls(
-            hypothesis, collection, described, settings, used, resolved, permutations, spare=is_auto(estimator)
+            hypothesis, collection, described, settings, used, resolved, permutations, spare=spares(estimator, test)
         )
         parts = [one for one in found if one is not None]
         weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]

@@ -14,7 +14,7 @@ from shrinktest.estimators.base import read_only
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.gram import check_memory
+from shrinktest.statistics.gram import Grams, check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
 
 
@@ -22,15 +22,16 @@ def prepare(
     estimator: MeanEstimator,
     kernels: tuple[Kernel, ...],
     variables: list[np.ndarray],
-    *,
-    memory: float,
+    grams: Grams,
 ) -> Prepared:
     """The statistic of an estimator and a kernel for each variable (n, p_l)."""
     tuned = margins(estimator, kernels, variables)
     features = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
-    check_memory(len(variables[0]), len(variables), memory)
+    check_memory(len(variables[0]), len(variables), grams.options["memory"])
+    wishes = {"kernels": len(variables), "by_coordinates": False}
+    matrices = [grams(kernel, z, **wishes).matrix() for kernel, z in zip(features, variables, strict=True)]
     return Prepared(
-        statistic=shuffle_statistic(estimator, features, variables),
+        statistic=_shuffle_statistic(estimator, matrices),
         estimates=lambda: (_estimate(tuned, kernels, features, variables),),
         kernel=kernels,
         route="dense",
@@ -39,9 +40,9 @@ def prepare(
     )
 
 
-def shuffle_statistic(estimator: MeanEstimator, features: tuple[Kernel, ...], variables: list[np.ndarray]) -> Statistic:
+def _shuffle_statistic(estimator: MeanEstimator, matrices: list[np.ndarray]) -> Statistic:
     """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
-    grams = np.ascontiguousarray(np.stack([kernel(z) for kernel, z in zip(features, variables, strict=True)]))
+    grams = np.ascontiguousarray(np.stack(matrices))
     rows = np.ascontiguousarray(grams.mean(axis=1))
     if estimator.needs == "noise":  # which was tuned on the margins
         return _of_sums(estimator, grams, rows, rows.mean(axis=1))

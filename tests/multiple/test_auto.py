@@ -261,8 +261,11 @@ def test_members_that_do_not_fit_are_left_out_with_a_note():
     assert any("Whitened" in note and "max_memory" in note for note in left_out)
     given = Collection(found.estimator.members)
     assert two_sample_test(one, other, **{**options, "estimator": given}).pvalue == found.pvalue
+    named = two_sample_test(one, other, **{**options, "estimator": recommended("two-sample")})  # as in power studies
+    assert named.pvalue == found.pvalue
+    of_ones_own = Collection([*recommended("two-sample").members, Member("skmse")])
     with pytest.raises(MemoryError, match="max_memory"):
-        two_sample_test(one, other, **{**options, "estimator": recommended("two-sample")})
+        two_sample_test(one, other, **{**options, "estimator": of_ones_own})
     columns = two_sample_test_columns(one[:, :1], other[:, :1], **{**options, "max_memory": 1e10})
     assert not any("left out" in note for note in columns.notes)
 
