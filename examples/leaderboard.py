@@ -37,6 +37,7 @@ RESAMPLES = {"two-sample": 299, "independence": 199}
 MORE = {"MMDAgg": 500, "HSICAgg": 500}
 #: Slow tests: beyond so many observations the number of data sets is divided by the second number (0: none).
 SLOW = {"MGC (hyppo)": (0, 10), "Dcorr (hyppo)": (50, 5), "Hsic (hyppo)": (50, 5), "HSICAgg": (50, 0)}
+SLOW["MMDAgg"] = SLOW["MMD-FUSE"] = (400, 2)
 QUICK = 16  # the largest sample of a quick run
 
 
