@@ -425,7 +425,7 @@ def page(tables) -> list[str]:
     pairs = {test: pairs[(pairs["test"] == test) & ~pairs["null"]] for test in sides}
     ahead = {test: behind(pairs[test]) for test in sides}
     trials = rates["two-sample"]["trials"].max()
-    few = rates["independence"].groupby("label")["trials"].min()
+    few = pd.concat(list(rates.values())).groupby("label")["trials"].min()
     few = [f"{label} {count} at least" for label, count in few.items() if count < trials]
     twenty = rates["independence"][rates["independence"]["group"].isin(TWENTY)]
     return [
