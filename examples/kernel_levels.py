@@ -80,8 +80,6 @@ def joint(rng, heavy, label):
 #: Cases of "auto" alone, which is made of the others.
 OF_AUTO = (
     ("two samples, 12 + 12", samples, {"sizes": (12, 12), "drawn": numbers}),
-    ("two samples in 4 blocks", in_blocks, {}),
-    ("14 pairs", in_pairs, {}),
     ("independence, n = 18, ties", pairs, {"drawn": counts}),
     ("joint, 3 variables, n = 14", joint, {}),
 )
@@ -93,6 +91,8 @@ def cases():
         for name, function, arguments in (
             ("two samples, 8 + 16", samples, {"sizes": (8, 16), "drawn": numbers}),
             ("two samples, 8 + 16, ties", samples, {"sizes": (8, 16), "drawn": counts}),
+            ("two samples in 4 blocks", in_blocks, {}),
+            ("14 pairs", in_pairs, {}),
             ("independence, n = 18", pairs, {"drawn": numbers}),
             *OF_AUTO * (label == "auto"),
         ):
