@@ -7,10 +7,8 @@ with 99 permutations.  The level is how often p <= .05.
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from _study import markdown, options, write
-from joblib import Parallel, delayed
-from new_tests_levels import ALPHA, COMMON, RESAMPLES, numbers, of_blocks, region, rejections
+from new_tests_levels import ALPHA, COMMON, RESAMPLES, measured, numbers, of_blocks, region
 
 from shrinktest import (
     Depth,
@@ -22,7 +20,6 @@ from shrinktest import (
     joint_independence_test,
     two_sample_test,
 )
-from shrinktest._machine import usable_cores
 
 NAME = "kernel_levels"
 TITLE = "Level of whitened and other kernels, and of auto"
@@ -127,17 +124,7 @@ def page(tables) -> list[str]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=4000, quick=4)
-    work = list(cases())
-    parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
-    jobs = [(i, part) for i in range(len(work)) for part in parts]
-    counted = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
-    low, high = region(args.trials)
-    rows = []
-    for i, (name, label, _, _) in enumerate(work):
-        level = sum(count for (j, _), count in zip(jobs, counted, strict=True) if i == j) / args.trials
-        rows.append({"test": name, "kernel": label, "level": level, "trials": args.trials})
-        rows[-1]["inside"] = bool(low <= level <= high)
-    table = pd.DataFrame(rows)
+    table = measured(args, list(cases()), "kernel")
     write(args, NAME, TITLE, page({"": table}), table)
 
 

@@ -169,19 +169,23 @@ def page(tables) -> list[str]:
     ]
 
 
-def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=4000, quick=4)
-    work = list(cases())
+def measured(args, work: list, column: str) -> pd.DataFrame:
+    """The level of every case; ``column`` is what its second entry is called."""
     parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
     jobs = [(i, part) for i in range(len(work)) for part in parts]
     counts = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
     low, high = region(args.trials)
     rows = []
-    for i, (name, estimator, _, _) in enumerate(work):
+    for i, (name, label, _, _) in enumerate(work):
         level = sum(count for (j, _), count in zip(jobs, counts, strict=True) if i == j) / args.trials
-        rows.append({"test": name, "estimator": estimator, "level": level, "trials": args.trials})
+        rows.append({"test": name, column: label, "level": level, "trials": args.trials})
         rows[-1]["inside"] = bool(low <= level <= high)
-    table = pd.DataFrame(rows)
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=4000, quick=4)
+    table = measured(args, list(cases()), "estimator")
     write(args, NAME, TITLE, page({"": table}), table)
 
 

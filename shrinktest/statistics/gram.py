@@ -288,6 +288,7 @@ def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gr
         )
     short = kernel.shortened(inner.kernel, found, most) if len(points) > _DENSE else None
     if short is None:
+        check_memory(len(points), options.get("kernels", 1), options["memory"])
         return Gram("dense", kernel, points)
     note = _note(f"{kernel.label} on the leading principal components, with {100.0 * short[2]:.3g} % of the variance")
     return Gram("factor", short[0], points, note, np.ascontiguousarray(short[1]))
