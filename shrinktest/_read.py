@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,15 @@ from shrinktest._validate import (
     NAN_POLICIES,
     Array,
     Columns,
-    Points,
-    as_points,
     choice,
     counted,
-    listed,
-    missing_values,
 )
-from shrinktest.nulls.restriction import SHIFTS, Restriction
+from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.observed import Observed, ObservedTables, observed
+from shrinktest.tables.pooled import checked_types, require_columns
+from shrinktest.tables.reading import label_of
+from shrinktest.units import Scale
 
 Rows = NDArray[np.bool_]
 
@@ -39,17 +40,26 @@ class Samples:
     values : tuple of ndarray, shape (n_i, d)
         The samples, float64 and C-contiguous; copies of what the user gave.
     columns : tuple of str, optional
-        Names of the d columns, from the first data frame.
+        Names of the columns of tables.
     missing : bool
         Whether values are missing, which they are under nan_policy="propagate" only.
     restriction : Restriction
         Which relabellings the labels of the observations allow.
+    scale : str or tuple, optional
+        Units that a kernel is to compare the columns in; tables are in theirs already.
+    encoding : Encoding, optional
+        How columns of tables became the numbers.
+    notes : tuple of str
+        What was left out, and by what units.
     """
 
     values: tuple[Array, ...]
     columns: Columns
     missing: bool
     restriction: Restriction
+    scale: Scale | None = None
+    encoding: Encoding | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -71,17 +81,34 @@ class Variables:
         Whether values are missing, which they are under nan_policy="propagate" only.
     restriction : Restriction
         Which relabellings the labels of the observations allow.
+    scales, encodings : tuple
+        For every variable what :class:`Samples` has for all samples.
+    labels : tuple of str or None
+        Names of the variables, of those that are series or one column.
+    notes : tuple of str
+        What was left out, and by what units.
     """
 
     values: tuple[Array, ...]
     columns: tuple[Columns, ...]
     missing: bool
     restriction: Restriction
+    scales: tuple[Scale | None, ...] = ()
+    encodings: tuple[Encoding | None, ...] = ()
+    labels: tuple[str | None, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
     """What messages call several: "samples[0]", "samples[1]", ..."""
     return tuple(f"{word}[{i}]" for i in range(count))
+
+
+def named_samples(samples: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Samples, and their names if they are given as one mapping from names to samples."""
+    if len(samples) == 1 and isinstance(samples[0], Mapping):
+        return tuple(samples[0].values()), tuple(map(str, samples[0]))
+    return tuple(samples), ()
 
 
 # --- the two readers ----------------------------------------------------------------------------------------
@@ -92,6 +119,9 @@ def read_samples(
     names: Sequence[str],
     nan_policy: str,
     *,
+    scale: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     blocks: Any = None,
     paired: Any = False,
     groups: Any = None,
@@ -101,11 +131,17 @@ def read_samples(
     Parameters
     ----------
     samples : sequence of array_like
-        The columns of data frames are matched by name, in the order of the first.
+        The columns of tables are matched by name, in the order of the first.
     names : sequence of str
         What messages call the samples: :data:`XY`, or :func:`numbered`.
-    nan_policy : {"raise", "omit", "propagate"}
+    nan_policy : {"raise", "omit", "indicator", "propagate"}
         Under "omit", rows with missing values are dropped with their labels; of a pair, both observations.
+    scale
+        Units of the columns, as users give them.
+    column_types : mapping, optional
+        How columns of tables are read.
+    transform : optional
+        What is done to all rows before, without their labels.
     blocks, groups : array_like, optional
         Labels: a vector for the pooled observations, sample after sample, or a vector for every sample.
     paired : bool
@@ -125,32 +161,38 @@ def read_samples(
                 f"paired=True exchanges the two observations of a pair only, so that {name}= has nothing to say; leave "
                 "it out, or leave out paired=True (matched groups: blocks= names the match, groups= the group)"
             )
-    read = _points(samples, names, "samples", nan_policy)
-    columns = next((points.columns for points in read if points.columns is not None), None)
-    matched = _same_variables(read, names)
-    complete = _complete_rows(matched, names, nan_policy)
-    omit, missing = nan_policy == "omit", not all(rows.all() for rows in complete)
+    _check_number(samples, "samples", nan_policy)
+    every = "both" if _two(names) else "all"
+    data = observed(samples, names, nan_policy, column_types, transform, every)
+    check_column_types(column_types, [data])
+    complete, omit = data.complete(nan_policy), nan_policy == "omit"
     if paired:
-        values = _pairs(samples, names, matched, complete, omit)
-        return Samples(values, columns, missing and not omit, Restriction(paired=True))
-    values = tuple(
-        points.values[rows] if omit else points.values for points, rows in zip(matched, complete, strict=True)
-    )
-    for found, name, rows in zip(values, names, complete, strict=True):
-        _at_least_two_rows(found, name, rows)
-    if blocks is None and groups is None:
-        return Samples(values, columns, missing and not omit, Restriction())
-    keep = np.concatenate(complete) if omit else np.ones(sum(map(len, complete)), dtype=bool)
-    sizes = tuple(map(len, complete))
-    block, group = (
-        None
-        if given is None
-        else codes(pooled_labels(given, name, samples, names, sizes, _together(names, name)), name, keep)
-        for name, given in labels.items()
-    )
-    sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
-    where = "both X and Y" if _two(names) else "more than one sample"
-    return Samples(values, columns, missing and not omit, _checked(block, group, sample, where))
+        _check_pairs(samples, names, data.sizes, complete, omit)
+        keep = [complete[0] & complete[1]] * 2 if omit else [np.ones(size, dtype=bool) for size in data.sizes]
+    else:
+        keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
+        for rows, name in zip(keep, names, strict=True):
+            _at_least_two_rows(int(rows.sum()), name, rows)
+    taken = data.taken(np.concatenate(keep), scale, "scale", indicate=nan_policy == "indicator")
+    ends = np.cumsum([int(rows.sum()) for rows in keep])[:-1]
+    values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, ends))
+    missing = not omit and not all(rows.all() for rows in complete)
+    restriction = Restriction(paired=True) if paired else Restriction()
+    if not paired and (blocks is not None or groups is not None):
+        block, group = (
+            None
+            if given is None
+            else codes(
+                pooled_labels(given, name, samples, names, data.sizes, _together(names, name)),
+                name,
+                np.concatenate(keep),
+            )
+            for name, given in labels.items()
+        )
+        sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
+        restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
+    notes = (*data.omitted(keep), *taken.notes)
+    return Samples(values, data.columns, missing, restriction, taken.scale, taken.encoding, notes)
 
 
 def read_variables(
@@ -158,6 +200,9 @@ def read_variables(
     names: Sequence[str],
     nan_policy: str,
     *,
+    scale: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     blocks: Any = None,
     groups: Any = None,
     shift: Any = None,
@@ -170,8 +215,12 @@ def read_variables(
         As many rows in each.
     names : sequence of str
         What messages call the variables: :data:`XY`, or :func:`numbered`.
-    nan_policy : {"raise", "omit", "propagate"}
+    nan_policy : {"raise", "omit", "indicator", "propagate"}
         Under "omit", a row is dropped, with its labels, when any variable misses a value.
+    scale, transform
+        Units of the columns, and what is done to the rows before: one for all variables, or a list with one for each.
+    column_types : mapping, optional
+        How columns of tables are read.
     blocks, groups : array_like, optional
         A label for every row.
     shift : {"circular"}, optional
@@ -182,36 +231,79 @@ def read_variables(
     TypeError, ValueError
         For what cannot be tested; the message names the argument and says what to do.
     """
-    read = _points(variables, names, "variables", nan_policy)
-    columns, every = tuple(points.columns for points in read), "X and Y" if _two(names) else "every variable"
-    size = len(read[0].values)
-    for variable, points, name in zip(variables[1:], read[1:], names[1:], strict=True):
-        if len(points.values) != size:
+    _check_number(variables, "variables", nan_policy)
+    transforms = _one_each(transform, names, "transform")
+    data = [
+        observed([variable], [name], nan_policy, column_types, one)
+        for variable, name, one in zip(variables, names, transforms, strict=True)
+    ]
+    check_column_types(column_types, data)
+    every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
+    for variable, one, name in zip(variables[1:], data[1:], names[1:], strict=True):
+        if one.sizes[0] != size:
             rows = "row i of X and row i of Y" if _two(names) else "row i of every variable"
             raise ValueError(
-                f"{names[0]} has {counted(size, 'row')} and {name} has {counted(len(points.values), 'row')}; "
+                f"{names[0]} has {counted(size, 'row')} and {name} has {counted(one.sizes[0], 'row')}; "
                 f"{rows} must be the same observation"
             )
         _check_same_index(variables[0], variable, names[0], name)
-    complete = np.all(_complete_rows(read, names, nan_policy), axis=0)
+    complete = np.all([one.complete(nan_policy)[0] for one in data], axis=0)
     keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
-    values = tuple(points.values[keep] if nan_policy == "omit" else points.values for points in read)
-    _at_least_two_rows(values[0], every, complete)
-    missing = nan_policy != "omit" and not bool(complete.all())
+    _at_least_two_rows(int(keep.sum()), every, keep)
+    scales = scales_of(scale, [one.columns for one in data], names)
+    taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
+    found = Variables(
+        values=tuple(one.values for one in taken),
+        columns=tuple(one.columns for one in data),
+        missing=nan_policy != "omit" and not bool(complete.all()),
+        restriction=Restriction(),
+        scales=tuple(one.scale for one in taken),
+        encodings=tuple(one.encoding for one in taken),
+        labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
+        notes=tuple(dict.fromkeys(note for one, t in zip(data, taken, strict=True)
+                                  for note in (*one.omitted([keep]), *t.notes))),
+    )  # fmt: skip
     if blocks is None and groups is None and shift is None:
-        return Variables(values, columns, missing, Restriction())
+        return found
     if shift is not None:
-        _check_shift(shift, groups, keep)
+        check_shift(shift, groups, keep)
     read_labels = []
     for given, name in ((blocks, "blocks"), (groups, "groups")):
         if given is not None:
             same_order(given, name, variables[0], names[0])
             given = codes(vector(given, name, size, every), name, keep)
         read_labels.append(given)
-    return Variables(values, columns, missing, _checked(*read_labels, shift=shift is not None))
+    return replace(found, restriction=of_labels(*read_labels, shift=shift is not None))
 
 
-# --- values -------------------------------------------------------------------------------------------------
+def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> list[tuple[Any, str]]:
+    """For every variable its units, and what messages call them: one for all, or a list with one for each."""
+    if scale is None or isinstance(scale, str):
+        return [(scale, "scale")] * len(names)
+    if hasattr(scale, "keys"):
+        known = [name for one in columns for name in one or ()]
+        for key in scale.keys():  # noqa: SIM118  # a series iterates over its values
+            choice(str(key), known, "a column in scale")
+        return [({key: scale[key] for key in scale.keys() if str(key) in (one or ())}, "scale") for one in columns]  # noqa: SIM118
+    if (
+        not isinstance(scale, list | tuple)
+        or len(scale) != len(names)
+        or not all(one is None or isinstance(one, str) or np.ndim(one) or hasattr(one, "keys") for one in scale)
+    ):
+        raise ValueError(
+            f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
+            f"or one number per column); got {scale!r}"
+        )
+    return [(one, f"scale[{v}]") for v, one in enumerate(scale)]
+
+
+def check_column_types(column_types: Any, data: Sequence[Observed]) -> None:
+    """Raise ValueError for types of columns that no table has."""
+    if column_types:
+        require_columns(checked_types(column_types), [one.pooled for one in data if isinstance(one, ObservedTables)])
+
+
+# --- what messages call them, and what must fit together ----------------------------------------------------
 
 
 def _two(names: Sequence[str]) -> bool:
@@ -226,84 +318,50 @@ def _together(names: Sequence[str], labels: str) -> str:
     return "all samples together (or give a list, a vector for each sample)"
 
 
-def _points(tables: Sequence[Any], names: Sequence[str], things: str, nan_policy: str) -> list[Points]:
-    """The numbers of two or more ``things``, that is samples or variables."""
+def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
+    """Raise ValueError for fewer than two ``things``, that is samples or variables, and for unknown policies."""
     choice(nan_policy, NAN_POLICIES, "nan_policy")
     if len(tables) < 2:
         raise ValueError(
             f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)}"
         )
-    return [as_points(table, name) for table, name in zip(tables, names, strict=True)]
 
 
-def _same_variables(read: list[Points], names: Sequence[str]) -> list[Points]:
-    """The samples with their columns in one order, that of the first data frame."""
-    every = "both" if _two(names) else "all"
-    first = next((i for i, points in enumerate(read) if points.columns is not None), 0)
-    columns, width, found = read[first].columns, read[0].values.shape[1], []
-    for points, name in zip(read, names, strict=True):
-        if points.columns is not None and columns is not None and points is not read[first]:
-            lacking = [label for label in columns if label not in points.columns]
-            extra = [label for label in points.columns if label not in columns]
-            if lacking or extra:
-                differences = [
-                    f"only in {where}: {listed(labels)}"
-                    for where, labels in ((names[first], lacking), (name, extra))
-                    if labels
-                ]
-                raise ValueError(
-                    f"{names[first]} and {name} have different columns ({'; '.join(differences)}); "
-                    f"select the same in {every}"
-                )
-            order = [points.columns.index(label) for label in columns]
-            points = Points(np.ascontiguousarray(points.values[:, order]), columns)
-        if points.values.shape[1] != width:
-            raise ValueError(
-                f"{names[0]} has {counted(width, 'column')} and {name} has "
-                f"{counted(points.values.shape[1], 'column')}; "
-                f"{every} samples must hold the same variables, one per column"
-            )
-        found.append(points)
-    return found
+def _one_each(given: Any, names: Sequence[str], argument: str) -> list[Any]:
+    if not isinstance(given, list | tuple):
+        return [given] * len(names)
+    if len(given) != len(names):
+        raise ValueError(f"{argument} has {len(given)} entries for {len(names)} variables; give one for each, or one")
+    return list(given)
 
 
-def _complete_rows(read: list[Points], names: Sequence[str], nan_policy: str) -> list[Rows]:
-    """For every table, which rows miss nothing."""
-    found = []
-    for points, name in zip(read, names, strict=True):
-        missing = np.isnan(points.values)
-        if nan_policy == "raise" and missing.any():
-            raise ValueError(
-                f"{name} has {missing_values(points, missing)}; remove or impute them, or pass nan_policy='omit' "
-                "to drop their rows (nan_policy='propagate' gives a p-value of nan)"
-            )
-        found.append(np.asarray(~missing.any(axis=1)))
-    return found
+def _label(variable: Any, columns: Columns) -> str | None:
+    """The name of a variable: of a series, or of the one column of a table."""
+    return columns[0] if columns is not None and len(columns) == 1 else label_of(variable)
 
 
-def _at_least_two_rows(values: Array, name: str, complete: Rows) -> None:
-    if len(values) >= 2:
+def _at_least_two_rows(number: int, name: str, keep: Rows) -> None:
+    if number >= 2:
         return
-    dropped = len(complete) - len(values)
+    dropped = len(keep) - number
     why = f" once the {counted(dropped, 'row')} with missing values are dropped" if dropped else ""
-    raise ValueError(f"{name} has {counted(len(values), 'row')}{why}; a test needs at least 2 (one per observation)")
+    raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
 
 
-def _pairs(
-    samples: Sequence[Any], names: Sequence[str], read: list[Points], complete: list[Rows], omit: bool
-) -> tuple[Array, ...]:
-    """Two samples of which row i and row i are a pair, without pairs that miss a value if these are to be dropped."""
-    x, y = (points.values for points in read)
-    for values, name, rows in zip((x, y), names, complete, strict=True):
-        _at_least_two_rows(values, name, rows)
-    if len(x) != len(y):
-        raise ValueError(f"paired=True needs as many rows in X as in Y, row i of each a pair; found {len(x)}, {len(y)}")
+def _check_pairs(
+    samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], complete: list[Rows], omit: bool
+) -> None:
+    """Raise where row i and row i of two samples are no pairs, or fewer than two of them are left."""
+    for size, name in zip(sizes, names, strict=True):
+        _at_least_two_rows(size, name, np.ones(size, dtype=bool))
+    if sizes[0] != sizes[1]:
+        raise ValueError(
+            f"paired=True needs as many rows in X as in Y, row i of each a pair; found {sizes[0]}, {sizes[1]}"
+        )
     _check_same_index(*samples, *names)
-    keep = complete[0] & complete[1]
-    if not omit or keep.all():
-        return x, y
-    _at_least_two_rows(x[keep], "X and Y", keep)
-    return x[keep], y[keep]
+    if omit:
+        both = complete[0] & complete[1]
+        _at_least_two_rows(int(both.sum()), "X and Y", both)
 
 
 def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
@@ -318,48 +376,3 @@ def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
             f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
             f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
         )
-
-
-# --- labels of observations ---------------------------------------------------------------------------------
-
-
-def _check_shift(shift: Any, groups: Any, keep: Rows) -> None:
-    choice(shift, SHIFTS, "shift")
-    if groups is not None:
-        raise ValueError(
-            f"shift={shift!r} moves single observations along in time, and groups= moves several at once; leave "
-            "one of them out (series that are shifted apart from each other: blocks=)"
-        )
-    if not keep.all():
-        raise ValueError(
-            f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
-            f"{int((~keep).sum())} rows; fill them in (interpolate), or test a part without missing values"
-        )
-
-
-def _checked(
-    blocks: np.ndarray | None,
-    groups: np.ndarray | None,
-    sample: np.ndarray | None = None,
-    where: str = "",
-    *,
-    shift: bool = False,
-) -> Restriction:
-    """A restriction whose groups lie each in one block and in one sample."""
-
-    def cut_by(labels: np.ndarray | None) -> bool:
-        if groups is None or labels is None:
-            return False
-        return len(np.unique(np.column_stack([groups, labels]), axis=0)) > np.unique(groups).size
-
-    if cut_by(sample):
-        raise ValueError(
-            f"groups: some groups have observations in {where}, so that they cannot move as a whole; where the "
-            "samples differ within groups, relabel within them: blocks= instead of groups="
-        )
-    if cut_by(blocks):
-        raise ValueError(
-            "groups: some groups have observations in more than one block, which they would leave when they move as a "
-            "whole; make blocks of whole groups, or leave one of the two out"
-        )
-    return Restriction(blocks, groups, shift=shift)

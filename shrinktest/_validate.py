@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
 
-NAN_POLICIES = ("raise", "omit", "propagate")
+NAN_POLICIES = ("raise", "omit", "indicator", "propagate")
 
 
 class Points(NamedTuple):
@@ -74,7 +74,7 @@ def as_points(x: Any, name: str) -> Points:
     points = Points(np.array(values, dtype=np.float64, order="C"), columns)
     infinite = np.isinf(points.values)
     if infinite.any():
-        raise ValueError(f"{name} has an infinite value in {_cell(points, infinite)}; remove or replace it")
+        raise ValueError(f"{name} has an infinite value in {_cell(infinite, columns)}; remove or replace it")
     return points
 
 
@@ -83,7 +83,7 @@ def complete_points(x: Any, name: str) -> Points:
     points = as_points(x, name)
     missing = np.isnan(points.values)
     if missing.any():
-        raise ValueError(f"{name} has {missing_values(points, missing)}; remove those rows first")
+        raise ValueError(f"{name} has {missing_values(missing, points.columns)}; remove those rows first")
     return points
 
 
@@ -136,17 +136,17 @@ def _advice(kind: str) -> str:
     return "convert it (astype(float), pandas.to_numeric), encode categories as numbers, or leave it out"
 
 
-def missing_values(points: Points, missing: NDArray[np.bool_]) -> str:
+def missing_values(missing: NDArray[np.bool_], columns: Columns) -> str:
     """How many values are missing and where the first is, in words."""
     total = int(missing.sum())
     first = "in" if total == 1 else "the first in"
-    return f"{total} missing value{'s' * (total > 1)} (NaN), {first} {_cell(points, missing)}"
+    return f"{total} missing value{'s' * (total > 1)} (NaN), {first} {_cell(missing, columns)}"
 
 
-def _cell(points: Points, where: NDArray[np.bool_]) -> str:
+def _cell(where: NDArray[np.bool_], columns: Columns) -> str:
     """The first true cell, in words."""
     row, column = (int(i) for i in np.argwhere(where)[0])
-    label = f"{points.columns[column]!r}" if points.columns is not None else str(column)
+    label = f"{columns[column]!r}" if columns is not None else str(column)
     return f"row {row}, column {label} (counting from 0)"
 
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import Array, Columns, as_rng, choice, listed, rng_provenance
+from shrinktest._validate import as_rng, choice, listed, rng_provenance
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.kernels.rescaled import Scale
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.tables.encoding import by_name
+from shrinktest.units import Scale
 
 
 @renamed(statistic="form")
@@ -28,7 +30,7 @@ def two_sample_test_columns(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    scale: Any = None,
+    scale: Any = "auto",
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -36,6 +38,8 @@ def two_sample_test_columns(
     paired: bool = False,
     groups: Any = None,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -49,7 +53,7 @@ def two_sample_test_columns(
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
-        The samples, one row an observation; data frames are matched by column name.
+        The samples, one row an observation; tables as in :func:`two_sample_test`.
     method : str, default "westfall-young"
         How p-values are adjusted: "westfall-young" (step-down on the shared relabellings), or a method of statsmodels'
         ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
@@ -57,10 +61,10 @@ def two_sample_test_columns(
     estimator, kernel, form
         As in :func:`two_sample_test`, for every column; the statistic of several estimators, and of "auto", is minus
         the decimal logarithm of the smallest weighted p-value among them.
-    bandwidth : float, sequence of float or "median"
+    bandwidth : float, sequence or dict of float, or "median"
         One for every column, or one for all; "median" is the median distance of that column.
-    scale : {None, "sd", "mad", "rank", "deviation"} or sequence of float, optional
-        Units of the columns, as in :func:`two_sample_test`.
+    scale, column_types, transform
+        As in :func:`two_sample_test`; the indicators of a category, and of missing values, are one test.
     n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are
         of whole rows.
@@ -117,14 +121,16 @@ def two_sample_test_columns(
         rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    whole = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    whole = TwoEqualDistributions.read(X, Y, **told, **design)
     refuse_missing(whole.missing)
-    labels = labelled(whole.columns, whole.pooled.shape[1], "x")
-    require_variation(whole.pooled, labels, "X and Y")
-    widths = one_width_each(bandwidth, len(labels), "bandwidth")
+    parts = one_by_one(whole.variables[0])
+    labels = labelled(whole.variables[0], len(parts), "x")
+    require_variation(parts, labels, "X and Y")
+    widths = one_width_each(bandwidth, labels, "bandwidth")
     columns = [
         Variable(points, f"column {label!r} of X and Y", unit)
-        for label, (points, unit) in zip(labels, one_by_one(whole.variables[0]), strict=True)
+        for label, (points, unit) in zip(labels, parts, strict=True)
     ]
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
@@ -150,9 +156,11 @@ def two_sample_test_columns(
 
 
 def one_by_one(variable: Variable) -> list[tuple[np.ndarray, Scale | None]]:
-    """The columns (n, 1) of a variable, each with its unit."""
+    """The columns of a variable, each with its unit: (n, 1), or the several numbers that a column of a table became."""
+    if variable.encoding is not None:
+        return [(np.ascontiguousarray(variable.points[:, group]), None) for group in variable.encoding.groups]
     scale = variable.scale
-    each: list[Scale | None] = [(number,) for number in scale] if isinstance(scale, tuple) else [scale]
+    each: list[Scale | None] = [(one,) for one in scale] if isinstance(scale, tuple) else [scale]
     units = each if isinstance(scale, tuple) else each * variable.points.shape[1]
     return [(np.ascontiguousarray(variable.points[:, [j]]), unit) for j, unit in enumerate(units)]
 
@@ -166,23 +174,30 @@ def refuse_missing(missing: bool) -> None:
         )
 
 
-def one_width_each(bandwidth: Any, count: int, name: str) -> list[Any]:
-    """A bandwidth for every column: one for all, or one each."""
+def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any]:
+    """A bandwidth for every column: one for all, or one each, in their order or by name."""
+    if hasattr(bandwidth, "keys"):
+        return by_name(bandwidth, labels, name, rest="median")
     if isinstance(bandwidth, str) or np.ndim(bandwidth) == 0:
-        return [bandwidth] * count
-    if len(bandwidth) != count:
-        raise ValueError(f"{name} has {len(bandwidth)} entries for {count} columns; give one for each, or one for all")
+        return [bandwidth] * len(labels)
+    if len(bandwidth) != len(labels):
+        raise ValueError(
+            f"{name} has {len(bandwidth)} entries for {len(labels)} columns; give one for each, or one for all"
+        )
     return list(bandwidth)
 
 
-def labelled(columns: Columns, count: int, prefix: str) -> tuple[str, ...]:
+def labelled(variable: Variable, count: int, prefix: str) -> tuple[str, ...]:
     """Names of columns: those of a table, or ``prefix`` and their number from 0."""
-    return columns if columns is not None else tuple(f"{prefix}{j}" for j in range(count))
+    encoding = variable.encoding
+    return encoding.names if encoding is not None and encoding.named else tuple(f"{prefix}{j}" for j in range(count))
 
 
-def require_variation(values: Array, labels: tuple[str, ...], name: str) -> None:
+def require_variation(parts: Sequence[tuple[np.ndarray, Any]], labels: Sequence[str], name: str) -> None:
     """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
-    constant = [label for label, column in zip(labels, values.T, strict=True) if np.ptp(column) == 0.0]
+    constant = [
+        label for label, (points, _) in zip(labels, parts, strict=True) if (np.ptp(points, axis=0) == 0.0).all()
+    ]
     if constant:
         several = len(constant) > 1
         raise ValueError(

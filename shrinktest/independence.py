@@ -22,7 +22,7 @@ def independence_test(
     kernel_y: Any = "gaussian",
     bandwidth_x: Any = "median",
     bandwidth_y: Any = "median",
-    scale: Any = None,
+    scale: Any = "auto",
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -31,6 +31,8 @@ def independence_test(
     groups: Any = None,
     shift: str | None = None,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -54,9 +56,11 @@ def independence_test(
     bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
         One bandwidth per variable, so that the test does not depend on units; as in :func:`two_sample_test`, a list
         holds candidates.
-    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
-        Units of the columns, as in :func:`two_sample_test`: a name for all variables, or a list with one entry for
-        each (a name, None, or one number for every column).
+    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
+        Units of the columns, as in :func:`two_sample_test`: a name for both variables, a list with one entry for each
+        (a name, None, or one number for every column), or a dict by the names of columns.
+    column_types, transform
+        As in :func:`two_sample_test`; each variable is transformed by itself, and ``transform`` may be a list of two.
     form : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     blocks : array_like, shape (n,), optional
@@ -128,6 +132,7 @@ def independence_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
-    hypothesis = Independence.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = Independence.read(X, Y, **told, **design)
     asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
     return run(hypothesis, estimator, asked, settings, rng)

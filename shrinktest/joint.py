@@ -16,11 +16,13 @@ def joint_independence_test(
     estimator: Any = "kme",
     kernels: Any = "gaussian",
     bandwidths: Any = "median",
-    scale: Any = None,
+    scale: Any = "auto",
     n_resamples: float = 999,
     stopping: Any = None,
     alpha: float = 0.05,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -40,9 +42,11 @@ def joint_independence_test(
         As ``kernel`` in :func:`two_sample_test`.
     bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable
         One bandwidth per variable, so that the test does not depend on units.
-    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
-        Units of the columns, as in :func:`two_sample_test`: a name for all variables, or a list with one entry for
-        each (a name, None, or one number for every column).
+    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
+        Units of the columns, as in :func:`two_sample_test`: a name for all variables, a list with one entry for each
+        (a name, None, or one number for every column), or a dict by the names of columns.
+    column_types, transform
+        As in :func:`independence_test`.
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
         As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) shuffles are
         enumerated when they are no more than ``n_resamples``.
@@ -102,7 +106,8 @@ def joint_independence_test(
         n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
         max_memory=max_memory,
     )  # fmt: skip
-    hypothesis = JointIndependence.read(*variables, nan_policy=nan_policy, scale=scale, own=permutations)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = JointIndependence.read(*variables, **told, own=permutations)
     count = len(variables)
     given = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
     asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(given)]

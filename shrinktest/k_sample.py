@@ -22,7 +22,7 @@ def k_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    scale: Any = None,
+    scale: Any = "auto",
     form: str = "auto",
     n_resamples: float = 999,
     stopping: Any = None,
@@ -30,6 +30,8 @@ def k_sample_test(
     blocks: Any = None,
     groups: Any = None,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -43,14 +45,15 @@ def k_sample_test(
     Parameters
     ----------
     *samples : array_like, shape (n_i, d) or (n_i,)
-        Two samples or more, one row an observation; data frames are matched by column name.
+        Two samples or more, one row an observation, or one mapping from their names to them; tables as in
+        :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}
         "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
         estimate from all observations, which relabelling does not change.
     weights : {"sizes", "equal"}
         "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
         "equal": every distance counts the same, which gives small samples theirs.
-    estimator, kernel, bandwidth, scale
+    estimator, kernel, bandwidth, scale, column_types, transform
         As in :func:`two_sample_test`, also lists and "auto"; the median is over all samples.
     form : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
@@ -114,5 +117,6 @@ def k_sample_test(
     choice(weights, WEIGHTS, "weights")
     design = {"blocks": blocks, "groups": groups, "own": permutations}
     how = {"comparison": comparison, "weights": weights}
-    hypothesis = EqualDistributions.read(*samples, nan_policy=nan_policy, scale=scale, **design, **how)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = EqualDistributions.read(*samples, **told, **design, **how)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

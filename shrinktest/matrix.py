@@ -11,7 +11,7 @@ from shrinktest._read import XY, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
-from shrinktest.hypotheses.base import Variable, in_units
+from shrinktest.hypotheses.base import Variable, variables_of
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
@@ -19,6 +19,7 @@ from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
+from shrinktest.tables.pooled import is_unasked
 
 
 @renamed(statistic="form")
@@ -32,7 +33,7 @@ def independence_matrix(
     kernel_y: Any = None,
     bandwidth_x: Any = "median",
     bandwidth_y: Any = None,
-    scale: Any = None,
+    scale: Any = "auto",
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -40,6 +41,8 @@ def independence_matrix(
     groups: Any = None,
     shift: str | None = None,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -65,8 +68,10 @@ def independence_matrix(
         For the columns of X and of Y; ``kernel_y`` is ``kernel_x`` if not given.
     bandwidth_x, bandwidth_y : float, sequence of float or "median"
         One for every column, or one for all; ``bandwidth_y`` is "median" if not given.
-    scale : {None, "sd", "mad", "rank", "deviation"} or list, optional
+    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, list or dict
         Units of the columns, as in :func:`independence_test`; numbers for the columns of X alone where Y is not given.
+    column_types, transform
+        As in :func:`independence_test`.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`independence_test`; "omit" drops rows that miss a value in any column.
     blocks, groups, shift, permutations
@@ -132,15 +137,17 @@ def independence_matrix(
             "blocks=, groups=, shift= and permutations= say how the rows of Y are permuted, which was not given "
             "(without it, every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
-    read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
+    units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
+    told = {"scale": units, "column_types": column_types, "transform": transform}
+    read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **told)
     refuse_missing(read.missing)
-    if Y is None and read.values[0].shape[1] < 2:
+    tables = variables_of(read, XY, said=not is_unasked(scale))
+    if Y is None and len(one_by_one(tables[0])) < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
     kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
-    units = in_units(read, XY, scale if Y is not None or isinstance(scale, str | None) else [scale, scale])
     count = 1 if Y is None else 2
-    sides = [_columns(units[side], kernels[side], widths[side], XY[side]) for side in range(count)]
+    sides = [_columns(tables[side], kernels[side], widths[side], XY[side]) for side in range(count)]
     left, right = sides[0], sides[-1]
     n = len(read.values[0])
     if Y is None:
@@ -153,7 +160,13 @@ def independence_matrix(
     provenance = rng_provenance(generator)
     nulls, about = run_side_by_side(
         [
-            Independence(variables=(left[i][1], right[j][1]), sizes=(n,), restriction=read.restriction, own=one)
+            Independence(
+                variables=(left[i][1], right[j][1]),
+                sizes=(n,),
+                restriction=read.restriction,
+                own=one,
+                remarks=read.notes,
+            )
             for (i, j), one in zip(pairs, own, strict=True)
         ],
         estimator,
@@ -177,14 +190,15 @@ def independence_matrix(
 
 def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Asked]]:
     """Label, values (n, 1), and what was asked of the kernel, of every column of a table."""
-    labels = labelled(table.columns, table.points.shape[1], name.lower())
-    require_variation(table.points, labels, name)
-    widths = one_width_each(bandwidth, len(labels), f"bandwidth_{name.lower()}")
+    parts = one_by_one(table)
+    labels = labelled(table, len(parts), name.lower())
+    require_variation(parts, labels, name)
+    widths = one_width_each(bandwidth, labels, f"bandwidth_{name.lower()}")
     return [
         (
             label,
             Variable(column, f"column {label!r} of {name}", unit),
             Asked(kernel, width, f"kernel_{name.lower()}"),
         )
-        for label, width, (column, unit) in zip(labels, widths, one_by_one(table), strict=True)
+        for label, width, (column, unit) in zip(labels, widths, parts, strict=True)
     ]

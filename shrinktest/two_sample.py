@@ -20,7 +20,7 @@ def two_sample_test(
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
-    scale: Any = None,
+    scale: Any = "auto",
     form: str = "auto",
     n_resamples: float = 999,
     alpha: float = 0.05,
@@ -29,6 +29,8 @@ def two_sample_test(
     paired: bool = False,
     groups: Any = None,
     permutations: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
     workers: int | None = None,
@@ -42,7 +44,8 @@ def two_sample_test(
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
-        The samples, one row an observation; data frames are matched by column name.
+        The samples, one row an observation.  Tables (pandas, polars, pyarrow) are matched by column name and may hold
+        numbers, True and False, text and categories, dates and times (see the notes).
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
@@ -50,16 +53,23 @@ def two_sample_test(
     kernel : str, Kernel or callable, or list of these, default "gaussian"
         A name (see :func:`~shrinktest.kernels.as_kernel`), such as "gaussian", "whitened" or "energy", a kernel object,
         or a function ``(X, Y) -> Gram matrix``.
-    bandwidth : float, "median", "neighbours", multiple of these, tuple or array, list of these, or "grid"
+    bandwidth : float, "median", "neighbours", multiple of these, tuple, array or dict, list of these, or "grid"
         For kernels given by name; "median": its square is the median squared distance of the pooled sample;
         "neighbours": the median distance to the nearest tenth; "0.5 * median": half of that length.  A tuple or an
-        array holds one number per column, a list holds candidates to combine, and "grid" stands for five from narrow to
-        wide (:func:`~shrinktest.kernels.bandwidth_grid`).
-    scale : {None, "sd", "mad", "rank", "deviation"} or sequence of float, optional
-        Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample, or one
-        number for every column; "rank" replaces every column by its mid-ranks, "deviation" by its distances from the
-        median, so that only spread is compared.  No label goes into them, so that the
-        level stays exact.  A column with one value only has no weight, and a note says so.
+        array holds one number per column, a dict or a series has them by the names of columns, a list holds candidates
+        to combine, and "grid" stands for five from narrow to wide (:func:`~shrinktest.kernels.bandwidth_grid`).
+    scale : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
+        Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample; "rank"
+        replaces every column by its mid-ranks, "deviation" by its distances from the median, so that only spread is
+        compared; a sequence has a number or a name for every column, a dict for columns by name.  No label goes into
+        them, so that the level stays exact.  "auto" is "sd" for tables and None, as they are, for arrays.  A column
+        with one value only has no weight, and a note says so.
+    column_types : dict, optional
+        For names of columns (of arrays, their numbers) how to read them, where the type in a table does not say it:
+        "number", "category", "boolean", "ordered", "date", a list of levels in their order, or "drop".
+    transform : transformer or callable, optional
+        A scikit-learn transformer, or a function, which turns all rows together into numbers before anything else; it
+        sees no labels, so that the level stays exact.
     form : {"auto", "biased", "unbiased"}
         "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
@@ -85,9 +95,10 @@ def two_sample_test(
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
-    nan_policy : {"raise", "omit", "propagate"}
-        What to do with missing values: an error, drop their rows (with their labels; both rows of a pair), or a result
-        of NaN.
+    nan_policy : {"raise", "omit", "indicator", "propagate"}
+        What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
+        many; take it as information that they are missing (the pooled median stands in their place, beside an
+        indicator); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the relabellings.
     workers : int, optional
@@ -145,6 +156,13 @@ def two_sample_test(
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
     p-value is exact however many there are.
 
+    Columns of tables become numbers by their type, from all rows and without labels.  Numbers, dates (in days), times
+    of day (in hours) and ordered categories (their position) are one column each, in units of their standard deviation
+    unless ``scale`` says otherwise.  A category, or True and False, has an indicator for every level: the squared
+    distance of two levels is 2, which is that of two numbers in these units on average.  Columns that identify rows
+    (without a name, counting the rows, or with another text in every row) are not tested, and a note says so; text
+    with too many different values is an error.
+
     ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean: of the Gaussian kernel with
     the median bandwidth (weight 8), the same of ranks (3) and whitened (3); of whitened kernels with the bandwidth of
     near neighbours (3) and half of it (2); and of :class:`SecondOrder` and :class:`Depth` kernels with that bandwidth
@@ -176,5 +194,6 @@ def two_sample_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, scale=scale, **design)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = TwoEqualDistributions.read(X, Y, **told, **design)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

@@ -25,6 +25,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 #: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
 LAYERS = [
     ("_version", "_warn", "_renamed", "_validate", "_labels", "_machine", "_compiled", "_threads", "plots"),
+    ("units", "tables"),
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),
@@ -43,7 +44,7 @@ LAYERS = [
 LOOKS_UP = "shrinktest.estimators.check"
 #: The one module that imports another package on top: base classes cannot come later.
 BASE_CLASSES = "shrinktest.applications._sklearn"
-HEAVY = ("numba", "scipy", "sklearn", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
+HEAVY = ("numba", "narwhals", "scipy", "sklearn", "statsmodels", "pandas", "matplotlib", "joblib", "tqdm")
 
 
 class Import(NamedTuple):

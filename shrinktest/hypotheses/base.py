@@ -10,12 +10,14 @@ import numpy as np
 
 from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.kernels import Kernel, Linear, Rescaled
-from shrinktest.kernels.rescaled import Scale, as_scale, constant_columns
+from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
+from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
+from shrinktest.tables.encoding import Encoding
+from shrinktest.units import Scale, constant_columns, far_apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +31,17 @@ class Variable:
         What messages call them.
     scale : str or tuple of float, optional
         In which units the kernel compares their columns; see :class:`~shrinktest.kernels.Rescaled`.
-    columns : tuple of str, optional
-        Names of the columns.
+    encoding : Encoding, optional
+        How the columns of a table became the numbers, which are in their units already.
+    said : bool
+        Whether anybody said in which units, so that no note is needed.
     """
 
     points: np.ndarray
     name: str
     scale: Scale | None = None
-    columns: tuple[str, ...] | None = None
+    encoding: Encoding | None = None
+    said: bool = True
 
     def asked(self, kernel: Kernel) -> Kernel:
         """The kernel in the units of the columns, not resolved yet."""
@@ -47,11 +52,15 @@ class Variable:
         rows = self.points[~np.isnan(self.points).any(axis=1)]
         return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the result should know of the units."""
-        if self.scale is None or not (constant := constant_columns(self.points)).any():
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """What a reader of the result should know of the units in which a resolved kernel compares the columns."""
+        if self.encoding is not None:  # has said what there is to say
             return ()
-        names = [self.columns[j] if self.columns else str(j) for j in np.flatnonzero(constant)]
+        if self.scale is None:
+            return far_apart(self.points, self.name) if not self.said and in_one_unit(kernel) else ()
+        if not (constant := constant_columns(self.points)).any():
+            return ()
+        names = [str(j) for j in np.flatnonzero(constant)]
         many = len(names) > 1
         return (
             f"{self.name}: column{'s' * many} {', '.join(names)} {'have' if many else 'has'} one value only, and no "
@@ -73,6 +82,10 @@ class Hypothesis(ABC):
         Whether missing values remain, so that the result is NaN.
     own : Relabellings, optional
         Permutations of the user's, instead of those that the hypothesis allows.
+    remarks : tuple of str
+        What a reader of the result should know of how the data were read.
+    called : tuple of str or None
+        Names of the samples, or of the variables, where they have some.
     """
 
     kind: ClassVar[Kind]
@@ -81,6 +94,8 @@ class Hypothesis(ABC):
     sizes: tuple[int, ...]
     missing: bool = False
     own: Relabellings | None = None
+    remarks: tuple[str, ...] = ()
+    called: tuple[str | None, ...] = ()
 
     def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         """The permutations of the test; raises ValueError where they are too few to reject at ``alpha``."""
@@ -114,9 +129,17 @@ class Hypothesis(ABC):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """The statistic of an estimator and of resolved kernels (one, or a tuple with one for every variable)."""
 
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the result should know of the data."""
-        return tuple(note for variable in self.variables for note in variable.notes())
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """What a reader of the result should know of the data, as the resolved kernel (or kernels) compares them."""
+        kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
+        pairs = zip(self.variables, kernels, strict=True)
+        return (*self.remarks, *(note for variable, one in pairs for note in variable.notes(one)))
+
+    def labels(self) -> dict[str, Any]:
+        """What a result keeps of the names in the data, and of how columns became numbers."""
+        encodings = tuple(variable.encoding for variable in self.variables)
+        columns = tuple(None if one is None or not one.named else one.names for one in encodings)
+        return {"encodings": encodings, "columns": columns, "names": self.called}
 
     def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:
         """What a result says of an estimator; raises ValueError for one that makes no sense with these data."""
@@ -148,23 +171,19 @@ def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Ker
         raise ValueError(f"{variable.name}: {error}") from None
 
 
-def in_units(read: Variables, names: tuple[str, ...], scale: Any) -> tuple[Variable, ...]:
-    """Variables with the units of their columns: one ``scale`` by name for all, or a list with one for each."""
-    if scale is None or isinstance(scale, str):
-        scales = [scale] * len(names)
-    elif (
-        not isinstance(scale, list | tuple)
-        or len(scale) != len(names)
-        or not all(one is None or isinstance(one, str) or np.ndim(one) for one in scale)
-    ):
-        raise ValueError(
-            f"scale must be a name for all variables, or a list with one entry for each of {len(names)} (a name, None, "
-            f"or one number per column); got {scale!r}"
-        )
-    else:
-        scales = list(scale)
-    found = []
-    for v, (values, columns, name, one) in enumerate(zip(read.values, read.columns, names, scales, strict=True)):
-        argument = "scale" if isinstance(scale, str) else f"scale[{v}]"
-        found.append(Variable(values, name, as_scale(one, values.shape[1], argument), columns))
-    return tuple(found)
+def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:
+    """Variables as they were read; ``said`` tells whether anybody said in which units."""
+    return tuple(
+        Variable(values, name, scale, encoding, said)
+        for values, name, scale, encoding in zip(read.values, names, read.scales, read.encodings, strict=True)
+    )
+
+
+def in_one_unit(kernel: Any) -> bool:
+    """Whether a resolved kernel takes distances or inner products over columns as they are."""
+    inner = getattr(kernel, "kernel", None)
+    if isinstance(inner, Kernel) and not isinstance(kernel, Rescaled):
+        return in_one_unit(inner)
+    if isinstance(kernel, DistanceKernel):
+        return np.ndim(kernel.bandwidth) == 0
+    return isinstance(kernel, Linear | Polynomial | Energy)

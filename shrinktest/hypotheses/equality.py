@@ -7,16 +7,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import XY, Samples, numbered, read_samples
+from shrinktest._read import XY, Samples, named_samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, Variable
-from shrinktest.kernels.rescaled import as_scale
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import Contrast, prepare
 from shrinktest.statistics.prepared import Prepared
+from shrinktest.tables.pooled import is_unasked
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -33,8 +33,6 @@ class EqualDistributions(Hypothesis):
         Which observations may take each other's places.
     comparison, weights : str
         How the distances of the samples' means add up; see :class:`~shrinktest.statistics.partitions.Contrast`.
-    columns : tuple of str, optional
-        Names of the columns.
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
@@ -42,7 +40,6 @@ class EqualDistributions(Hypothesis):
     restriction: Restriction = field(default_factory=Restriction)
     comparison: str = "pairs"
     weights: str = "sizes"
-    columns: tuple[str, ...] | None = None
 
     @classmethod
     def read(
@@ -52,21 +49,27 @@ class EqualDistributions(Hypothesis):
         blocks: Any = None,
         groups: Any = None,
         scale: Any = None,
+        column_types: Any = None,
+        transform: Any = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
-        names = numbered("samples", len(samples))
-        read = read_samples(samples, names, nan_policy, blocks=blocks, groups=groups)
-        return cls._of(read, "the samples", scale, **options)
+        given, called = named_samples(samples)
+        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_samples(
+            given, called or numbered("samples", len(given)), nan_policy, blocks=blocks, groups=groups, **told
+        )
+        return cls._of(read, "the samples", not is_unasked(scale), called=called, **options)
 
     @classmethod
-    def _of(cls, samples: Samples, name: str, scale: Any, **options: Any) -> Self:
+    def _of(cls, samples: Samples, name: str, said: bool, **options: Any) -> Self:
         pooled = np.vstack(samples.values)
         return cls(
-            variables=(Variable(pooled, name, as_scale(scale, pooled.shape[1]), samples.columns),),
+            variables=(Variable(pooled, name, samples.scale, samples.encoding, said),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,
+            remarks=samples.notes,
             **options,
         )
 
@@ -133,11 +136,14 @@ class TwoEqualDistributions(EqualDistributions):
         paired: Any = False,
         groups: Any = None,
         scale: Any = None,
+        column_types: Any = None,
+        transform: Any = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about two samples as users give them."""
-        read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups)
-        return cls._of(read, "X and Y", scale, columns=read.columns, **options)
+        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
+        return cls._of(read, "X and Y", not is_unasked(scale), **options)
 
     def carried(
         self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings

@@ -9,13 +9,14 @@ import numpy as np
 
 from shrinktest._read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, in_units
+from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import INDEPENDENCE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.pairings import prepare, tuning_of
 from shrinktest.statistics.prepared import Prepared
+from shrinktest.tables.pooled import is_unasked
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -47,15 +48,20 @@ class Independence(Hypothesis):
         groups: Any = None,
         shift: Any = None,
         scale: Any = None,
+        column_types: Any = None,
+        transform: Any = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
-        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift)
+        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **told)
         return cls(
-            variables=in_units(read, XY, scale),
+            variables=variables_of(read, XY, said=not is_unasked(scale)),
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,
+            remarks=read.notes,
+            called=read.labels,
             **options,
         )
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._read import numbered, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, in_units
+from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
@@ -17,6 +17,7 @@ from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.pairings import tuning_of
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.statistics.shuffles import prepare
+from shrinktest.tables.pooled import is_unasked
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -34,12 +35,26 @@ class JointIndependence(Hypothesis):
     kind: ClassVar[Kind] = JOINT
 
     @classmethod
-    def read(cls, *variables: Any, nan_policy: str = "raise", scale: Any = None, **options: Any) -> Self:
+    def read(
+        cls,
+        *variables: Any,
+        nan_policy: str = "raise",
+        scale: Any = None,
+        column_types: Any = None,
+        transform: Any = None,
+        **options: Any,
+    ) -> Self:
         """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         names = numbered("variables", len(variables))
-        read = read_variables(variables, names, nan_policy)
+        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        read = read_variables(variables, names, nan_policy, **told)
         return cls(
-            variables=in_units(read, names, scale), sizes=(len(read.values[0]),), missing=read.missing, **options
+            variables=variables_of(read, names, said=not is_unasked(scale)),
+            sizes=(len(read.values[0]),),
+            missing=read.missing,
+            remarks=read.notes,
+            called=read.labels,
+            **options,
         )
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

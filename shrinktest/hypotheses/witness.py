@@ -122,15 +122,22 @@ class Witness:
         repeats, generator = count(n_repeats, "n_repeats", minimum=2), as_rng(rng)
         whole = self._statistic(self.pooled)
         rows = []
-        for j in range(self.pooled.shape[1]):
+        for name, columns in self._coordinates():
             drops = np.empty(repeats)
             for r in range(repeats):
                 changed = self.pooled.copy()
-                changed[:, j] = generator.permutation(changed[:, j])
+                changed[:, columns] = generator.permutation(changed[:, columns])
                 drops[r] = whole - self._statistic(changed)
             share = drops.mean() / whole if whole > 0.0 else np.nan
-            rows.append((j, drops.mean(), drops.std(ddof=1) / np.sqrt(repeats), share))
+            rows.append((name, drops.mean(), drops.std(ddof=1) / np.sqrt(repeats), share))
         return pd.DataFrame(rows, columns=["coordinate", "drop", "error", "share"])
+
+    def _coordinates(self) -> list[tuple[int | str, Any]]:
+        """The columns as users know them: by name or number, and where they are among the columns of numbers."""
+        encoding = self.hypothesis.variables[0].encoding
+        if encoding is None:
+            return [(j, j) for j in range(self.pooled.shape[1])]
+        return list(zip(encoding.names if encoding.named else range(len(encoding.names)), encoding.groups, strict=True))
 
     def _statistic(self, pooled: np.ndarray) -> float:
         changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))

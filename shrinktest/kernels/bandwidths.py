@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import warnings
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._validate import Array, as_rng, choice, complete_points, count, positive
+from shrinktest._warn import warn_user
 from shrinktest.kernels.metric import magnitude, pairs
 
 Metric = Literal["euclidean", "cityblock"]
@@ -76,7 +76,7 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     Warns
     -----
     UserWarning
-        More than half of the distances are zero: the median is then over the positive ones.
+        More than half of the distances are zero, and the others differ: the median is then over the positive ones.
 
     Raises
     ------
@@ -91,13 +91,12 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     squared, unit = _squared_distances(Z, rng, distance)
     apart = squared > 0
     if 2 * np.count_nonzero(apart) < len(squared):
-        warnings.warn(
-            "more than half of the distances between observations are zero (ties): "
-            "the bandwidth is the median of the positive ones",
-            UserWarning,
-            stacklevel=2,
-        )
         squared = squared[apart]
+        if squared.min() < squared.max():  # categories have one distance, and none to choose from
+            warn_user(
+                "more than half of the distances between observations are zero (ties): "
+                "the bandwidth is the median of the positive ones"
+            )
     return float(np.sqrt(_median(squared)) * unit)
 
 

@@ -26,6 +26,7 @@ from shrinktest.kernels import (
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
 GRID = "grid"
@@ -216,6 +217,23 @@ class Asked:
     kernel: Any
     bandwidth: Any
     name: str = "kernel"
+
+    def by_feature(self, encoding: Encoding | None) -> Asked:
+        """The same, with bandwidths by name, or for the columns of a table, as one for every column of numbers."""
+        argument = self.name.replace("kernel", "bandwidth")
+
+        def spread(width: Any) -> Any:
+            if encoding is not None:
+                return encoding.by_feature(width, argument)
+            if hasattr(width, "keys"):
+                raise ValueError(
+                    f"{argument} has names of columns, which arrays do not have: give tables, or one number per column "
+                    "in their order"
+                )
+            return width
+
+        width = [spread(one) for one in self.bandwidth] if isinstance(self.bandwidth, list) else spread(self.bandwidth)
+        return replace(self, bandwidth=width)
 
     def given(self) -> bool:
         """Whether anything but the defaults was asked for."""

@@ -50,11 +50,13 @@ def run(
         Seed or source of the permutations.
     """
     generator = as_rng(rng)
+    asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
     common: dict[str, Any] = {
         "test": hypothesis.kind.name,
         "n_observations": hypothesis.sizes,
         "alpha": settings.alpha,
         "rng": rng_provenance(generator),
+        **hypothesis.labels(),
     }
     if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
         collection = collect(estimator, asked, hypothesis.variables, generator, hypothesis.kind.name)
@@ -73,7 +75,7 @@ def run(
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
-    told = {**prepared.about(hypothesis.notes()), **described, **common, **carried}
+    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, **carried}
     return conclude(null, restriction=permutations.restriction, **told)
 
 
@@ -156,7 +158,7 @@ def _nulls(
             without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
             continue
         _require_kernel(null, form, prepared.kernel, hypothesis)
-        found[i] = null, prepared.about(hypothesis.notes())
+        found[i] = null, prepared.about(hypothesis.notes(prepared.kernel))
     return found, tuple(without)
 
 

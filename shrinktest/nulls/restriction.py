@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shrinktest._validate import counted
+from shrinktest._validate import choice, counted
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedPartitions, Strata
 
@@ -121,3 +123,46 @@ class Restriction:
             f"relabelling {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
             f"can never reject at alpha={alpha:g}; {advice}"
         )
+
+
+def check_shift(shift: Any, groups: Any, keep: NDArray[np.bool_]) -> None:
+    """Raise ValueError for shifts beside groups, or of series with gaps, where some rows are not kept."""
+    choice(shift, SHIFTS, "shift")
+    if groups is not None:
+        raise ValueError(
+            f"shift={shift!r} moves single observations along in time, and groups= moves several at once; leave "
+            "one of them out (series that are shifted apart from each other: blocks=)"
+        )
+    if not keep.all():
+        raise ValueError(
+            f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
+            f"{int((~keep).sum())} rows; fill them in (interpolate), or test a part without missing values"
+        )
+
+
+def of_labels(
+    blocks: np.ndarray | None,
+    groups: np.ndarray | None,
+    sample: np.ndarray | None = None,
+    where: str = "",
+    *,
+    shift: bool = False,
+) -> Restriction:
+    """A restriction whose groups lie each in one block and in one sample."""
+
+    def cut_by(labels: np.ndarray | None) -> bool:
+        if groups is None or labels is None:
+            return False
+        return len(np.unique(np.column_stack([groups, labels]), axis=0)) > np.unique(groups).size
+
+    if cut_by(sample):
+        raise ValueError(
+            f"groups: some groups have observations in {where}, so that they cannot move as a whole; where the "
+            "samples differ within groups, relabel within them: blocks= instead of groups="
+        )
+    if cut_by(blocks):
+        raise ValueError(
+            "groups: some groups have observations in more than one block, which they would leave when they move as a "
+            "whole; make blocks of whole groups, or leave one of the two out"
+        )
+    return Restriction(blocks, groups, shift=shift)

@@ -44,7 +44,9 @@ class AggregateResult(TestResult):
         ``pvalue``.
     decided : int
         Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
-    test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes
+    test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes, names, columns
+        As in a :class:`TestResult`.
+    encodings
         As in a :class:`TestResult`.
     estimates, tolerance, stopping, stopped
         Empty, 0, None and False: the members have estimates and tolerances, and the drawing is never stopped early.

@@ -102,6 +102,12 @@ class TestResult:
         Relabellings that would have been drawn without it.
     stopped : bool
         Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
+    names : tuple of str or None
+        Names of the samples, or of the variables, where the data have some.
+    columns : tuple
+        For all samples, or for every variable, the names of the columns of tables; None for arrays.
+    encodings : tuple of Encoding or None
+        How the columns of tables became numbers.
 
     Examples
     --------
@@ -138,6 +144,9 @@ class TestResult:
     stopping: Stopping | None = None
     n_planned: int = 0
     stopped: bool = False
+    names: tuple[str | None, ...] = ()
+    columns: tuple[tuple[str, ...] | None, ...] = ()
+    encodings: tuple[Any, ...] = ()
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -214,6 +223,8 @@ class TestResult:
             "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else _shown(self.kernel),
             "bandwidth": self.bandwidth,
             "n_observations": list(self.n_observations),
+            "names": list(self.names),
+            "columns": [None if one is None else list(one) for one in self.columns],
             "estimates": [{"n": len(e.points), "shrinkage": e.shrinkage, "norm2": e.norm2()} for e in self.estimates],
             "notes": list(self.notes),
             "rng": self.rng,
@@ -240,7 +251,8 @@ class TestResult:
         """One row for a table of results (pandas), without the null distribution."""
         import pandas as pd
 
-        hidden = ("null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations")
+        hidden = {"null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations"}
+        hidden |= {"names", "columns"}
         row = {name: value for name, value in self.to_dict().items() if name not in hidden}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ def summary(result: TestResult) -> Summary:
     kind = result.kind
     kernels = result.kernel if isinstance(result.kernel, tuple) else (result.kernel,)
     widths = result.bandwidth if isinstance(result.kernel, tuple) else (result.bandwidth,)
-    names = [f" {name}" if name else "" for name in kind.kernel_names(len(kernels))]
+    named = _names(result.names, kind.kernel_names(len(kernels))) if len(kernels) > 1 else [""]
+    names = [f" {name}" if name else "" for name in named]
     left = [("Null hypothesis:", kind.null)]
     if result.estimator is not None:
         left += [("Estimator:", repr(result.estimator)), ("Tuning:", result.tuning)]
@@ -41,7 +43,7 @@ def summary(result: TestResult) -> Summary:
     pairs = zip_longest(left, right, fillvalue=("", ""))
     tables = [_head(kind.title, [(*first, *second) for first, second in pairs])]
     if result.estimates:
-        labels = kind.estimate_names(len(result.estimates))
+        labels = _names(result.names, kind.estimate_names(len(result.estimates)))
         tables.append(
             Table(
                 [
@@ -75,6 +77,13 @@ def aggregate_summary(result: AggregateResult) -> Summary:
         lines.append((repr(member.estimator), " x ".join(named), *(f"{number:.4g}" for number in numbers)))
     headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight"]
     return Summary([_head(f"{kind.title}, combined", rows), Table(lines, "llr", headers, gap="   ")], result.notes)
+
+
+def _names(own: Sequence[str | None], plain: Sequence[str]) -> list[str]:
+    """Names of samples or variables: the data's own where there are as many, else those of the kind of test."""
+    if len(own) != len(plain):
+        return list(plain)
+    return [one or name for one, name in zip(own, plain, strict=True)]
 
 
 def _head(title: str, rows: list[tuple[str, str, str, str]]) -> Table:

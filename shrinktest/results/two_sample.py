@@ -34,6 +34,8 @@ class TwoSampleResult(TestResult):
         As in a :class:`TestResult`.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
         As in a :class:`TestResult`, too.
+    names, columns, encodings
+        As there.
 
     Examples
     --------
@@ -49,16 +51,23 @@ class TwoSampleResult(TestResult):
     def witness(self, points: Any) -> np.ndarray:
         """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
 
-        Positive where the first sample has more mass.
+        Positive where the first sample has more mass.  For samples that were tables, the points are a table with the
+        same columns, or an array if all of these are numbers.
 
         Raises
         ------
-        ValueError
-            If the data contained missing values.
+        ValueError, TypeError
+            If the data contained missing values, or for other columns than those that were tested.
         """
         self._require_estimates()
         first, second = self.estimates
+        points = self._encoded(points, "points")
         return first.embedding(points) - second.embedding(points)
+
+    def _encoded(self, points: Any, name: str) -> Any:
+        """Points as the numbers that the kernel compares."""
+        encoding = self.encodings[0] if self.encodings else None
+        return points if encoding is None else encoding.read(points, name)
 
     def with_data(self) -> TwoSampleResult:
         """The same result, which keeps its data when it is pickled, for ``witness_band`` and ``contributions``."""
@@ -99,8 +108,9 @@ class TwoSampleResult(TestResult):
 
         Parameters
         ----------
-        points : array_like, shape (g, d), or (g, r, d)
-            Where; with three dimensions, the average over each group of r points.
+        points : array_like or table, shape (g, d), or (g, r, d)
+            Where; with three dimensions, the average over each group of r points (given as the kernel compares them:
+            in units, and with indicators of categories, if the samples were tables).
         confidence : float, default 0.95
             The chance that the whole function stays within the band if the samples have one distribution.
         studentize : bool, default True
@@ -135,7 +145,9 @@ class TwoSampleResult(TestResult):
         >>> band.outside
         array([ True,  True, False,  True,  True])
         """
-        return self._recomputed().band(self.estimates, points, confidence=confidence, studentize=studentize)
+        again = self._recomputed()
+        at = points if np.ndim(points) == 3 else self._encoded(points, "points")
+        return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
         """The witness function over one or two coordinates, with its band (matplotlib).
@@ -167,7 +179,8 @@ class TwoSampleResult(TestResult):
         Returns
         -------
         DataFrame
-            coordinate, drop, error (standard error of the drop over the repeats), share (drop over statistic).
+            coordinate (the name of a column of tables, else its number), drop, error (standard error of the drop over
+            the repeats), share (drop over statistic).
 
         Notes
         -----

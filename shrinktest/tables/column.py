@@ -1,0 +1,352 @@
+"""Column: the values of one variable of a table, by what kind of variable it is."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import choice, listed
+
+#: Kinds that have an order and distances; the others have levels that are equal or different.
+NUMERIC = ("number", "ordered", "date", "duration", "time")
+KINDS = (*NUMERIC, "boolean", "category")
+#: What ``column_types`` says of a column that is not to be tested.
+DROP = "drop"
+
+_CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
+_TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
+_WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
+          "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of one variable, missing ones among them.
+
+    Parameters
+    ----------
+    name : str
+    kind : str
+        One of ``KINDS``.
+    values : ndarray, shape (n,)
+        Numbers, and times in hours: float64 with NaN; dates and durations: numpy's, with NaT; of the others the number
+        of the level, with -1.
+    levels : tuple of str
+        Of categories; those of ordered ones in their order.
+    whole : bool
+        Whether the values are whole numbers by their type.
+    """
+
+    name: str
+    kind: str
+    values: np.ndarray
+    levels: tuple[str, ...] = ()
+    whole: bool = False
+
+    @property
+    def categorical(self) -> bool:
+        """Whether two values are equal or different, and nothing more."""
+        return self.kind not in NUMERIC
+
+    def missing(self) -> np.ndarray:
+        """Which values are missing, shape (n,)."""
+        if self.kind in _CODED:
+            return np.asarray(self.values < 0)
+        return np.isnat(self.values) if self.kind in _TIMES else np.isnan(self.values)
+
+    def taken(self, rows: Any) -> Column:
+        """The column with these rows only."""
+        return replace(self, values=self.values[rows])
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+# --- from Python's values -----------------------------------------------------------------------------------
+
+
+def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
+    """A column from Python objects of one type, None and NaN among them; ``where`` is what messages call it.
+
+    Raises
+    ------
+    TypeError
+        For values of several types, or of one that is no variable.
+    """
+    present = [entry for entry in entries if not _is_none(entry)]
+    for types, kind in _OBJECTS:
+        if all(isinstance(entry, types) for entry in present) and not (
+            kind == "number" and any(isinstance(entry, bool) for entry in present)
+        ):
+            return _of_kind(name, entries, kind)
+    first = present[0]
+    odd = next((entry for entry in present if type(entry) is not type(first)), first)
+    found = f"{first!r} ({type(first).__name__})" + (f" and {odd!r} ({type(odd).__name__})" if odd is not first else "")
+    raise TypeError(
+        f"{where} must hold real numbers, text, dates, or True and False, of one type; got {found}; convert it, leave "
+        f"it out, or read it as categories: column_types={{{name!r}: 'category'}}"
+    )
+
+
+def from_text(name: str, entries: Sequence[str | None]) -> Column:
+    """A column of categories from text; None is missing."""
+    found: dict[str, int] = {}
+    codes = np.fromiter(
+        (-1 if _is_none(entry) else found.setdefault(str(entry), len(found)) for entry in entries),
+        dtype=np.int64,
+        count=len(entries),
+    )
+    return _sorted(Column(name, "category", codes, tuple(found)))
+
+
+def from_numbers(name: str, values: np.ndarray, *, whole: bool = False) -> Column:
+    """A column of numbers; NaN is missing."""
+    return Column(name, "number", np.asarray(values, dtype=np.float64), whole=whole)
+
+
+def from_booleans(name: str, values: np.ndarray) -> Column:
+    """A column of True and False, from 1.0, 0.0 and NaN."""
+    codes = np.where(np.isnan(values), -1, values).astype(np.int64)
+    return Column(name, "boolean", codes, ("False", "True"))
+
+
+def from_times(name: str, values: np.ndarray) -> Column:
+    """A column of dates or durations, from numpy's."""
+    kind = "date" if values.dtype.kind == "M" else "duration"
+    return Column(name, kind, values.astype(_TIMES[kind]))
+
+
+def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
+    """A column of times of the day, in hours since midnight."""
+    hours = (
+        math.nan if t is None else t.hour + t.minute / 60 + (t.second + t.microsecond * 1e-6) / 3600 for t in entries
+    )
+    return Column(name, "time", np.fromiter(hours, dtype=np.float64, count=len(entries)))
+
+
+def _of_kind(name: str, entries: Sequence[Any], kind: str) -> Column:
+    entries = [None if _is_none(entry) else entry for entry in entries]
+    if kind == "category":
+        return from_text(name, entries)
+    if kind == "time":
+        return from_hours(name, entries)
+    if kind in _TIMES:
+        return from_times(name, np.array(entries, dtype=_TIMES[kind]))
+    values = np.array([math.nan if entry is None else float(entry) for entry in entries])
+    return from_booleans(name, values) if kind == "boolean" else from_numbers(name, values)
+
+
+def _is_none(entry: Any) -> bool:
+    """Whether this stands for a missing value: None, NaN, NaT or NA."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(entry, float) and math.isnan(entry)
+
+
+def _numbers() -> tuple[type, ...]:
+    import decimal
+    import numbers
+
+    return (numbers.Real, decimal.Decimal)
+
+
+#: Types of Python's objects, and the kind of column that they make; what is missing is of every type.
+_OBJECTS: tuple[tuple[Any, str], ...] = (
+    ((bool, np.bool_), "boolean"),
+    (_numbers(), "number"),
+    (str, "category"),
+    ((datetime.date, np.datetime64), "date"),
+    ((datetime.timedelta, np.timedelta64), "duration"),
+    (datetime.time, "time"),
+)
+
+
+# --- as another kind ----------------------------------------------------------------------------------------
+
+
+def as_kind(column: Column, wanted: Any, where: str) -> Column:
+    """The column read as another kind: one of ``KINDS`` but "duration" and "time", or a list of levels in their order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For values that cannot be read so; the message names the first, and says what to do.
+    """
+    argument = f"column_types[{column.name!r}]"
+    if isinstance(wanted, list | tuple):
+        return _ordered(column, [str(level) for level in wanted], argument, where)
+    if not isinstance(wanted, str):
+        raise TypeError(
+            f"{argument} must be one of {listed((*KINDS, DROP))}, or the levels in their order; got {wanted!r}"
+        )
+    kind = choice(wanted, (*KINDS, DROP), argument)
+    if kind == column.kind or (kind == "ordered" and column.kind in NUMERIC):
+        return column
+    if kind == "category":
+        return as_category(column)
+    if kind == "boolean" and column.kind == "number":
+        kept = column.values[~np.isnan(column.values)]
+        if np.isin(kept, (0.0, 1.0)).all():
+            return from_booleans(column.name, column.values)
+    if kind == "boolean" and column.kind == "category" and set(map(str.lower, column.levels)) <= {"false", "true"}:
+        truth = np.array([level.lower() == "true" for level in column.levels] or [False], dtype=np.float64)
+        return from_booleans(column.name, np.where(column.values < 0, np.nan, truth[column.values]))
+    if kind == "number" and column.kind in ("boolean", "category"):
+        return _by_level(column, _as_number, kind, where)
+    if kind in ("date", "duration") and column.kind == "category":
+        return _by_level(column, _as_date if kind == "date" else _as_duration, kind, where)
+    advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
+    raise ValueError(f"{argument}={kind!r}: {where} holds {_WORDS[column.kind]}, which are no {_WORDS[kind]}; {advice}")
+
+
+def as_category(column: Column) -> Column:
+    """The column with its distinct values as levels."""
+    if column.kind in _CODED:
+        return replace(column, kind="category")
+    missing = column.missing()
+    values, codes = np.unique(column.values[~missing], return_inverse=True)
+    out = np.full(len(column), -1, dtype=np.int64)
+    out[~missing] = codes
+    levels = tuple(f"{value:.12g}" if column.kind not in _TIMES else str(value) for value in values)
+    return Column(column.name, "category", out, levels)
+
+
+def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:
+    if len(set(levels)) < len(levels) or len(levels) < 2:
+        raise ValueError(f"{argument} must hold two levels or more, each once; got {levels!r}")
+    found = as_category(column)
+    lacking = [level for i, level in enumerate(found.levels) if level not in levels and (found.values == i).any()]
+    if lacking:
+        raise ValueError(f"{argument} lacks levels that {where} has: {listed(lacking)}; name all of them, in order")
+    places = np.array([levels.index(level) if level in levels else -1 for level in found.levels] + [-1])
+    return Column(column.name, "ordered", places[found.values], tuple(levels))
+
+
+def _by_level(column: Column, read: Any, kind: str, where: str) -> Column:
+    """The column with every level read as a number, a date or a duration."""
+    found = []
+    for i, level in enumerate(column.levels):
+        value = read(level)
+        if value is None and (column.values == i).any():
+            row = int(np.flatnonzero(column.values == i)[0])
+            raise ValueError(
+                f"column_types[{column.name!r}]={kind!r}: {where} has {level!r} in row {row} (counting from 0), which "
+                f"cannot be read so; correct it, or leave the column out: column_types={{{column.name!r}: 'drop'}}"
+            )
+        found.append(value)
+    if kind == "number":
+        numbers = np.array([math.nan if value is None else value for value in found] + [math.nan])
+        return from_numbers(column.name, numbers[column.values])
+    times = np.array([*found, None], dtype=_TIMES[kind])
+    return Column(column.name, kind, times[column.values])
+
+
+def _as_number(level: str) -> float | None:
+    if level in ("False", "True"):
+        return float(level == "True")
+    try:
+        number = float(level)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _as_date(level: str) -> Any:
+    """A date in the order year, month, day, which is the one that cannot be misread."""
+    try:
+        found = datetime.datetime.fromisoformat(level)
+    except ValueError:
+        return None
+    if found.tzinfo is not None:
+        found = found.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(found, "us")
+
+
+def _as_duration(level: str) -> Any:
+    """A duration such as "1 days 02:00:00" or "02:00:00"."""
+    days, _, clock = level.rpartition("day") if "day" in level else ("0", "", level)
+    try:
+        parts = [float(part) for part in clock.lstrip("s ,").split(":")] if clock.strip("s ,") else [0.0]
+        seconds = sum(part * unit for part, unit in zip(parts, (3600.0, 60.0, 1.0), strict=False))
+        return np.timedelta64(round((float(days) * 86400.0 + seconds) * 1e6), "us")
+    except ValueError:
+        return None
+
+
+# --- one column of several tables ---------------------------------------------------------------------------
+
+
+def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
+    """The values of a column in several tables, one after the other; levels are matched by name.
+
+    Raises
+    ------
+    ValueError
+        Where the tables hold different kinds of values; the message says which, and what to do.
+    """
+    kind = _common_kind(columns, tables)
+    order = next((column.levels for column in columns if column.kind == "ordered"), ())
+    alike = [_alike(column, kind, order) for column in columns]
+    values, levels = [column.values for column in alike], _all_levels(alike)
+    if kind in _CODED:
+        values = [_coded(column, levels) for column in alike]
+    return Column(columns[0].name, kind, np.concatenate(values), levels, all(column.whole for column in alike))
+
+
+def _common_kind(columns: Sequence[Column], tables: Sequence[str]) -> str:
+    kinds = {column.kind for column in columns if not column.missing().all()} or {columns[0].kind}
+    for pair, both in (({"number", "boolean"}, "number"), ({"boolean", "category"}, "category")):
+        kinds = {both} if kinds == pair else kinds
+    kinds = {"ordered"} if kinds == {"ordered", "category"} else kinds
+    if len(kinds) > 1:
+        name, found = columns[0].name, zip(columns, tables, strict=True)
+        said = " and ".join(dict.fromkeys(f"{_WORDS[column.kind]} in {table}" for column, table in found))
+        raise ValueError(
+            f"column {name!r} holds {said}; convert one, read both as categories (column_types={{{name!r}: "
+            f"'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
+        )
+    return kinds.pop()
+
+
+def _alike(column: Column, kind: str, order: tuple[str, ...]) -> Column:
+    """The column as one of the common kind; one without values is of every kind."""
+    if column.missing().all():
+        dtype = np.dtype(np.int64 if kind in _CODED else _TIMES.get(kind, np.float64))
+        nothing = -1 if kind in _CODED else math.nan if dtype.kind == "f" else "NaT"
+        return Column(column.name, kind, np.full(len(column), nothing, dtype=dtype), whole=True)
+    if kind == "ordered":
+        return column if column.kind == kind else _ordered(column, list(order), "the order of its levels", "one table")
+    return column if column.kind == kind else as_kind(column, kind, column.name)
+
+
+def _all_levels(columns: Sequence[Column]) -> tuple[str, ...]:
+    if columns[0].kind != "ordered":
+        return tuple(sorted({level for column in columns for level in column.levels}))
+    longest = max((column.levels for column in columns), key=len)
+    for column in columns:
+        places = [longest.index(level) if level in longest else -1 for level in column.levels]
+        if -1 in places or places != sorted(places):
+            raise ValueError(
+                f"column {column.name!r} has levels in different orders, ({', '.join(longest)}) and "
+                f"({', '.join(column.levels)}); give one: column_types={{{column.name!r}: [...]}}"
+            )
+    return longest
+
+
+def _coded(column: Column, levels: tuple[str, ...]) -> np.ndarray:
+    """The numbers of the values among all levels."""
+    places = {level: i for i, level in enumerate(levels)}
+    return np.array([*(places[level] for level in column.levels), -1], dtype=np.int64)[column.values]
+
+
+def _sorted(column: Column) -> Column:
+    """Categories with their levels in the order of the alphabet."""
+    order = sorted(range(len(column.levels)), key=lambda i: column.levels[i])
+    places = np.empty(len(order) + 1, dtype=np.int64)
+    places[order], places[-1] = np.arange(len(order)), -1
+    return replace(column, values=places[column.values], levels=tuple(column.levels[i] for i in order))

@@ -1,0 +1,287 @@
+"""Encoding: how the columns of a table become the numbers that a kernel compares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, as_points, counted, listed
+from shrinktest.tables.column import Column
+from shrinktest.tables.reading import Table, is_table, of_points, read_table
+from shrinktest.units import Scale, Units, as_scale, constant_columns
+
+_DAY = np.timedelta64(1, "D")
+_APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
+
+
+@dataclass(frozen=True)
+class Code:
+    """How one column becomes numbers.
+
+    Parameters
+    ----------
+    name, kind, levels
+        Those of the column.
+    origin : number, date or duration
+        What is subtracted: for dates the earliest.
+    fill : float, optional
+        What stands in place of missing values of an ordered variable (the pooled median), beside an indicator.
+    indicated : bool
+        Whether there is an indicator of missing values.
+    """
+
+    name: str
+    kind: str
+    levels: tuple[str, ...] = ()
+    origin: Any = 0.0
+    fill: float | None = None
+    indicated: bool = False
+
+    @classmethod
+    def of(cls, column: Column, *, indicate: bool) -> Code:
+        """How to encode the values of a pooled column; with ``indicate`` missing values have an indicator."""
+        missing = column.missing()
+        indicated = indicate and bool(missing.any())
+        levels = column.levels
+        if column.categorical:  # levels that occur
+            levels = tuple(level for i, level in enumerate(levels) if (column.values == i).any())
+        origin: Any = 0.0
+        if column.kind == "date":
+            origin = column.values[~missing].min() if not missing.all() else np.datetime64(0, "us")
+        code = cls(column.name, column.kind, levels, origin)
+        if not indicated or column.categorical:
+            return cls(column.name, column.kind, levels, origin, None, indicated)
+        fill = float(np.median(code.numbers(column)[~missing, 0])) if not missing.all() else 0.0
+        return cls(column.name, column.kind, levels, origin, fill, indicated)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """What its columns of numbers are called."""
+        values = tuple(f"{self.name} = {level}" for level in self.levels) if self.categorical else (self.name,)
+        return (*values, f"{self.name} is missing") if self.indicated else values
+
+    @property
+    def categorical(self) -> bool:
+        """Whether every level has an indicator."""
+        return self.kind in ("boolean", "category")
+
+    def numbers(self, column: Column) -> Array:
+        """The values of a column, shape (n, number of features); NaN where they are missing and not indicated."""
+        missing = column.missing()
+        if self.categorical:
+            places = np.array([self._place(level, column, i) for i, level in enumerate(column.levels)] + [-1])
+            values = (places[column.values][:, None] == np.arange(len(self.levels))).astype(np.float64)
+            if not self.indicated:
+                values[missing] = np.nan
+        else:
+            values = self._plain(column, missing)[:, None]
+            if self.fill is not None:
+                values[missing] = self.fill
+        return np.hstack([values, missing[:, None].astype(np.float64)]) if self.indicated else values
+
+    def _plain(self, column: Column, missing: np.ndarray) -> Array:
+        if column.kind in ("date", "duration"):
+            days = (column.values - self.origin if column.kind == "date" else column.values) / _DAY
+            return np.asarray(np.where(missing, np.nan, days))
+        return np.where(missing, np.nan, column.values).astype(np.float64)
+
+    def _place(self, level: str, column: Column, i: int) -> int:
+        if level in self.levels:
+            return self.levels.index(level)
+        if (column.values == i).any():
+            raise ValueError(
+                f"column {self.name!r} has the level {level!r}, which the data that were tested have not; they have "
+                f"{listed(self.levels)}"
+            )
+        return -1
+
+    def units(self, scale: Any) -> list[Any]:
+        """What one unit of each feature is, where one of the variable is ``scale`` (a name, a number or None)."""
+        plain = 1.0 if scale is None else scale
+        if self.categorical:
+            unit = plain if not isinstance(plain, str) else 1.0
+            return [unit] * len(self.features)
+        return [plain, _APART] if self.indicated else [plain]
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """How the columns of a table become the numbers that a kernel compares.
+
+    Numbers, ordered categories (their position), dates and durations (in days) and times of day (in hours) have one
+    column of numbers each, in units that ``scale`` says.  A category has an indicator for every level, so that two
+    different levels are as far apart as two numbers in units of their standard deviation are on average: their squared
+    distance is 2.  Missing values, where they are indicated, are the pooled median and an indicator of the same size.
+
+    Parameters
+    ----------
+    codes : tuple of Code
+        One for every column of the table.
+    units : Units
+        Of the columns of numbers.
+    scale : str, tuple or None
+        As it was asked for.
+    named : bool
+        Whether the columns have names of the user's.
+    constant : tuple of str
+        Columns with one value only.
+    """
+
+    codes: tuple[Code, ...]
+    units: Units = field(repr=False)
+    scale: Any = None
+    named: bool = True
+    constant: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, scale: Any, *, indicate: bool, name: str = "scale") -> Encoding:
+        """How to encode a pooled table; ``name`` is what messages call ``scale``."""
+        codes = tuple(Code.of(column, indicate=indicate) for column in table.columns)
+        each = scale_each(scale, table.names, name)
+        raw = _raw(codes, table)
+        entries = [unit for code, one in zip(codes, each, strict=True) for unit in code.units(one)]
+        complete = raw[~np.isnan(raw).any(axis=1)]
+        if scale is None:  # an indicator is in units of the column that it stands beside
+            deviation = complete.std(axis=0) if len(complete) else np.ones(raw.shape[1])
+            at = 0
+            for code in codes:
+                if code.indicated and not code.categorical and deviation[at] > 0.0:
+                    entries[at + 1] /= deviation[at]
+                at += len(code.features)
+        constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
+        found = cls(codes, Units(tuple(entries), complete).settled(), scale, table.named)
+        names = tuple(one for one, group in zip(found.names, found.groups, strict=True) if constant[group].all())
+        return replace(found, constant=names)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of the table."""
+        return tuple(code.name for code in self.codes)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the columns of numbers."""
+        return tuple(feature for code in self.codes for feature in code.features)
+
+    @property
+    def groups(self) -> tuple[slice, ...]:
+        """For every column of the table its columns of numbers."""
+        ends = np.cumsum([len(code.features) for code in self.codes]).tolist()
+        return tuple(slice(start, end) for start, end in zip([0, *ends], ends, strict=False))
+
+    @property
+    def plain(self) -> bool:
+        """Whether every column is one column of numbers, so that an array says as much as a table."""
+        return all(code.kind == "number" and not code.indicated for code in self.codes)
+
+    def points(self, table: Table) -> Array:
+        """The numbers of a table with these columns, shape (n, number of features)."""
+        return np.ascontiguousarray(self.units.moved(_raw(self.codes, table)))
+
+    def read(self, x: Any, name: str) -> Array:
+        """The numbers of a table with these columns by name, or of an array if all columns are numbers.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For other columns, other kinds of values, or levels that the data which were tested do not have.
+        """
+        if not is_table(x):
+            values = as_points(x, name).values
+            if not self.plain:
+                kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
+                raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
+            if values.shape[1] != len(self.codes):
+                raise ValueError(
+                    f"{name} has {counted(values.shape[1], 'column')}, and {len(self.codes)} were tested: "
+                    f"{', '.join(self.names)}"
+                )
+            return self.points(of_points(values))
+        types = {code.name: list(code.levels) if code.kind == "ordered" else code.kind for code in self.codes}
+        given = read_table(x, name, {key: kind for key, kind in types.items() if kind not in ("duration", "time")})
+        columns = given.columns
+        if given.named and self.named:
+            known = dict(zip(given.names, columns, strict=True))
+            lacking = [one for one in self.names if one not in known]
+            if lacking:
+                raise ValueError(
+                    f"{name} lacks columns that were tested: {listed(lacking)}; it has {listed(given.names)}"
+                )
+            columns = tuple(known[one] for one in self.names)
+        elif len(columns) != len(self.codes):
+            raise ValueError(f"{name} has {counted(len(columns), 'column')}, and {len(self.codes)} were tested")
+        return self.points(Table(columns))
+
+    def by_feature(self, given: Any, name: str) -> Any:
+        """Numbers by the names of columns (a mapping or a series) or one for each column, as one for each feature.
+
+        Anything else is returned as it is.
+        """
+        if not isinstance(given, str) and np.ndim(given) == 1 and not isinstance(given, list):
+            values = list(by_name(given, self.names, name) if hasattr(given, "keys") else given)
+            if len(values) != len(self.codes):
+                raise ValueError(
+                    f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}; give one for each"
+                )
+            return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
+        return given
+
+    def notes(self, what: str, *, unasked: bool) -> tuple[str, ...]:
+        """What a reader of the result should know; ``unasked`` says that the units are the default for tables."""
+        found = []
+        if self.constant:
+            many = len(self.constant) > 1
+            have = f"column{'s' * many} {', '.join(self.constant)} {'have' if many else 'has'}"
+            found.append(f"{what}: {have} one value only, and no weight.")
+        if unasked and len(self.codes) > 1:
+            found.append(
+                "Numbers are compared in units of their standard deviation in all rows (scale='sd', the default for "
+                "tables; scale=None takes them as they are)."
+            )
+        filled = [code.name for code in self.codes if code.indicated]
+        if filled:
+            found.append(f"{what}: that a value is missing counts as information in {', '.join(filled)}.")
+        return tuple(found)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Encoding):
+            return NotImplemented
+        same = (self.codes, self.units.scale, self.named) == (other.codes, other.units.scale, other.named)
+        return same and np.array_equal(self.units.points, other.units.points)
+
+    __hash__ = None  # type: ignore[assignment]  # it holds an array
+
+
+def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
+    """The unit of every column: None, a name or a number."""
+    if hasattr(scale, "keys"):
+        given = by_name(scale, names, argument, rest="sd")
+        return [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
+    found: Scale | None = as_scale(scale, len(names), argument)
+    return list(found) if isinstance(found, tuple) else [found] * len(names)
+
+
+def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
+    """The entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
+
+    Raises
+    ------
+    ValueError
+        For names that are no columns, and, without ``rest``, for columns without an entry.
+    """
+    from shrinktest._validate import choice
+
+    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+    for key in known:
+        choice(key, names, f"a column in {argument}")
+    lacking = [name for name in names if name not in known]
+    if lacking and rest is None:
+        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
+    return [known.get(name, rest) for name in names]
+
+
+def _raw(codes: Sequence[Code], table: Table) -> Array:
+    return np.hstack([code.numbers(column) for code, column in zip(codes, table.columns, strict=True)])

@@ -1,0 +1,59 @@
+"""Columns that identify rows instead of describing them, and text that is no category."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from shrinktest.tables.column import Column
+
+_UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
+#: Levels from which a column of text takes a word of the user's to be read as categories.
+MANY_LEVELS = 100
+_FEW = 10  # levels that are few, whatever the number of rows
+
+
+def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) -> str | None:
+    """Why a column identifies rows, if it does; None for a variable.
+
+    Parameters
+    ----------
+    column : Column
+        Of all rows.
+    samples : sequence of ndarray
+        The values of every table.
+    asked : bool
+        Whether the user says how to read it, so that it is a variable.
+
+    Raises
+    ------
+    ValueError
+        For text that is neither an identifier nor a category; the message says what to do.
+    """
+    if asked:
+        return None
+    if column.kind == "number" and column.whole:
+        if _UNNAMED.fullmatch(column.name):
+            return "it has no name, as the row index that is written into a file"
+        if all(_counts(values) for values in samples):
+            return "it counts the rows"
+    if column.kind != "category":
+        return None
+    present = column.values[column.values >= 0]
+    levels, rows = np.unique(present).size, present.size
+    if levels == rows > 2:
+        if not any(" " in level.strip() for level in column.levels):
+            return "it has another text in every row"
+    elif (levels <= MANY_LEVELS and (levels <= _FEW or 5 * levels <= 4 * rows)) or rows <= 2:
+        return None
+    raise ValueError(
+        f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
+        f"leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
+        f"numbers (transform=), or test it as it is (column_types={{{column.name!r}: 'category'}})"
+    )
+
+
+def _counts(values: np.ndarray) -> bool:
+    return len(values) > 2 and not np.isnan(values).any() and bool((np.diff(values) == 1.0).all())

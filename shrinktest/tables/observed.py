@@ -1,0 +1,180 @@
+"""Observed: rows of arrays or of tables, what is missing in them, and the numbers that they become."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._validate import Array, Columns, as_points, counted, missing_values
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
+from shrinktest.tables.reading import is_table
+from shrinktest.tables.transform import transformed
+from shrinktest.units import Scale, as_scale
+
+Rows = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """The numbers of the rows that are kept, and how they came about."""
+
+    values: Array
+    scale: Scale | None = None
+    encoding: Encoding | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Observed(ABC):
+    """Rows of one or several arrays or tables, with what is missing in them.
+
+    Parameters
+    ----------
+    names : tuple of str
+        What messages call the arrays or tables.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of rows."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> Columns:
+        """Names of the columns, of tables."""
+
+    @abstractmethod
+    def missing(self) -> Rows:
+        """Which values are missing (rows, columns), of all rows."""
+
+    @abstractmethod
+    def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
+        """The rows that are kept, as numbers."""
+
+    def complete(self, nan_policy: str) -> list[Rows]:
+        """For every array or table, which rows miss nothing; raises ValueError where nothing may be missing."""
+        found, start = [], 0
+        whole = self.missing()
+        for size, name in zip(self.sizes, self.names, strict=True):
+            missing = whole[start : start + size]
+            start += size
+            if nan_policy == "raise" and missing.any():
+                raise ValueError(
+                    f"{name} has {missing_values(missing, self.columns)}; remove or impute them, or pass "
+                    "nan_policy='omit' to drop their rows (nan_policy='indicator' takes it as information that they "
+                    "are missing, nan_policy='propagate' gives a p-value of nan)"
+                )
+            found.append(np.ones(size, dtype=bool) if nan_policy == "indicator" else np.asarray(~missing.any(axis=1)))
+        return found
+
+    def omitted(self, keep: Sequence[Rows]) -> tuple[str, ...]:
+        """How many rows were left out of what, and for which columns, if any were."""
+        if all(rows.all() for rows in keep):
+            return ()
+        missing = self.missing().sum(axis=0)
+        labels = self.columns or tuple(f"column {j}" for j in range(len(missing)))
+        why = ", ".join(f"{label} ({count})" for label, count in zip(labels, missing, strict=True) if count)
+        rows = " and ".join(
+            f"{int((~kept).sum())} of {counted(len(kept), 'row')} of {name}"
+            for kept, name in zip(keep, self.names, strict=True)
+            if not kept.all()
+        )
+        return (f"Left out for missing values: {rows}{f'; missing in {why}' if why else ''}.",)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedArrays(Observed):
+    """Arrays of numbers."""
+
+    points: tuple[Array, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(map(len, self.points))
+
+    @property
+    def columns(self) -> Columns:
+        return None
+
+    def missing(self) -> Rows:
+        return np.concatenate([np.isnan(points) for points in self.points])
+
+    def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
+        values = np.concatenate(self.points) if len(self.points) > 1 else self.points[0]
+        units = None if is_unasked(scale) else as_scale(scale, values.shape[1], argument)
+        return Taken(values if keep.all() else values[keep], units)
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedTables(Observed):
+    """Tables, and arrays of which some columns are to be read in a particular way."""
+
+    pooled: PooledTable
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.pooled.sizes
+
+    @property
+    def table(self) -> Any:
+        """All rows."""
+        return self.pooled.table
+
+    @property
+    def columns(self) -> Columns:
+        return self.table.names if self.table.named else None
+
+    def missing(self) -> Rows:
+        return self.pooled.missing()
+
+    def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
+        values, encoding = self.pooled.encoded(keep, scale, indicate=indicate, argument=argument)
+        what, unasked = " and ".join(self.names), is_unasked(scale)
+        notes = (*self.pooled.notes, *encoding.notes(what, unasked=unasked and self.table.named))
+        return Taken(values, encoding=encoding, notes=notes)
+
+
+def observed(
+    tables: Sequence[Any],
+    names: Sequence[str],
+    nan_policy: str,
+    column_types: Any = None,
+    transform: Any = None,
+    every: str = "all",
+) -> Observed:
+    """The rows of arrays or tables as users give them.
+
+    Parameters
+    ----------
+    tables : sequence
+    names : sequence of str
+        What messages call them.
+    nan_policy : str
+        As users give it.
+    column_types, transform
+        Arguments of the tests.
+    every : str
+        "both" or "all", as messages say it.
+    """
+    if transform is not None:
+        tables = transformed(tables, transform, names)
+    types = checked_types(column_types)
+    if types or nan_policy == "indicator" or any(map(is_table, tables)):
+        return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every))
+    read = tuple(as_points(table, name).values for table, name in zip(tables, names, strict=True))
+    for points, name in zip(read, names, strict=True):
+        if points.shape[1] != read[0].shape[1]:
+            raise ValueError(
+                f"{names[0]} has {counted(read[0].shape[1], 'column')} and {name} has "
+                f"{counted(points.shape[1], 'column')}; {every} samples must hold the same variables, one per column"
+            )
+    return ObservedArrays(tuple(names), read)

@@ -1,0 +1,165 @@
+"""PooledTable: the rows of one or several tables with the same columns, and what is missing in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._validate import Array, as_points, choice, counted, listed
+from shrinktest.tables.column import pooled
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.identifiers import identifier
+from shrinktest.tables.reading import Table, is_table, of_points, read_table
+
+Rows = NDArray[np.bool_]
+
+#: Units of columns where nobody asks for any: those of tables, and those of arrays.
+UNASKED = "auto"
+_OF_TABLES = "sd"
+
+
+@dataclass(frozen=True, eq=False)
+class PooledTable:
+    """The rows of tables, one table after the other.
+
+    Parameters
+    ----------
+    table : Table
+        All rows.
+    sizes : tuple of int
+        Rows of every table.
+    names : tuple of str
+        What messages call the tables.
+    left_out : tuple of str
+        Columns that are not tested, because they identify rows.
+    notes : tuple of str
+        Why.
+    """
+
+    table: Table
+    sizes: tuple[int, ...]
+    names: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def read(
+        cls, tables: Sequence[Any], names: Sequence[str], column_types: Mapping[str, Any], every: str
+    ) -> PooledTable:
+        """The pooled rows of tables, and of arrays, as users give them.
+
+        Parameters
+        ----------
+        tables : sequence
+        names : sequence of str
+            What messages call the tables.
+        column_types : mapping
+            For names of columns (of arrays, their numbers from 0) a kind, the levels in their order, or "drop"; see
+            :func:`checked_types`.
+        every : str
+            "both" or "all", as messages say it.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what cannot be tested; the message names the argument and says what to do.
+        """
+        types = column_types
+        read = [
+            read_table(x if is_table(x) else of_points(as_points(x, name).values), name, types)
+            for x, name in zip(tables, names, strict=True)
+        ]
+        matched, labels = _matched(read, names, every)
+        columns = [pooled([one[j] for one in matched], names) for j in range(len(labels))]
+        ends = np.cumsum([table.size for table in read])[:-1]
+        kept, left_out, notes = [], [], []
+        for column in columns:
+            why = None
+            if any(table.named for table in read) and len(columns) > 1:
+                samples = np.split(column.values, ends)
+                why = identifier(column, samples, asked=column.name in types)
+            if why is None:
+                kept.append(column)
+                continue
+            left_out.append(column.name)
+            kind = "number" if column.kind == "number" else "category"
+            notes.append(
+                f"Column {column.name!r} is not tested: {why} (column_types={{{column.name!r}: {kind!r}}} tests it)."
+            )
+        if not kept:
+            raise ValueError(
+                f"{' and '.join(names)}: no column is left to test; {' '.join(notes)} Say how to read one of them"
+            )
+        seen = {name: None for one in read for name in (*one.names, *one.dropped)}
+        table = Table(
+            tuple(kept), named=any(one.named for one in read), dropped=tuple(n for n in seen if n not in labels)
+        )
+        return cls(table, tuple(one.size for one in read), tuple(names), tuple(left_out), tuple(notes))
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Which values are missing, shape (rows, columns)."""
+        return np.column_stack([column.missing() for column in self.table.columns])
+
+    def encoded(self, keep: Rows, scale: Any, *, indicate: bool, argument: str = "scale") -> tuple[Array, Encoding]:
+        """The rows that are kept, as numbers, and how the columns become these."""
+        wanted = (_OF_TABLES if self.table.named else None) if is_unasked(scale) else scale
+        rows = Table(tuple(column.taken(keep) for column in self.table.columns), self.table.named)
+        encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument)
+        return encoding.points(rows), encoding
+
+
+def is_unasked(scale: Any) -> bool:
+    """Whether nobody asked for units."""
+    return isinstance(scale, str) and scale == UNASKED
+
+
+def checked_types(column_types: Any) -> dict[str, Any]:
+    """The argument ``column_types`` by the names of columns as text."""
+    if column_types is None:
+        return {}
+    if not isinstance(column_types, Mapping):
+        raise TypeError(
+            "column_types must be a dict from names of columns to 'number', 'category', 'boolean', 'ordered', 'date', "
+            f"the levels in their order, or 'drop'; got {column_types!r}"
+        )
+    return {str(key): value for key, value in column_types.items()}
+
+
+def require_columns(types: Mapping[str, Any], tables: Sequence[PooledTable]) -> None:
+    """Raise ValueError for types of columns that no table has; the message suggests the nearest."""
+    known = [name for one in tables for name in (*one.table.names, *one.left_out, *one.table.dropped)]
+    for key in types:
+        choice(key, known, "a column in column_types")
+
+
+def _matched(read: Sequence[Table], names: Sequence[str], every: str) -> tuple[list[list[Any]], tuple[str, ...]]:
+    """The columns of every table in one order, that of the first with names."""
+    first = next((i for i, table in enumerate(read) if table.named), 0)
+    labels, found = read[first].names, []
+    for table, name in zip(read, names, strict=True):
+        columns = list(table.columns)
+        if table.named:
+            lacking = [label for label in labels if label not in table.names]
+            extra = [label for label in table.names if label not in labels]
+            if lacking or extra:
+                said = "; ".join(
+                    f"only in {where}: {listed(only)}"
+                    for where, only in ((names[first], lacking), (name, extra))
+                    if only
+                )
+                raise ValueError(
+                    f"{names[first]} and {name} have different columns ({said}); select the same in {every}, or leave "
+                    "some out: column_types={'name': 'drop'}"
+                )
+            columns = [columns[table.names.index(label)] for label in labels]
+        if len(columns) != len(labels):
+            raise ValueError(
+                f"{names[first]} has {counted(len(labels), 'column')} and {name} has "
+                f"{counted(len(columns), 'column')}; {every} samples must hold the same variables, one per column"
+            )
+        found.append([replace(column, name=label) for column, label in zip(columns, labels, strict=True)])
+    return found, labels

@@ -1,0 +1,184 @@
+"""Tables of any library, as columns: pandas, polars, pyarrow and whatever else narwhals knows."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import counted, listed
+from shrinktest.tables.column import (
+    DROP,
+    Column,
+    as_kind,
+    from_booleans,
+    from_hours,
+    from_numbers,
+    from_objects,
+    from_text,
+    from_times,
+)
+
+_ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of as many rows each.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    named : bool
+        Whether the columns have names of the user's, and not only their numbers from 0.
+    dropped : tuple of str
+        Columns that the user left out.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool = True
+    dropped: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return len(self.columns[0])
+
+
+def is_table(x: Any) -> bool:
+    """Whether this is a data frame or a series of a library, and not an array or a list."""
+    if isinstance(x, Table):
+        return True
+    return type(x).__module__.partition(".")[0] not in _ARRAYS and _narwhals_of(x) is not None
+
+
+def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None) -> Table:
+    """The columns of a data frame; of a series its one column, which has no name.
+
+    Parameters
+    ----------
+    x : data frame, series or Table
+    name : str
+        What messages call it.
+    column_types : mapping, optional
+        For names of columns the kind that they are read as, or "drop".
+
+    Raises
+    ------
+    TypeError
+        For columns that hold no variable (lists, mixtures, complex numbers); the message names the column.
+    ValueError
+        Without rows or columns, for several columns of one name, and infinite values.
+    """
+    types = column_types or {}
+    if isinstance(x, Table):
+        return _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
+    labels, found = _series_of(x)
+    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    if repeated:
+        raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
+    if not labels or not len(found[0]):
+        raise ValueError(
+            f"{name} is empty: it has {counted(len(found[0]) if found else len(x), 'row')} and "
+            f"{counted(len(labels), 'column')}"
+        )
+    named = np.ndim(x) != 1
+    columns = [
+        None
+        if types.get(label) == DROP
+        else _typed(_column(series, label, f"{name}, column {label!r}," if named else name), types, name)
+        for label, series in zip(labels, found, strict=True)
+    ]
+    return _of_columns(columns, labels, named, name)
+
+
+def _typed(column: Column, types: Mapping[Any, Any], name: str) -> Column | None:
+    """The column as the kind that was asked for; None if it is to be dropped."""
+    wanted = types.get(column.name)
+    if wanted is None or wanted == DROP:
+        return None if wanted == DROP else column
+    return as_kind(column, wanted, f"{name}, column {column.name!r},")
+
+
+def _of_columns(columns: Sequence[Column | None], labels: Sequence[str], named: bool, name: str) -> Table:
+    kept = tuple(column for column in columns if column is not None)
+    if not kept:
+        raise ValueError(f"column_types drops every column of {name}; leave one to test")
+    for column in kept:
+        if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
+            row, label = int(np.flatnonzero(infinite)[0]), repr(column.name) if named else column.name
+            raise ValueError(
+                f"{name} has an infinite value in row {row}, column {label} (counting from 0); remove or replace it"
+            )
+    return Table(kept, named, tuple(label for label, column in zip(labels, columns, strict=True) if column is None))
+
+
+def of_points(values: np.ndarray) -> Table:
+    """The columns of an array (n, d) of numbers, which have no names."""
+    return Table(tuple(from_numbers(str(j), column) for j, column in enumerate(values.T)), named=False)
+
+
+def label_of(x: Any) -> str | None:
+    """The name of a series, if it has one."""
+    name = getattr(x, "name", None)
+    return name if isinstance(name, str) and name and np.ndim(x) == 1 else None
+
+
+def _series_of(x: Any) -> tuple[list[str], list[Any]]:
+    """The names of the columns, those of a series being its number, and the columns as narwhals sees them."""
+    found = _narwhals_of(x)
+    if hasattr(found, "iter_columns"):
+        return _labels(x, found), list(found.iter_columns())
+    return ["0"], [found]
+
+
+def _labels(x: Any, found: Any) -> list[str]:
+    pandas = sys.modules.get("pandas")
+    return [str(label) for label in (x.columns if pandas and isinstance(x, pandas.DataFrame) else found.columns)]
+
+
+def _narwhals_of(x: Any) -> Any:
+    """The data frame or series as narwhals sees it; None for what is neither."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(x, pandas.DataFrame):  # whose labels may be no text, and the same twice
+        x = x.set_axis([str(j) for j in range(x.shape[1])], axis=1)
+    import narwhals as nw
+
+    found = nw.from_native(x, eager_only=True, allow_series=True, pass_through=True)
+    return found if isinstance(found, nw.DataFrame | nw.Series) else None
+
+
+def _column(series: Any, label: str, where: str) -> Column:
+    import narwhals as nw
+
+    dtype = series.dtype
+    if dtype.is_numeric():
+        return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())
+    if dtype == nw.Boolean:
+        return from_booleans(label, series.cast(nw.Float64).to_numpy())
+    if isinstance(dtype, nw.Enum):
+        return as_kind(from_text(label, series.to_list()), list(dtype.categories), where)
+    if dtype in (nw.String, nw.Categorical):
+        return from_text(label, series.to_list())
+    if dtype == nw.Datetime:
+        if dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return from_times(label, series.to_numpy())
+    if dtype in (nw.Date, nw.Duration):
+        return from_times(label, series.to_numpy())
+    if dtype == nw.Time:
+        return from_hours(label, series.to_list())
+    if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
+        return from_objects(label, series.to_list(), where)
+    raise TypeError(
+        f"{where} must hold real numbers, text, dates, or True and False; got dtype {dtype}; convert it, or leave it "
+        f"out: column_types={{{label!r}: 'drop'}}"
+    )

@@ -1,0 +1,167 @@
+"""Units of columns, found on the pooled sample: what ``scale=`` asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, choice, counted, listed, positive
+
+#: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
+#: the median in units of their mean.
+SCALES = ("sd", "mad", "rank", "deviation")
+_FAR = 30.0  # times another column's spread: squared distances are then a thousandth of the other's
+_MOVED = ("rank", "deviation")  # what stands in place of the values is no multiple of them
+
+Scale = str | tuple[str | float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """The columns of a pooled sample in units of their own.
+
+    Parameters
+    ----------
+    scale : str or tuple
+        A name for all columns, or a name or a number for every one; see :class:`~shrinktest.kernels.Rescaled`.
+    points : ndarray, shape (N, d)
+        The pooled sample.
+    """
+
+    scale: Scale
+    points: Array
+
+    def units(self) -> Array:
+        """One unit of every column (d,); 1 for a column that has one value only.
+
+        Raises
+        ------
+        ValueError
+            For scale="mad" where more than half of the values of a column are equal.
+        """
+        if isinstance(self.scale, str):
+            return _units(self.points, self.scale, range(self.points.shape[1]))
+        out = np.ones(len(self.scale))
+        for name, columns in self._named():
+            out[columns] = _units(self.points[:, columns], name, columns)
+        for j, one in enumerate(self.scale):
+            out[j] = out[j] if isinstance(one, str) else one
+        return out
+
+    def moved(self, X: Array) -> Array:
+        """The columns of X (n, d) in their units, or by their ranks in the pooled sample."""
+        if isinstance(self.scale, str):
+            return _moved(X, self.points, self.scale, range(X.shape[1]))
+        out = X / self.units()
+        for name, columns in self._named():
+            if name in _MOVED:
+                out[:, columns] = _moved(X[:, columns], self.points[:, columns], name, columns)
+        return np.ascontiguousarray(out)
+
+    def settled(self) -> Units:
+        """The same with numbers for units, and without the pooled sample where nothing more is taken from it."""
+        if moves(self.scale):
+            return self
+        return Units(tuple(self.units().tolist()), self.points[:0])
+
+    def _named(self) -> list[tuple[str, list[int]]]:
+        """The columns with units by name."""
+        names = [name for name in SCALES if name in self.scale]
+        return [(name, [j for j, one in enumerate(self.scale) if one == name]) for name in names]
+
+
+def moves(scale: Scale) -> bool:
+    """Whether other values than multiples of the columns are compared."""
+    return scale in _MOVED or (not isinstance(scale, str) and any(name in scale for name in _MOVED))
+
+
+def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Scale | None:
+    """The argument ``scale`` of a test: None, a name, or one positive number or name per column.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For anything else; the message names the argument, and lists the names.
+    """
+    if scale is None:
+        return None
+    if isinstance(scale, str):
+        return choice(scale, SCALES, name)
+    if np.ndim(scale) != 1:
+        raise TypeError(f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}")
+    entries: list[str | float] = []
+    for j, value in enumerate(scale):
+        one = f"{name}[{j}]"
+        entries.append(choice(value, SCALES, one) if isinstance(value, str) else positive(value, one))
+    if columns is not None and len(entries) != columns:
+        raise ValueError(f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each")
+    return tuple(entries)
+
+
+def constant_columns(Z: Array) -> Array:
+    """Which columns (d,) have one value only."""
+    return np.asarray((Z[0] == Z).all(axis=0))
+
+
+def far_apart(Z: Array, name: str) -> tuple[str, ...]:
+    """A note on columns that make nearly all of the distances, because their values are so much larger; else nothing.
+
+    Parameters
+    ----------
+    Z : ndarray, shape (N, d)
+        The pooled sample.
+    name : str
+        What the note calls it.
+    """
+    if Z.shape[1] < 2:
+        return ()
+    rows = Z[~np.isnan(Z).any(axis=1)]
+    if not len(rows):
+        return ()
+    with np.errstate(over="ignore"):  # the mean of the distances from the median, for it has no zero where sd has none
+        spread = np.abs(rows - np.median(rows, axis=0)).mean(axis=0)
+    small = (spread > 0.0) & (spread * _FAR < spread.max())
+    if not small.any():
+        return ()
+    large = [str(j) for j in np.flatnonzero(spread * _FAR >= spread.max())]
+    many, lost = len(large) > 1, [str(j) for j in np.flatnonzero(small)]
+    return (
+        f"{name}: column{'s' * many} {_few(large)} make{'' if many else 's'} nearly all of the distances, because of "
+        f"{'their' if many else 'its'} units; differences in column{'s' * (len(lost) > 1)} {_few(lost)} can hardly be "
+        "seen: scale='sd' compares all columns in units of their standard deviation.",
+    )
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+
+
+def _units(Z: Array, scale: str, columns: Any) -> Array:
+    """One unit of every column of Z, which are those with these numbers."""
+    if scale == "rank":
+        return np.ones(Z.shape[1])
+    with np.errstate(over="ignore"):
+        away = np.abs(Z - np.median(Z, axis=0))
+        unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
+    constant = constant_columns(Z)
+    for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
+        raise ValueError(
+            f"scale='mad': more than half of the values of column {columns[j]} are equal, so that its median absolute "
+            "deviation is 0; use scale='sd' or 'rank', or give one number per column"
+        )
+    return np.where(constant, 1.0, unit)
+
+
+def _moved(X: Array, pooled: Array, scale: str, columns: Any) -> Array:
+    """The columns of X in units of the columns of the pooled sample, which are those with these numbers."""
+    if scale == "deviation":
+        return np.ascontiguousarray(np.abs(X - np.median(pooled, axis=0)) / _units(pooled, scale, columns))
+    if scale != "rank":
+        return np.ascontiguousarray(X / _units(pooled, scale, columns))
+    out = np.empty(X.shape)
+    for j, column in enumerate(np.sort(pooled, axis=0).T):
+        below, above = (column.searchsorted(X[:, j], side) for side in ("left", "right"))
+        out[:, j] = (below + above) / (2.0 * len(column))
+    return out
