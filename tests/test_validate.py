@@ -254,7 +254,9 @@ def test_mispaired_row_labels_are_refused():
 
 def test_a_table_is_read_once(monkeypatch):
     read = []
-    monkeypatch.setattr("shrinktest._read.as_points", lambda table, name: read.append(name) or as_points(table, name))
+    monkeypatch.setattr(
+        "shrinktest.tables.observed.as_points", lambda table, name: read.append(name) or as_points(table, name)
+    )
     for labels in ({}, {"blocks": [0, 1, 0, 1, 0, 1]}, {"paired": True}):
         read_samples(([1, 2, 3], [4, 5, NAN]), XY, "propagate", **labels)
     read_variables(([1, 2, 3], [4, 5, 6]), XY, "raise", blocks=[0, 0, 1], shift="circular")

@@ -97,6 +97,9 @@ class RandomFourier(FiniteRank):
         out *= np.sqrt(self.scale / half)
         return out
 
+    def diagonal(self, X: Array) -> Array:
+        return np.full(len(X), self.scale)  # as cos^2 + sin^2 is 1
+
     def __repr__(self) -> str:
         return f"RandomFourier({self.kernel!r}, <{len(self.frequencies)} frequencies>)"
 

@@ -146,7 +146,7 @@ class TwoSampleResult(TestResult):
         array([ True,  True, False,  True,  True])
         """
         again = self._recomputed()
-        at = points if np.ndim(points) == 3 else self._encoded(points, "points")
+        at = points if len(getattr(points, "shape", ())) == 3 else self._encoded(points, "points")
         return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:

@@ -95,13 +95,12 @@ def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
 
 def from_text(name: str, entries: Sequence[str | None]) -> Column:
     """A column of categories from text; None is missing."""
-    found: dict[str, int] = {}
-    codes = np.fromiter(
-        (-1 if _is_none(entry) else found.setdefault(str(entry), len(found)) for entry in entries),
-        dtype=np.int64,
-        count=len(entries),
-    )
-    return _sorted(Column(name, "category", codes, tuple(found)))
+    distinct = dict.fromkeys(entries)
+    levels = sorted({str(entry) for entry in distinct if not _is_none(entry)})
+    places = {level: i for i, level in enumerate(levels)}
+    code = {entry: -1 if _is_none(entry) else places[str(entry)] for entry in distinct}
+    codes = np.fromiter(map(code.__getitem__, entries), dtype=np.int64, count=len(entries))
+    return Column(name, "category", codes, tuple(levels))
 
 
 def from_numbers(name: str, values: np.ndarray, *, whole: bool = False) -> Column:
@@ -342,11 +341,3 @@ def _coded(column: Column, levels: tuple[str, ...]) -> np.ndarray:
     """The numbers of the values among all levels."""
     places = {level: i for i, level in enumerate(levels)}
     return np.array([*(places[level] for level in column.levels), -1], dtype=np.int64)[column.values]
-
-
-def _sorted(column: Column) -> Column:
-    """Categories with their levels in the order of the alphabet."""
-    order = sorted(range(len(column.levels)), key=lambda i: column.levels[i])
-    places = np.empty(len(order) + 1, dtype=np.int64)
-    places[order], places[-1] = np.arange(len(order)), -1
-    return replace(column, values=places[column.values], levels=tuple(column.levels[i] for i in order))

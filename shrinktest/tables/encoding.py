@@ -143,7 +143,8 @@ class Encoding:
         each = scale_each(scale, table.names, name)
         raw = _raw(codes, table)
         entries = [unit for code, one in zip(codes, each, strict=True) for unit in code.units(one)]
-        complete = raw[~np.isnan(raw).any(axis=1)]
+        missing = np.isnan(raw).any(axis=1)
+        complete = raw[~missing] if missing.any() else raw
         if scale is None:  # an indicator is in units of the column that it stands beside
             deviation = complete.std(axis=0) if len(complete) else np.ones(raw.shape[1])
             at = 0
@@ -220,8 +221,9 @@ class Encoding:
 
         Anything else is returned as it is.
         """
-        if not isinstance(given, str) and np.ndim(given) == 1 and not isinstance(given, list):
-            values = list(by_name(given, self.names, name) if hasattr(given, "keys") else given)
+        named = hasattr(given, "keys")
+        if named or (not isinstance(given, str | list) and np.ndim(given) == 1):
+            values = list(by_name(given, self.names, name) if named else given)
             if len(values) != len(self.codes):
                 raise ValueError(
                     f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}; give one for each"
@@ -284,4 +286,10 @@ def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -
 
 
 def _raw(codes: Sequence[Code], table: Table) -> Array:
-    return np.hstack([code.numbers(column) for code, column in zip(codes, table.columns, strict=True)])
+    """The numbers of all columns side by side, not in units yet."""
+    out, start = np.empty((table.size, sum(len(code.features) for code in codes))), 0
+    for code, column in zip(codes, table.columns, strict=True):
+        stop = start + len(code.features)
+        out[:, start:stop] = code.numbers(column)
+        start = stop
+    return out

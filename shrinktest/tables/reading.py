@@ -81,7 +81,7 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
     types = column_types or {}
     if isinstance(x, Table):
         return _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
-    labels, found = _series_of(x)
+    labels, found, named = _series_of(x)
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:
         raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
@@ -90,7 +90,6 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
             f"{name} is empty: it has {counted(len(found[0]) if found else len(x), 'row')} and "
             f"{counted(len(labels), 'column')}"
         )
-    named = np.ndim(x) != 1
     columns = [
         None
         if types.get(label) == DROP
@@ -129,15 +128,15 @@ def of_points(values: np.ndarray) -> Table:
 def label_of(x: Any) -> str | None:
     """The name of a series, if it has one."""
     name = getattr(x, "name", None)
-    return name if isinstance(name, str) and name and np.ndim(x) == 1 else None
+    return name if isinstance(name, str) and name and is_table(x) else None
 
 
-def _series_of(x: Any) -> tuple[list[str], list[Any]]:
-    """The names of the columns, those of a series being its number, and the columns as narwhals sees them."""
+def _series_of(x: Any) -> tuple[list[str], list[Any], bool]:
+    """The names of the columns, the columns as narwhals sees them, and whether the names are names: not of a series."""
     found = _narwhals_of(x)
     if hasattr(found, "iter_columns"):
-        return _labels(x, found), list(found.iter_columns())
-    return ["0"], [found]
+        return _labels(x, found), list(found.iter_columns()), True
+    return ["0"], [found], False
 
 
 def _labels(x: Any, found: Any) -> list[str]:

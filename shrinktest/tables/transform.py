@@ -62,13 +62,15 @@ def _stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
     import narwhals as nw
 
     frames = [nw.from_native(table, eager_only=True, allow_series=True) for table in tables]
-    if isinstance(frames[0], nw.Series):
-        frames = [frame.alias("0").to_frame() for frame in frames]
+    series = isinstance(frames[0], nw.Series)
+    if series:
+        frames = [one.alias("0").to_frame() for one in frames]
     first = frames[0].columns
     for frame, name in zip(frames, names, strict=True):
         if sorted(frame.columns) != sorted(first):
             raise ValueError(f"{names[0]} and {name} have different columns; select the same before the transform")
     try:
-        return nw.to_native(nw.concat([frame.select(first) for frame in frames], how="vertical"))
+        whole = nw.concat([frame.select(first) for frame in frames], how="vertical")
+        return nw.to_native(whole["0"] if series else whole)
     except Exception as error:  # the libraries have errors of their own for columns of different types
         raise TypeError(f"{' and '.join(names)} cannot be put below each other for the transform: {error}") from None

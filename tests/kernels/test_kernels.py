@@ -208,9 +208,13 @@ def test_tests_see_the_same_gram_matrix_in_any_units(points, unit, shift):
 
 
 def test_ties_more_than_half_use_the_positive_distances():
-    counts = np.repeat([0.0, 0.0, 0.0, 0.0, 3.0], 1)  # 6 of 10 distances are zero
+    counts = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0])  # 10 of 21 distances are zero, then 10 of 15
+    assert median_bandwidth(counts) == 3.0 == naive_median(counts[:, None])
+    counts = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 3.0, 5.0])  # 15 of 28
     with pytest.warns(UserWarning, match="more than half of the distances"):
         assert median_bandwidth(counts) == 3.0 == naive_median(counts[:, None])
+    one = np.array([0.0, 0.0, 0.0, 0.0, 3.0])  # 6 of 10, and there is one distance only, so that nothing was chosen
+    assert median_bandwidth(one) == 3.0 == naive_median(one[:, None])
     half = [0.0, 0.0, 0.0, 1.0]  # 3 of 6: exactly half, the median itself is positive
     assert median_bandwidth(half) == np.sqrt(0.5)
 

@@ -167,7 +167,7 @@ def test_json_round_trip(name):
         assert [e["n"] for e in read["estimates"]] == [len(e.points) for e in result.estimates]
         assert [e["norm2"] for e in read["estimates"]] == [e.norm2() for e in result.estimates]
     attributes = {field.name for field in dataclasses.fields(TestResult)}
-    assert set(read) - {"reject"} == attributes
+    assert set(read) - {"reject"} == attributes - {"encodings"}  # which are values of Python's
 
 
 def test_json_knows_finite_numbers_only():

@@ -1,0 +1,444 @@
+"""Tables as people have them: what columns of every type become, and what is not tested."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import (
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest._read import XY, read_samples, read_variables
+
+NAN = float("nan")
+SPAN = pd.Timedelta(days=1)
+
+
+def says(*parts):
+    return ".*".join(map(re.escape, parts))
+
+
+def mixed(n, seed=0, moved=0.0):
+    """Numbers of very different sizes, a flag, categories, ordered ones, dates."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "income": rng.normal(1e6, 1e5, n),
+            "rate": rng.normal(moved, 1.0, n),
+            "flag": rng.random(n) < 0.5,
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "size": pd.Categorical(rng.choice(["S", "M", "L"], n), ["S", "M", "L"], ordered=True),
+            "day": pd.Timestamp("2020-01-01") + SPAN * rng.integers(0, 100, n),
+        }
+    )
+
+
+def numbers(*tables, policy="raise", names=XY, **options):
+    """All rows as the numbers that kernels compare, and their encoding."""
+    read = read_samples(tables, names, policy, **{"scale": "auto", **options})
+    return np.vstack(read.values), read.encoding, read.notes
+
+
+# ------------------------------------------------------------------------------------------------ encoding
+
+
+def test_every_type_has_its_numbers():
+    A, B = mixed(12), mixed(9, seed=1)
+    found, encoding, _ = numbers(A, B)
+    whole = pd.concat([A, B])
+    assert encoding.features == (
+        "income", "rate", "flag = False", "flag = True", "colour = blue", "colour = green", "colour = red", "size",
+        "day",
+    )  # fmt: skip
+    np.testing.assert_allclose(found[:, 0], whole["income"] / whole["income"].std(ddof=0))
+    np.testing.assert_array_equal(found[:, 3], whole["flag"])
+    np.testing.assert_array_equal(
+        found[:, 4:7], [[c == name for name in ("blue", "green", "red")] for c in whole.colour]
+    )
+    place = whole["size"].cat.codes.to_numpy(dtype=float)
+    np.testing.assert_allclose(found[:, 7], place / place.std())
+    days = (whole["day"] - whole["day"].min()) / SPAN
+    np.testing.assert_allclose(found[:, 8], days / days.std(ddof=0))
+
+
+def test_two_levels_are_as_far_apart_as_two_numbers_on_average():
+    found, encoding, _ = numbers(mixed(40), mixed(40, seed=1))
+    for name, group in zip(encoding.names, encoding.groups, strict=True):
+        columns = found[:, group]
+        apart = np.square(columns[:, None] - columns[None]).sum(axis=2)
+        if encoding.codes[encoding.names.index(name)].categorical:
+            np.testing.assert_allclose(apart[apart > 0.0], 2.0)
+        else:
+            assert apart.mean() == pytest.approx(2.0)
+
+
+def test_units_of_tables_and_arrays():
+    A, B = (mixed(15, seed)[["income", "rate"]] for seed in (0, 1))
+    table = two_sample_test(A, B, rng=0)
+    assert table.pvalue == two_sample_test(A.to_numpy(), B.to_numpy(), scale="sd", rng=0).pvalue
+    assert any("scale='sd', the default for tables" in note for note in table.notes)
+    plain = two_sample_test(A, B, scale=None, rng=0)
+    arrays = two_sample_test(A.to_numpy(), B.to_numpy(), rng=0)
+    assert plain.pvalue == arrays.pvalue and not plain.notes
+    assert any("column 0 makes nearly all of the distances" in note for note in arrays.notes)
+    assert not two_sample_test(A.to_numpy(), B.to_numpy(), bandwidth=(1e5, 1.0), rng=0).notes
+    assert not two_sample_test(A.to_numpy(), B.to_numpy(), scale="rank", rng=0).notes
+    for scale, same in (({"rate": "rank"}, ["sd", "rank"]), (["mad", 2.0], ["mad", 2.0])):
+        by_name = two_sample_test(A, B, scale=scale, rng=0)
+        assert by_name.pvalue == two_sample_test(A.to_numpy(), B.to_numpy(), scale=same, rng=0).pvalue
+    with pytest.raises(ValueError, match=says("a column in scale must be one of", "Did you mean 'rate'")):
+        two_sample_test(A, B, scale={"rates": "sd"})
+
+
+def test_a_column_in_the_millions_hides_nothing():
+    A, B = mixed(30), mixed(30, seed=1, moved=3.0)
+    assert two_sample_test(A, B, rng=0).pvalue == 0.001
+    assert two_sample_test(A, B, scale=None, rng=0).pvalue > 0.05
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_libraries_say_the_same(library):
+    other = pytest.importorskip(library)
+    A, B = mixed(14), mixed(11, seed=1)
+
+    def turned(table):
+        table = table.assign(size=table["size"].astype(str))
+        return other.from_pandas(table) if library == "polars" else other.Table.from_pandas(table)
+
+    order = ["day", "size", "colour", "rate", "income", "flag"]
+    expected = two_sample_test(A, B, rng=0, column_types={"size": ["S", "M", "L"]})
+    found = two_sample_test(turned(A), turned(B[order]), rng=0, column_types={"size": ["S", "M", "L"]})
+    assert found.pvalue == expected.pvalue and found.statistic == pytest.approx(expected.statistic)
+    assert found.columns == expected.columns == (tuple(A.columns),)
+
+
+def test_objects_are_read_by_what_they_are():
+    one = datetime.date(2021, 3, 1)
+    table = pd.DataFrame(
+        {
+            "b": np.array([True, None, False], dtype=object),
+            "d": np.array([one, one + datetime.timedelta(days=2), None], dtype=object),
+            "t": [datetime.time(6), None, datetime.time(18, 30)],
+            "n": [decimal.Decimal("1.5"), None, decimal.Decimal(2)],
+            "w": pd.to_timedelta([12, 24, 36], unit="h"),
+            "z": pd.to_datetime(["2021-03-01", "2021-03-02", "2021-03-03"]).tz_localize("Europe/Berlin"),
+        }
+    )
+    found, encoding, _ = numbers(table, table, policy="propagate", scale=None)
+    assert [code.kind for code in encoding.codes] == ["boolean", "date", "time", "number", "duration", "date"]
+    np.testing.assert_array_equal(
+        found[:3],
+        [
+            [0, 1, 0, 6, 1.5, 0.5, 0],
+            [NAN, NAN, 2, NAN, NAN, 1.0, 1],
+            [1, 0, NAN, 18.5, 2, 1.5, 2],
+        ],
+    )
+
+
+def test_levels_are_matched_over_samples():
+    A, B = (
+        pd.DataFrame({"c": ["x", "y", "x"], "n": [1.0, 2, 4]}),
+        pd.DataFrame({"c": ["z", "y", "y"], "n": [2.0, 1, 3]}),
+    )
+    found, encoding, _ = numbers(A, B.assign(c=B["c"].astype("category")))
+    assert encoding.codes[0].levels == ("x", "y", "z")
+    np.testing.assert_array_equal(found[:, :3].argmax(axis=1), [0, 1, 0, 2, 1, 1])
+
+
+def test_types_may_be_overridden():
+    A = pd.DataFrame(
+        {"zip": [1010, 2020, 1010, 3030], "n": ["1", "2.5", "3", "7"], "day": ["2020-01-01"] * 2 + ["2020-01-03"] * 2}
+    )
+    types = {"zip": "category", "n": "number", "day": "date"}
+    found, encoding, _ = numbers(A, A, column_types=types, scale=None)
+    assert [code.kind for code in encoding.codes] == ["category", "number", "date"]
+    np.testing.assert_array_equal(found[:4], [[1, 0, 0, 1, 0], [0, 1, 0, 2.5, 0], [1, 0, 0, 3, 2], [0, 0, 1, 7, 2]])
+    found, encoding, _ = numbers(
+        A, A, column_types={"n": ["1", "2.5", "3", "7"], "day": "drop", "zip": "drop"}, scale=None
+    )
+    np.testing.assert_array_equal(found[:4, 0], [0, 1, 2, 3])
+    array = np.array([[1.0, 5.0], [2.0, 6.0], [1.0, 7.0]])
+    found, encoding, _ = numbers(array, array, column_types={0: "category"})
+    assert encoding.features == ("0 = 1", "0 = 2", "1") and not encoding.named
+
+
+@pytest.mark.parametrize(
+    ("types", "message"),
+    [
+        ({"colours": "category"}, ("a column in column_types must be one of", "Did you mean 'colour'")),
+        ({"colour": "text"}, ("column_types['colour'] must be one of", "'category'")),
+        ({"colour": "number"}, ("X, column 'colour', has", "cannot be read so")),
+        ({"colour": "date"}, ("cannot be read so", "'drop'")),
+        ({"colour": "ordered"}, ("give the levels in their order as a list",)),
+        ({"colour": ["red", "green"]}, ("lacks levels", "'blue'")),
+        ({"income": "date"}, ("holds numbers, which are no dates",)),
+        ({"income": 3}, ("must be one of", "got 3")),
+        (["income"], ("column_types must be a dict",)),
+        (dict.fromkeys(mixed(2), "drop"), ("column_types drops every column of X",)),
+    ],
+)
+def test_types_that_make_no_sense(types, message):
+    with pytest.raises((ValueError, TypeError), match=says(*message)):
+        two_sample_test(mixed(12), mixed(12, 1), column_types=types)
+
+
+@pytest.mark.parametrize(
+    ("A", "B", "message"),
+    [
+        ({"a": [1, "x", 2.5]}, {"a": [1, 2, 3]}, ("X, column 'a', must hold real numbers, text", "of one type; got")),
+        ({"a": [[1], [2], [3]]}, {"a": [1, 2, 3]}, ("X, column 'a', must hold",)),
+        ({"a": [1j, 2, 3]}, {"a": [1, 2, 3]}, ("X, column 'a', must hold",)),
+        ({"a": ["x", "y", "x"]}, {"a": [1, 2, 3]}, ("column 'a' holds categories in X and numbers in Y", "'category'")),
+        ({"a": [1.0, np.inf, 2]}, {"a": [1, 2, 3]}, ("X has an infinite value in row 1, column 'a'",)),
+        ({"a": []}, {"a": [1, 2]}, ("X is empty: it has 0 rows and 1 column",)),
+        ({}, {"a": [1, 2]}, ("X is empty",)),
+    ],
+)
+def test_columns_that_cannot_be_tested(A, B, message):
+    with pytest.raises((ValueError, TypeError), match=says(*message)):
+        two_sample_test(pd.DataFrame(A), pd.DataFrame(B))
+
+
+# --------------------------------------------------------------------------------------------- identifiers
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "why"),
+    [
+        ("Unnamed: 0", [7, 3, 9, 4, 8, 5, 1, 2], "it has no name"),
+        ("id", range(100, 108), "it counts the rows"),
+        ("code", [f"k{i}" for i in (5, 2, 7, 1, 4, 8, 3, 6)], "it has another text in every row"),
+    ],
+)
+def test_identifiers_are_not_tested(name, column, why):
+    rng = np.random.default_rng(0)
+    A, B = (pd.DataFrame({"u": rng.normal(size=8)}) for _ in range(2))
+    with_it = [table.assign(**{name: list(column)}) for table in (A, B)]
+    if name == "code":
+        with_it[1][name] += "'"
+    found = two_sample_test(*with_it, rng=0)
+    assert found.pvalue == two_sample_test(A, B, rng=0).pvalue and found.columns == (("u",),)
+    assert any(f"Column {name!r} is not tested: {why}" in note for note in found.notes)
+    kind = "category" if name == "code" else "number"
+    asked = two_sample_test(*with_it, rng=0, column_types={name: kind})
+    assert asked.columns == (("u", name),) and asked.statistic != found.statistic
+
+
+def test_a_column_by_itself_is_what_the_user_means():
+    time = pd.DataFrame({"t": range(12)})
+    assert independence_test(time, np.arange(12.0) ** 2, rng=0, n_resamples=99).pvalue == 0.01
+
+
+def test_text_is_an_error_with_a_remedy():
+    rng = np.random.default_rng(0)
+    words = [" ".join(rng.choice(["a", "b", "c", "d"], 6)) for _ in range(30)]
+    table = pd.DataFrame({"comment": words, "n": rng.normal(size=30)})
+    for remedy in ("{'comment': 'drop'}", "transform=", "{'comment': 'category'}"):
+        with pytest.raises(ValueError, match=says("column 'comment' holds text with", remedy)):
+            two_sample_test(table[:15], table[15:])
+    zips = pd.DataFrame({"zip": rng.integers(0, 150, 2000).astype(str), "n": rng.normal(size=2000)})
+    with pytest.raises(ValueError, match=says("column 'zip' holds text with 150 different values in 2000 rows")):
+        two_sample_test(zips[:1000], zips[1000:])
+    assert two_sample_test(zips[:40], zips[40:80], column_types={"zip": "drop"}, rng=0, n_resamples=19).columns == (
+        ("n",),
+    )
+
+
+# ----------------------------------------------------------------------------------------------- transform
+
+
+def test_transform_sees_all_rows_and_no_labels():
+    from sklearn.preprocessing import StandardScaler
+
+    A, B = (mixed(10, seed)[["income", "rate"]] for seed in (0, 1))
+    seen = []
+
+    def keep(rows):
+        seen.append(rows)
+        return np.asarray(rows)[:, [1]]
+
+    found = two_sample_test(A, B, transform=keep, rng=0)
+    pd.testing.assert_frame_equal(seen[0].reset_index(drop=True), pd.concat([A, B], ignore_index=True))
+    assert found.pvalue == two_sample_test(A["rate"].to_numpy(), B["rate"].to_numpy(), rng=0).pvalue
+    scaled = two_sample_test(A, B, transform=StandardScaler(), rng=0)
+    assert scaled.pvalue == two_sample_test(A, B, rng=0).pvalue
+    pair = independence_test(A, B, transform=[StandardScaler(), keep], rng=0)
+    assert pair.pvalue == independence_test(A, B[["rate"]], rng=0).pvalue
+
+
+def test_transforms_of_text():
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    A = pd.Series(["one two", "two two", "three one"] * 3)
+    B = pd.Series(["four", "four two", "four one"] * 3)
+    assert two_sample_test(A, B, transform=CountVectorizer(), rng=0, n_resamples=99).pvalue == 0.01
+
+
+@pytest.mark.parametrize(
+    ("transform", "message"),
+    [
+        ("pca", ("transform must be a scikit-learn transformer or a function", "'pca'")),
+        (lambda rows: rows[:3], ("transform must give as many rows as it gets, 8; it gave 3 rows",)),
+        (dict, ("an object, not a class: write it with parentheses",)),
+    ],
+)
+def test_transforms_that_make_no_sense(transform, message):
+    with pytest.raises((ValueError, TypeError), match=says(*message)):
+        two_sample_test(np.eye(4), np.eye(4), transform=transform)
+
+
+# ------------------------------------------------------------------------------------------ missing values
+
+
+def gaps(table, seed, share=0.2):
+    rng = np.random.default_rng(seed)
+    return table.mask(rng.random(table.shape) < share)
+
+
+def test_omitted_rows_are_counted():
+    A = pd.DataFrame({"u": [1.0, NAN, 3, 4], "v": ["a", "b", None, "a"]})
+    B = pd.DataFrame({"u": [2.0, 3, NAN], "v": ["a", "b", "a"]})
+    found = two_sample_test(A, B, nan_policy="omit", alpha=0.5)
+    assert found.n_observations == (2, 2)
+    assert "Left out for missing values: 2 of 4 rows of X and 1 of 3 rows of Y; missing in u (2), v (1)." in found.notes
+    array = two_sample_test([[1.0], [NAN], [2.0]], [[1.0], [3.0]], nan_policy="omit", alpha=0.5)
+    assert "Left out for missing values: 1 of 3 rows of X; missing in column 0 (1)." in array.notes
+    many = two_sample_test_columns(A[["u"]], B[["u"]], nan_policy="omit", alpha=0.5)
+    assert any("missing in u (2)" in note for note in many.notes)
+
+
+def test_missing_as_information():
+    A, B = mixed(40), mixed(40, seed=1)
+    B.loc[:25, "rate"] = NAN
+    A["colour"] = A["colour"].where(A.index > 30)
+    raised = pytest.raises(ValueError, match=says("X has 31 missing values", "nan_policy='indicator' takes it as"))
+    with raised:
+        two_sample_test(A, B)
+    found, encoding, notes = numbers(A, B, policy="indicator")
+    assert "rate is missing" in encoding.features and "colour is missing" in encoding.features
+    rate = encoding.features.index("rate")
+    pooled = pd.concat([A, B])
+    filled = pooled["rate"].fillna(pooled["rate"].median()).to_numpy()
+    np.testing.assert_allclose(found[:, rate], filled / filled.std())
+    np.testing.assert_allclose(found[:, rate + 1], np.sqrt(2.0) * pooled["rate"].isna())
+    assert any("that a value is missing counts as information in rate, colour" in note for note in notes)
+    assert two_sample_test(A, B, nan_policy="indicator", rng=0).pvalue == 0.001
+    assert two_sample_test(A[["income", "rate"]], B[["income", "rate"]], nan_policy="omit", rng=0).pvalue > 0.05
+    array = two_sample_test(A[["rate"]].to_numpy(), B[["rate"]].to_numpy(), nan_policy="indicator", rng=0)
+    assert array.pvalue == 0.001
+    one = two_sample_test_columns(A, B, nan_policy="indicator", rng=0).table
+    assert one.loc[one["adjusted"] <= 0.05, "column"].tolist() == ["rate", "colour"]
+
+
+def test_nothing_missing_needs_no_indicator():
+    A, B = mixed(9), mixed(9, seed=1)
+    same = two_sample_test(A, B, rng=0)
+    assert two_sample_test(A, B, nan_policy="indicator", rng=0).statistic == same.statistic
+
+
+# ------------------------------------------------------------------------------------------------- every test
+
+
+@pytest.mark.parametrize("estimator", ["kme", "fkmse", "mmkme", "auto", "tsvd"])
+def test_every_test_takes_mixed_tables(estimator):
+    A, B, C = mixed(11), mixed(9, seed=1), mixed(11, seed=2)
+    given = {"estimator": estimator, "rng": 0, "n_resamples": 19, "nan_policy": "indicator"}
+    A, B, C = gaps(A, 0), gaps(B, 1), gaps(C, 2)
+    tests = [
+        two_sample_test(A, B, **given),
+        two_sample_test(A, C, paired=True, **given),
+        k_sample_test(A, B, C, **given),
+        independence_test(A[["income", "colour"]], C[["flag", "day"]], **given),
+        independence_test(A[["income", "colour"]], C[["flag", "day"]], blocks=[0, 1] * 5 + [1], **given),
+    ]
+    if estimator != "mmkme":
+        tests.append(joint_independence_test(A["income"], A["colour"], A[["day"]], **given))
+    for result in tests:
+        assert 0.0 < result.pvalue <= 1.0
+        assert result.columns
+    for many in (two_sample_test_columns(A, B, **given), independence_matrix(A, **given)):
+        assert (many.pvalues > 0.0).all()
+    assert many.labels[0] == ("income", "rate")
+
+
+@pytest.mark.parametrize("route", ["nystrom", "rff", "factor", "dense"])
+def test_every_route_takes_them(route):
+    A, B = mixed(30), mixed(30, seed=1, moved=3.0)
+    rank = {"rank": 40} if route in ("nystrom", "rff") else {}
+    few = ["rate", "flag"] if route == "factor" else list(A)
+    options = {"bandwidth": 30.0} if route == "factor" else {}
+    assert two_sample_test(A[few], B[few], gram=route, rng=0, **rank, **options).pvalue <= 0.005
+
+
+def test_relabelled_rows_have_the_same_encoding():
+    A, B = gaps(mixed(12), 0), gaps(mixed(10, seed=1), 1)
+    found, *_ = numbers(A, B, policy="indicator")
+    pooled = pd.concat([A, B], ignore_index=True)
+    order = np.random.default_rng(3).permutation(22)
+    moved = pooled.iloc[order]
+    other, *_ = numbers(moved[:12], moved[12:], policy="indicator")
+    np.testing.assert_allclose(other, found[order], rtol=1e-12)
+
+
+def test_names_are_kept():
+    A, B = mixed(20), mixed(20, seed=1, moved=3.0)
+    result = two_sample_test(A, B, rng=0, n_resamples=19)
+    shares = result.contributions(n_repeats=3)
+    assert shares["coordinate"].tolist() == list(A)
+    assert shares.loc[shares["drop"].idxmax(), "coordinate"] == "rate"
+    np.testing.assert_allclose(result.witness(A[A.columns[::-1]].iloc[:5]), result.witness(A.iloc[:5]))
+    assert result.witness(A).mean() > result.witness(B).mean()
+    with pytest.raises(TypeError, match=says("points must be a table with the columns that were tested", "colour")):
+        result.witness(np.zeros((2, 6)))
+    with pytest.raises(ValueError, match=says("points lacks columns that were tested: 'rate'")):
+        result.witness(A.drop(columns="rate"))
+    with pytest.raises(ValueError, match=says("column 'colour' has the level 'grey', which the data that were tested")):
+        result.witness(A.assign(colour="grey"))
+    plain = two_sample_test(A[["income", "rate"]], B[["income", "rate"]], rng=0, n_resamples=19)
+    np.testing.assert_allclose(plain.witness(A[["income", "rate"]].to_numpy()), plain.witness(A[["rate", "income"]]))
+    assert len(plain.witness_band(A[["rate", "income"]].iloc[:4]).values) == 4
+    several = k_sample_test({"north": A, "south": B, "east": mixed(15, seed=2)}, rng=0, n_resamples=19)
+    assert several.names == ("north", "south", "east")
+    assert all(name in str(several.summary()) for name in several.names)
+    joint = joint_independence_test(A["income"], A[["colour"]], A["rate"].to_numpy(), rng=0, n_resamples=19)
+    assert joint.names == ("income", "colour", None)
+    assert "Kernel income:" in str(joint.summary()) and "Kernel 2:" in str(joint.summary())
+    assert result.to_dict()["columns"] == [list(A)]
+
+
+def test_bandwidths_by_name():
+    A, B = (mixed(12, seed)[["income", "rate", "colour"]] for seed in (0, 1))
+    widths = {"rate": 0.5, "income": 2.0, "colour": 1.0}
+    by_name = two_sample_test(A, B, bandwidth=widths, rng=0)
+    assert by_name.bandwidth == (2.0, 0.5, 1.0, 1.0, 1.0)
+    for given in (pd.Series(widths), (2.0, 0.5, 1.0)):
+        assert two_sample_test(A, B, bandwidth=given, rng=0).statistic == by_name.statistic
+    table = two_sample_test(A, B, bandwidth=[widths, "median"], rng=0).table
+    assert len(table) == 2
+    one = two_sample_test_columns(A, B, bandwidth={"rate": 0.5}, rng=0)
+    assert one.table["column"].tolist() == list(A)
+    with pytest.raises(ValueError, match=says("bandwidth has no entry for 'rate'")):
+        two_sample_test(A, B, bandwidth={"income": 1.0, "colour": 1.0})
+    with pytest.raises(ValueError, match=says("bandwidth has names of columns, which arrays do not have")):
+        two_sample_test([1.0, 2], [3.0, 4], bandwidth={"a": 1.0})
+
+
+def test_variables_know_their_names():
+    A = mixed(10)
+    read = read_variables(
+        (A["rate"], A[["income", "flag"]]), XY, "raise", scale="auto", column_types={"flag": "number"}
+    )
+    assert read.labels == ("rate", None) and read.columns == (None, ("income", "flag"))
+    with pytest.raises(ValueError, match="a column in column_types"):
+        read_variables((A["rate"], A[["income"]]), XY, "raise", column_types={"flag": "number"})
