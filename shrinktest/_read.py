@@ -51,6 +51,8 @@ class Samples:
         How columns of tables became the numbers.
     notes : tuple of str
         What was left out, and by what units.
+    kept : tuple of ndarray
+        For every one, which rows of what the user gave were not dropped.
     """
 
     values: tuple[Array, ...]
@@ -60,6 +62,7 @@ class Samples:
     scale: Scale | None = None
     encoding: Encoding | None = None
     notes: tuple[str, ...] = ()
+    kept: tuple[Rows, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -87,6 +90,8 @@ class Variables:
         Names of the variables, of those that are series or one column.
     notes : tuple of str
         What was left out, and by what units.
+    kept : tuple of ndarray
+        For every one, which rows of what the user gave were not dropped.
     """
 
     values: tuple[Array, ...]
@@ -97,6 +102,7 @@ class Variables:
     encodings: tuple[Encoding | None, ...] = ()
     labels: tuple[str | None, ...] = ()
     notes: tuple[str, ...] = ()
+    kept: tuple[Rows, ...] = ()
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
@@ -192,7 +198,7 @@ def read_samples(
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes = (*data.omitted(keep), *taken.notes)
-    return Samples(values, data.columns, missing, restriction, taken.scale, taken.encoding, notes)
+    return Samples(values, data.columns, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep))
 
 
 def read_variables(
@@ -262,6 +268,7 @@ def read_variables(
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
         notes=tuple(dict.fromkeys(note for one, t in zip(data, taken, strict=True)
                                   for note in (*one.omitted([keep]), *t.notes))),
+        kept=(keep,) * len(data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:
         return found

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._machine import n_workers
-from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import as_rng, choice, count, is_frame, level
+from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
+from shrinktest._validate import as_rng, choice, count, level
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
+from shrinktest.tables.reading import is_table
+from shrinktest.tables.rows import stacked, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -172,8 +174,8 @@ def calibrate(
         ``test(X, Y)`` returns a p-value, or an object with an attribute ``pvalue``.  Whatever it does belongs to it:
         choosing variables or bandwidths, transforming, trying several tests.
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
-        The data; for independence, two variables of the same observations.  ``test`` gets them as they were given: data
-        frames with their columns, one dimension as one dimension, else arrays; numbers as float64.
+        The data; for independence, two variables of the same observations.  ``test`` gets them as they were given:
+        tables as tables of the same library, one dimension as one dimension, else arrays of float64.
     kind : {"two-sample", "independence"}
         What is made true: "two-sample" gives the rows of both samples new places, "independence" permutes those of Y.
     blocks, paired, groups, shift
@@ -186,9 +188,9 @@ def calibrate(
         Levels at which the pipeline would reject (p <= alpha).
     confidence : float, default 0.99
         Of the interval for every level.
-    nan_policy : {"raise", "omit", "propagate"}
-        What to do with missing values: an error, drop their rows, or leave them to ``test``.  Where relabellings are
-        restricted rows are not dropped, because ``test`` would not know which.
+    nan_policy : {"raise", "omit", "indicator", "propagate"}
+        What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
+        relabellings are restricted rows are not dropped, because ``test`` would not know which.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Seed of the relabellings.  A ``test`` that draws random numbers has to be given its own.
     workers : int, optional
@@ -241,7 +243,7 @@ def calibrate(
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
     data, sizes, restriction = _read(X, Y, kind, nan_policy, design)
-    relabel = _Relabelled(test, kind, *data, restriction)
+    relabel = _Relabelled(test, kind, sizes=sizes, restriction=restriction, **data)
     relabel(0, seed)  # what cannot work is found out before it is sent elsewhere
     kept = _PValues(np.full(trials, np.nan))
     finish(kept, relabel, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
@@ -269,43 +271,44 @@ class _PValues:
 
 
 @dataclass(frozen=True, eq=False)
-class _Table:
-    """Values (n, d), and how to give them to a pipeline: as they were given."""
-
-    values: np.ndarray
-    columns: tuple[str, ...] | None
-    flat: bool
-
-    def rows(self, values: np.ndarray) -> Any:
-        if self.columns is not None:
-            import pandas as pd
-
-            return pd.DataFrame(values, columns=list(self.columns))
-        return values[:, 0].copy() if self.flat else np.ascontiguousarray(values)
-
-
-@dataclass(frozen=True, eq=False)
 class _Relabelled:
-    """A pipeline, and the data it is run on after relabelling."""
+    """A pipeline, and the data it is run on after relabelling.
+
+    Parameters
+    ----------
+    test : callable
+    kind : str
+    x : array or table
+        The first variable; of two samples, all rows.
+    y : array or table, optional
+        The second variable.
+    sizes : tuple of int
+        Of the samples, or the number of pairs.
+    restriction : Restriction
+    flat : tuple of bool
+        Whether the pipeline gets X, and Y, in one dimension.
+    """
 
     test: Callable[[Any, Any], Any]
     kind: str
-    x: _Table
-    y: _Table
+    x: Any
+    y: Any
+    sizes: tuple[int, ...]
     restriction: Restriction
+    flat: tuple[bool, bool]
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
         """The p-value of one relabelled data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
-        x, y = self.x.values, self.y.values
-        moved = np.vstack([x, y]) if self.kind == TWO_SAMPLE.name else y
-        if self.restriction:
-            moved = moved[self.restriction.relabelled(generator, len(moved))]
+        size = sum(self.sizes)
+        order = self.restriction.relabelled(generator, size) if self.restriction else generator.permutation(size)
+        if self.kind == TWO_SAMPLE.name:
+            x, y = (taken(self.x, rows) for rows in np.split(order, [self.sizes[0]]))
         else:
-            moved = moved[generator.permutation(len(moved))]
-        x, y = (moved[: len(x)], moved[len(x) :]) if self.kind == TWO_SAMPLE.name else (x, moved)
+            x, y = taken(self.x, np.arange(size)), taken(self.y, order)
+        x, y = (data[:, 0] if flat else data for data, flat in zip((x, y), self.flat, strict=True))
         try:
-            return [(trial, _pvalue(self.test(self.x.rows(x), self.y.rows(y))))]
+            return [(trial, _pvalue(self.test(x, y)))]
         except Exception as error:
             error.add_note(f"in trial {trial} of calibrate with seed {seed}")
             raise
@@ -328,7 +331,8 @@ def _pvalue(found: Any) -> float:
 
 def _read(
     X: Any, Y: Any, kind: str, nan_policy: str, design: dict[str, Any]
-) -> tuple[tuple[_Table, _Table], tuple[int, ...], Restriction]:
+) -> tuple[dict[str, Any], tuple[int, ...], Restriction]:
+    """The rows that are given new places, numbers of observations, and what may take whose place."""
     told = {name: value for name, value in design.items() if value is not None and value is not False}
     for name in told:
         if name not in kind_of(kind).restrictions:
@@ -341,17 +345,26 @@ def _read(
             "nan_policy='omit' would drop rows that the labels of the pipeline still count; drop them before, from "
             f"the data and from what the pipeline knows of {' and '.join(told)}"
         )
+    found: Samples | Variables
     if kind == TWO_SAMPLE.name:
-        samples = read_samples((X, Y), XY, nan_policy, **told)
-        values, sizes, restriction = samples.values, samples.sizes, samples.restriction
-        columns = tuple(samples.columns if is_frame(data) else None for data in (X, Y))
+        found = samples = read_samples((X, Y), XY, nan_policy, **told)
+        sizes = samples.sizes
     else:
-        variables = read_variables((X, Y), XY, nan_policy, **told)
-        values, columns, restriction = variables.values, variables.columns, variables.restriction
-        sizes = (len(values[0]),)
+        found = read_variables((X, Y), XY, nan_policy, **told)
+        sizes = (len(found.values[0]),)
+    restriction = found.restriction
     if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:
         raise ValueError(f"{', '.join(told)} let nothing take another place, so that there is nothing to relabel")
-    x, y = (
-        _Table(found, names, np.ndim(data) == 1) for found, names, data in zip(values, columns, (X, Y), strict=True)
-    )
-    return (x, y), sizes, restriction
+    # tables go to the pipeline as they are, arrays as numbers; of two samples of which one is an array, both do
+    tables = [is_table(data) and (kind != TWO_SAMPLE.name or is_table(X) == is_table(Y)) for data in (X, Y)]
+    rows = [
+        taken(data, np.flatnonzero(kept)) if table else values
+        for data, table, values, kept in zip((X, Y), tables, found.values, found.kept, strict=True)
+    ]
+    flat = tuple(not table and _one_dimension(data) for data, table in zip((X, Y), tables, strict=True))
+    x, y = (stacked(rows, XY), None) if kind == TWO_SAMPLE.name else rows
+    return {"x": x, "y": y, "flat": flat}, sizes, restriction
+
+
+def _one_dimension(data: Any) -> bool:
+    return len(getattr(data, "shape", ())) == 1 or (isinstance(data, list | tuple) and np.ndim(data) == 1)

@@ -218,9 +218,9 @@ def relabellings_of(
     """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
     keywords = {**design.options_for(*map(len, data[:2])), **options}
-    labels = {name: keywords[name] for name in KINDS[design.test].restrictions if name in keywords}
+    reading = (*KINDS[design.test].restrictions, "column_types", "nan_policy")
     read: Any = HYPOTHESES[design.test]
-    hypothesis: Hypothesis = read.read(*data, **labels)
+    hypothesis: Hypothesis = read.read(*data, **{name: keywords[name] for name in reading if name in keywords})
     return hypothesis.permutations(n_resamples, np.random.default_rng(), alpha)
 
 

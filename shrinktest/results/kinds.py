@@ -64,7 +64,8 @@ class Kind:
     @property
     def options(self) -> tuple[str, ...]:
         """The arguments that a power study passes on."""
-        return (*self.settings, *self.kernels, *self.bandwidths, "scale", *self.forms, *self.restrictions)
+        reading = ("scale", "column_types", "nan_policy")
+        return (*self.settings, *self.kernels, *self.bandwidths, *reading, *self.forms, *self.restrictions)
 
     @property
     def described(self) -> str:
@@ -160,7 +161,8 @@ def kind_of(name: str) -> Kind:
     Examples
     --------
     >>> kind_of("independence").options
-    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'scale', 'form', 'gram', 'rank', 'blocks', 'groups', 'shift')
+    ('kernel_x', 'kernel_y', 'bandwidth_x', 'bandwidth_y', 'scale', 'column_types', 'nan_policy', 'form', 'gram',
+     'rank', 'blocks', 'groups', 'shift')
     >>> kind_of("of medians").title
     'Permutation test'
     """

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shrinktest import independence_test, two_sample_test
+from shrinktest import independence_test, power_study, two_sample_test
 from shrinktest.datasets import load_eckerle4
 from shrinktest.power import designs
 from shrinktest.power.designs import (
@@ -468,7 +468,24 @@ def test_pilot_draws_always_vary():
 def test_pilot_tables():
     x = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [10.0, 20.0, 30.0]})
     y = pd.DataFrame({"b": [11.0, 21.0], "a": [1.5, 2.5]})
-    assert np.array_equal(FromData(x, y).Y, [[1.5, 11.0], [2.5, 21.0]])
+    sd = pd.concat([x, y]).std(ddof=0).to_numpy()  # tables are in units of their columns, whatever the order of these
+    np.testing.assert_allclose(FromData(x, y).Y * sd, [[1.5, 11.0], [2.5, 21.0]])
+    mixed = FromData(x.assign(c=["u", "v", "u"]), y.assign(c=["v", "w"]))
+    assert mixed.X.shape == (3, 5) and mixed.sample(0, 4)[1].shape == (4, 5)
+
+
+def test_functions_may_draw_tables():
+    def draw(rng, n):
+        x, y = (pd.DataFrame({"u": rng.normal(size=n), "c": rng.choice(["a", "b"], n)}) for _ in range(2))
+        return x, y.assign(u=y["u"] + 2.0, c=None)
+
+    design = FromFunction(draw)
+    first, second = design.null().sample(0, 8)
+    assert list(first) == ["u", "c"] and first["c"].isna().sum() + second["c"].isna().sum() == 8
+    study = power_study(
+        design, ["kme"], 12, n_trials=20, n_resamples=39, test_options={"nan_policy": "indicator"}, workers=1, rng=0
+    )
+    assert study.table["power"].item() > 0.8 > 0.4 > study.levels["power"].item()
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import numpy as np
 from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, count, positive
 from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
+from shrinktest.tables.rows import stacked, taken
 
 #: Tests of two samples or variables.
 TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
@@ -309,18 +310,19 @@ class Relabelled(Design):
         told = self.design.options_for(*map(len, data[:2]))
         names = XY if self.test in TESTS else numbered("samples", len(data))
         if self.test in SAMPLES:
-            pooled = np.vstack(data)
+            pooled = stacked(data, names)
             if told:
-                restriction = read_samples(data, names, "raise", **told).restriction
-                pooled = pooled[restriction.relabelled(generator, len(pooled))]
+                restriction = read_samples(data, names, "indicator", **told).restriction
+                order = restriction.relabelled(generator, len(pooled))
             else:
-                pooled = generator.permutation(pooled)
-            return tuple(np.split(pooled, np.cumsum([len(sample) for sample in data])[:-1]))
+                order = generator.permutation(len(pooled))
+            ends = np.cumsum([len(sample) for sample in data])[:-1]
+            return tuple(taken(pooled, rows) for rows in np.split(order, ends))
         first, *others = data
         if told:
-            restriction = read_variables(data, names, "raise", **told).restriction
-            return first, *(variable[restriction.relabelled(generator, len(first))] for variable in others)
-        return first, *(variable[generator.permutation(len(first))] for variable in others)
+            restriction = read_variables(data, names, "indicator", **told).restriction
+            return first, *(taken(variable, restriction.relabelled(generator, len(first))) for variable in others)
+        return first, *(taken(variable, generator.permutation(len(first))) for variable in others)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)

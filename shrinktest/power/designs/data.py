@@ -13,6 +13,7 @@ from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._validate import Array, as_rng, choice, positive
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.tables.reading import is_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -23,7 +24,7 @@ class FromData(Design):
     ----------
     X, Y : array_like, shape (n, d) and (m, d), or (n,) and (m,)
         The pilot data: two samples, or two variables whose rows belong together (then the numbers of columns may
-        differ).  Kept as read-only copies.
+        differ).  Kept as read-only copies; tables as the numbers that they become in a test, in its default units.
     test : {"two-sample", "independence"}, default "two-sample"
         What the data are for.
     ratio : float, default 1.0
@@ -68,12 +69,12 @@ class FromData(Design):
         if self.paired and (self.test == INDEPENDENCE.name or self.ratio != 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
         if self.test == TWO_SAMPLE.name:
-            x, y = read_samples((self.X, self.Y), XY, "raise").values
+            x, y = read_samples((self.X, self.Y), XY, "raise", scale="auto").values
             if self.paired and len(x) != len(y):
                 raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
-            x, y = read_variables((self.X, self.Y), XY, "raise").values
+            x, y = read_variables((self.X, self.Y), XY, "raise", scale="auto").values
             margins = {"X": x, "Y": y}
         for which, values in margins.items():
             if not _varies(values):
@@ -137,7 +138,8 @@ class FromFunction(Design):
     ----------
     function : callable
         ``function(rng, n) -> (X, Y)`` with a numpy Generator and the number of rows of X; for an independence test Y
-        has as many rows.  When a size m of Y other than n is asked for, it is called as ``function(rng, n, m)``.
+        has as many rows.  Both may be tables.  When a size m of Y other than n is asked for, it is called as
+        ``function(rng, n, m)``.
     test : {"two-sample", "independence"}, default "two-sample"
         What the data are for.
     ratio : float, default 1.0
@@ -196,8 +198,11 @@ class FromFunction(Design):
         drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
-        read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
-        x, y = read(drawn, XY, "raise").values
+        if all(map(is_table, drawn)):  # the test reads them, with their types and missing values
+            x, y = drawn
+        else:
+            read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
+            x, y = read(drawn, XY, "raise").values
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
