@@ -485,7 +485,7 @@ def test_functions_may_draw_tables():
     study = power_study(
         design, ["kme"], 12, n_trials=20, n_resamples=39, test_options={"nan_policy": "indicator"}, workers=1, rng=0
     )
-    assert study.table["power"].item() > 0.8 > 0.4 > study.levels["power"].item()
+    assert study.table["power"].item() > 0.8 > 0.4 > study.size_table["level"].item()
 
 
 @pytest.mark.parametrize(
