@@ -18,6 +18,11 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     """Histogram of the null distribution, the observed statistic and the critical value."""
     if result.n_resamples == 0:
         raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
+    if np.isnan(result.null_distribution).all():
+        raise ValueError(
+            "this member was read from the JSON of a combined test, which does not hold the null distributions of its "
+            "members; run a test of this member by itself, or pickle the result"
+        )
     ax = axes(ax)
     values = result.null_distribution
     spread = float(np.ptp(values)) > 0.0
