@@ -14,8 +14,15 @@ if TYPE_CHECKING:
     from shrinktest.results.result import TestResult
 
 
+_FAR = 1.5  # times the range of the null distribution
+_ROOM = 0.3  # of that range, for the arrow
+
+
 def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
-    """Histogram of the null distribution, the observed statistic and the critical value."""
+    """Histogram of the null distribution, the observed statistic and the critical value.
+
+    A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
+    """
     if result.n_resamples == 0:
         raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
     if np.isnan(result.null_distribution).all():
@@ -37,9 +44,26 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     ax.axvline(
         result.statistic, color=ORANGE, linewidth=2, label=f"observed: {result.statistic:.4g}, p = {result.pvalue:.4g}"
     )
+    shown = [*values, *([critical] if np.isfinite(critical) else [])]
+    _point_beyond(ax, result.statistic, float(np.min(shown)), float(np.max(shown)))
     ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
     ax.set_ylabel("number of permutations")
     ax.set_title(f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return ax
+
+
+def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
+    """Leave an observed value outside, and say where it is, if it is further from the others than they reach."""
+    reach = high - low
+    right = observed > high
+    if not reach > 0.0 or max(observed - high, low - observed) <= _FAR * reach:
+        return
+    edges = (low - 0.05 * reach, high + _ROOM * reach) if right else (low - _ROOM * reach, high + 0.05 * reach)
+    ax.set_xlim(*edges)
+    arrow = {"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2}
+    tip, tail = ((1.0, 0.5), (0.9, 0.5)) if right else ((0.0, 0.5), (0.1, 0.5))
+    ax.annotate("", xy=tip, xytext=tail, xycoords="axes fraction", arrowprops=arrow)
+    side = "right" if right else "left"
+    ax.text(tip[0], 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")

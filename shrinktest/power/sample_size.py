@@ -119,26 +119,9 @@ class SampleSizeResult(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
-        from matplotlib.ticker import ScalarFormatter
+        from shrinktest.power.plots import plot_sample_size
 
-        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
-
-        ax = axes(ax)
-        sizes = np.geomspace(self.table["n"].min(), max(self.table["n"].max(), self.n), 200)
-        ax.plot(sizes, self.fitted_power(sizes), color=BLUE, label="fitted power")
-        errors = [self.table["power"] - self.table["low"], self.table["high"] - self.table["power"]]
-        ax.errorbar(self.table["n"], self.table["power"], errors, fmt="o", color=GREY, label="simulated, 95% intervals")
-        ax.axhline(self.power, color=GREY, linestyle=":")
-        ax.axvline(self.n, color=ORANGE, label=f"n = {self.n}")
-        label = f"{self.confidence:.0%} interval"
-        ax.axvspan(self.low, min(self.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
-        ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {self.alpha:g}")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.xaxis.set_minor_formatter(ScalarFormatter())
-        ax.set_title(f"{self.estimator}, {self.design!r}")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(edgecolor="none", framealpha=0.85)
-        return ax
+        return plot_sample_size(self, ax)
 
 
 @renamed(kernels="test_options")

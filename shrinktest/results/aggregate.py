@@ -75,9 +75,12 @@ class AggregateResult(TestResult):
     decided: int = 0
 
     def __repr__(self) -> str:
-        # no p-value of a member: none of them is the answer
-        decided = "" if np.isnan(self.pvalue) else f", decided by member {self.decided}, {self.best.estimator!r}"
-        return f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members{decided})"
+        found, kernel = f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members", self.best.kernel
+        if np.isnan(self.pvalue):
+            return f"{found})"
+        kernels = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
+        # not with the p-value of that member, which is not the answer
+        return f"{found}, decided by member {self.decided}: {self.best.estimator!r}, {kernels})"
 
     @property
     def best(self) -> TestResult:

@@ -63,9 +63,7 @@ def same(one: Any, other: Any) -> bool:
         return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
     if is_dataclass(one):
         return all(same(getattr(one, field.name), getattr(other, field.name)) for field in _compared(one))
-    if isinstance(
-        one, partial | MethodType
-    ):  # features of kernels hold what computes them, which is no value in Python
+    if isinstance(one, partial | MethodType):  # features hold such functions, which Python compares by identity
         return same(_parts(one), _parts(other))
     if isinstance(one, Mapping):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
