@@ -48,7 +48,7 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     _point_beyond(ax, result.statistic, float(np.min(shown)), float(np.max(shown)))
     ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
     ax.set_ylabel("number of permutations")
-    ax.set_title(f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"))
+    ax.set_title(f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"), wrap=True)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return ax

@@ -86,8 +86,8 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray) 
         ax.fill_between(line, -band.half_width, band.half_width, color=GREY, alpha=0.4, linewidth=0, label="band")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.plot(line, band.values, color="black", linewidth=1.0, label="witness")
-    label = "outside the band" if band.outside.any() else None
-    ax.plot(line[band.outside], band.values[band.outside], ".", color="black", label=label)
+    left = "outside the band" if band.outside.any() else None
+    ax.plot(line[band.outside], band.values[band.outside], ".", color="black", label=left)
     for values, colour, height, label in ((x, OF_X, 0.07, "X"), (y, OF_Y, 0.03, "Y")):
         ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
     ax.spines[["top", "right"]].set_visible(False)
@@ -104,12 +104,14 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
     image = ax.pcolormesh(*lines, values.T, cmap=_colours(), vmin=-most, vmax=most, shading="nearest", alpha=0.7)
+    where = "everywhere outside the band" if outside.all() else "nowhere outside the band"
     if outside.any() and not outside.all():
+        where = "outlined: outside the band"
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
     for (east, north), colour, marker, label in ((x.T, OF_X, "o", "X"), (y.T, OF_Y, "^", "Y")):
         # white edges part the points from the ground, which has their colour
         ax.scatter(east, north, s=18, color=colour, edgecolors="white", linewidths=0.6, marker=marker, label=label)
-    ax.figure.colorbar(image, ax=ax, label="witness, above 0: more of X\n(outlined: outside the band)")
+    ax.figure.colorbar(image, ax=ax, label=f"witness, above 0: more of X\n({where})")
 
 
 def _colours() -> Any:

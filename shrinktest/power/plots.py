@@ -47,9 +47,9 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
 
 def plot_sample_size(result: SampleSizeResult, ax: Axes | None) -> Axes:
     """The fitted power curve, the trials, and the solution with its interval."""
+    ax = axes(ax)
     from matplotlib.ticker import ScalarFormatter
 
-    ax = axes(ax)
     table = result.table
     sizes = np.geomspace(table["n"].min(), max(table["n"].max(), result.n), 200)
     ax.plot(sizes, result.fitted_power(sizes), color=BLUE, label="fitted power")

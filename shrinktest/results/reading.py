@@ -116,7 +116,7 @@ def read_json(text: Any, within: type) -> Any:
     found = _class_of(read["result"])
     if not issubclass(found, within):
         raise ValueError(
-            f"text is the JSON of a {found.__name__}, which is no {within.__name__}; TestResult.from_json reads all"
+            f"text is the JSON of class {found.__name__}, which is no {within.__name__}; TestResult.from_json reads all"
         )
     try:
         return rebuilt(read)
@@ -131,7 +131,7 @@ def rebuilt(read: Mapping[str, Any]) -> Any:
 
 def _class_of(name: Any) -> Any:
     known: dict[Any, Any] = {one.__name__: one for one in _below(Result) if hasattr(one, "_of_json")}
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise ValueError(f"text is the JSON of {name!r}, and from_json reads {', '.join(sorted(known))}")
     return known[name]
 

@@ -76,7 +76,12 @@ class Table:
 
     def as_html(self) -> str:
         """The table as HTML."""
-        return str(self.escaped().as_simple_table().as_html())
+        table = self.escaped()
+        lines = [[("th", cell) for cell in table.headers]] if table.headers else []
+        lines += [[("td" if j else "th", cell) for j, cell in enumerate(row)] for row in table.rows]
+        rows = "\n".join(f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for tag, cell in line)}</tr>" for line in lines)
+        title = f"<caption>{table.title}</caption>\n" if table.title else ""
+        return f'<table class="simpletable">\n{title}{rows}\n</table>'
 
     def escaped(self) -> Table:
         """The same table with its text as HTML writes it, which statsmodels leaves to others."""
