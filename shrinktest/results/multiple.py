@@ -139,7 +139,8 @@ class MultipleTestsResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each.
 
-        Besides, ``result`` is the class, and ``schema`` the number of this layout.
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``estimator_label``
+        what tables call the estimator.
         """
         rejected = self.reject().tolist()
         columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)

@@ -217,7 +217,8 @@ class TestResult(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names (embeddings as their size, amount and squared norm).
 
-        Besides, ``result`` is the class, ``schema`` the number of this layout, and ``amount`` what is shrunk by.
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
+        tables call the kernel, and ``amount`` the unit of an embedding's shrinkage.
         """
         amount = getattr(self.estimator, "amount", "amount")
         return {
@@ -292,7 +293,7 @@ class TestResult(Result):
         >>> text = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6]).to_json()
         >>> result = TestResult.from_json(text)
         >>> result
-        TwoSampleResult(statistic=0.910938, pvalue=0.0285714, estimator=KME())
+        TwoSampleResult(statistic=1.09207, pvalue=0.0285714, estimator=KME())
         >>> result.reject(), result.to_json() == text
         (True, True)
         """
