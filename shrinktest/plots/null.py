@@ -63,7 +63,6 @@ def _point_beyond(ax: Axes, observed: float, low: float, high: float) -> None:
     edges = (low - 0.05 * reach, high + _ROOM * reach) if right else (low - _ROOM * reach, high + 0.05 * reach)
     ax.set_xlim(*edges)
     arrow = {"arrowstyle": "-|>", "color": ORANGE, "linewidth": 2}
-    tip, tail = ((1.0, 0.5), (0.9, 0.5)) if right else ((0.0, 0.5), (0.1, 0.5))
-    ax.annotate("", xy=tip, xytext=tail, xycoords="axes fraction", arrowprops=arrow)
-    side = "right" if right else "left"
-    ax.text(tip[0], 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")
+    tip, tail, beside, side = (1.0, 0.9, 0.99, "right") if right else (0.0, 0.1, 0.01, "left")
+    ax.annotate("", xy=(tip, 0.5), xytext=(tail, 0.5), xycoords="axes fraction", arrowprops=arrow)
+    ax.text(beside, 0.53, f"{observed:.4g}", transform=ax.transAxes, color=ORANGE, ha=side, va="bottom")

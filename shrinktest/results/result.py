@@ -277,8 +277,8 @@ class TestResult(Result):
         -------
         TestResult, TwoSampleResult, AggregateResult or MultipleTestsResult
             With all that JSON holds.  Kernels, estimators and rules for stopping come back as their text, which shows
-            what they were and computes nothing, and embeddings as their size, amount and norm.  What needs more than
-            that (the witness function, its band, contributions) is an error; a pickle has it.
+            what they were and computes nothing, and embeddings as their size, amount and norm; ``encodings`` is empty.
+            What needs more than that (the witness function, its band, contributions) is an error; a pickle has it.
 
         Raises
         ------

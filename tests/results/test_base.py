@@ -10,6 +10,7 @@ from functools import partial
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from statsmodels.stats.weightstats import ttest_ind
 
@@ -35,6 +36,7 @@ from shrinktest.risk import loss_path, risk_study
 RNG = np.random.default_rng(7)
 X, Y = RNG.normal(size=(14, 2)), RNG.normal((0.8, 0.0), size=(11, 2))
 PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=14)
+TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "colour": list("abcde") * 5})
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 STUDY = {"n_trials": 10, "workers": 1}
 PERMUTED = {"n_resamples": 39, "progress": False}
@@ -50,6 +52,7 @@ def of_labels(labels):
 
 MADE = {
     "two-sample": lambda: two_sample_test(X, Y, estimator="fkmse", **FEW),
+    "tables": lambda: two_sample_test(TABLE[:14], TABLE[14:], **FEW),
     "missing": lambda: two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate"),
     "no relabellings": lambda: two_sample_test(X, Y, n_resamples=0),
     "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),

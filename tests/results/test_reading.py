@@ -7,6 +7,7 @@ import pickle
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 
 import shrinktest
@@ -33,6 +34,7 @@ from shrinktest.results.reading import SCHEMA
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal((0.9, 0.0), size=(9, 2))
 PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=12)
+TABLE = pd.DataFrame({"weight <kg>": np.concatenate([X, Y])[:, 0], "colour": list("abc") * 7})
 FEW = {"n_resamples": 59, "rng": 0, "workers": 1}
 
 
@@ -51,6 +53,8 @@ SINGLE = {
     "several bandwidths": lambda: two_sample_test(X, Y, kernel=Gaussian((0.5, 2.0)), **FEW),
     "no bandwidth": lambda: two_sample_test(X, Y, kernel="linear", **FEW),
     "pooled": lambda: two_sample_test(X, Y, kernel="whitened", scale="rank", **FEW),
+    "tables": lambda: two_sample_test(TABLE[:12], TABLE[12:], **FEW),
+    "named": lambda: independence_test(TABLE["weight <kg>"], TABLE["colour"], **FEW),
     "all": lambda: two_sample_test(X[:4], Y[:4], n_resamples=np.inf, alpha=0.1),
     "stopped": lambda: two_sample_test(X, X[:9] + 0.01, stopping="besag-clifford", n_resamples=199, rng=0),
     "curtailed": lambda: independence_test(X, PAIR, stopping="curtailed", n_resamples=199, rng=0),
@@ -93,7 +97,7 @@ def test_a_result_comes_back_with_all_that_json_holds(name):
         np.testing.assert_array_equal(getattr(found, one), getattr(result, one))
     np.testing.assert_array_equal(found.null_distribution, result.null_distribution)
     same = ("test", "form", "tuning", "route", "restriction", "notes", "rng", "versions", "n_observations", "bandwidth")
-    same += ("exact", "n_resamples", "n_planned", "stopped", "kind")
+    same += ("exact", "n_resamples", "n_planned", "stopped", "kind", "names", "columns")
     for one in same:
         assert getattr(found, one) == getattr(result, one), one
     assert [repr(found.estimator), repr(found.kernel)] == [repr(result.estimator), repr(result.kernel)]
