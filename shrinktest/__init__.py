@@ -34,6 +34,7 @@ from shrinktest.kernels import (
 from shrinktest.multiple.collection import Collection, Member
 from shrinktest.nulls.stopping import BesagClifford, Curtailed
 from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.multiple import MultipleTestsResult  # TestResult.from_json knows the classes that are there
 from shrinktest.results.result import TestResult
 from shrinktest.results.two_sample import TwoSampleResult
 from shrinktest.two_sample import two_sample_test
@@ -49,12 +50,10 @@ if TYPE_CHECKING:
     from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
-    from shrinktest.results.multiple import MultipleTestsResult
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
-    "MultipleTestsResult": "shrinktest.results.multiple",
     "Relabellings": "shrinktest.nulls.relabellings",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",

@@ -17,8 +17,10 @@ from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
+from shrinktest.results.base import Result
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
+from shrinktest.results.text import Report, Table
 from shrinktest.tables.reading import is_table
 from shrinktest.tables.rows import stacked, taken
 
@@ -30,7 +32,7 @@ KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CalibrationResult:
+class CalibrationResult(Result):
     """How often a pipeline rejected when there was nothing to find.
 
     Attributes
@@ -124,8 +126,9 @@ class CalibrationResult:
 
     def summary(self) -> str:
         """What was done, and the levels with their intervals."""
-        from statsmodels.iolib.table import SimpleTable
+        return self._report().as_text()
 
+    def _report(self) -> Report:
         how = kind_of(self.kind).permuted
         how += f" ({self.restriction})" if self.restriction else ""
         rows = [
@@ -138,8 +141,7 @@ class CalibrationResult:
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {self.confidence:.0%} Clopper-Pearson",
         )
-        table = SimpleTable(rows, headers=["alpha", "level", "interval", ""])
-        return "\n".join([*head, str(table.as_text())])
+        return Report(head, Table(rows, "r", ["alpha", "level", "interval", ""], below="-"))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""

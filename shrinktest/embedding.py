@@ -53,6 +53,11 @@ class MeanEmbedding:
     shrinkage: Any = None
     smoothing: tuple[float, ...] | None = None
 
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.points)
+
     def _between(self, other: MeanEmbedding) -> Kernel:
         noise = [np.asarray(e.smoothing) for e in (self, other) if e.smoothing is not None]
         return self.kernel.smoothed(sum(noise), self.points.shape[1]) if noise else self.kernel

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette: told apart with every kind of colour vision
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
+#: The colours of the samples X and Y, and of where there is more of the one than of the other.
+OF_X, OF_Y = BLUE, ORANGE
 
 
 def axes(ax: Axes | None) -> Axes:

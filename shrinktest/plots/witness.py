@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, count
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +30,10 @@ def plot_witness(
     grid: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Axes:
-    """The witness function over one or two coordinates, with its band, and the observations."""
+    """The witness function over one or two coordinates, with its band, and the observations.
+
+    The ground has the colour of the sample that has more mass there.
+    """
     x, y = np.split(result.again.pooled, [result.again.sizes[0]])
     shown = _coordinates(coordinates, x.shape[1])
     choice(others, OTHERS, "others")
@@ -54,7 +57,7 @@ def plot_witness(
     ax.set_xlabel(labels[shown[0]])
     held = f", others: {others}" if len(shown) < x.shape[1] else ""
     ax.set_title(f"Where X and Y differ, {confidence:.0%} simultaneous band{held}", fontsize="medium")
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
 
 
@@ -76,12 +79,16 @@ def _line(values: np.ndarray, points: int) -> np.ndarray:
 
 
 def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray) -> None:
+    for sign, colour, label in ((1.0, OF_X, "more of X"), (-1.0, OF_Y, "more of Y")):
+        part = sign * np.maximum(sign * band.values, 0.0)
+        ax.fill_between(line, 0.0, part, color=colour, alpha=0.3, linewidth=0, label=label)
     if np.isfinite(band.half_width).all():
-        ax.fill_between(line, -band.half_width, band.half_width, color=GREY, alpha=0.3, linewidth=0, label="band")
+        ax.fill_between(line, -band.half_width, band.half_width, color=GREY, alpha=0.4, linewidth=0, label="band")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.plot(line, band.values, color=BLUE, label="witness")
-    ax.plot(line[band.outside], band.values[band.outside], ".", color=ORANGE, label="outside the band")
-    for values, colour, height, label in ((x, BLUE, 0.04, "X"), (y, ORANGE, 0.0, "Y")):
+    ax.plot(line, band.values, color="black", linewidth=1.0, label="witness")
+    left = "outside the band" if band.outside.any() else None
+    ax.plot(line[band.outside], band.values[band.outside], ".", color="black", label=left)
+    for values, colour, height, label in ((x, OF_X, 0.07, "X"), (y, OF_Y, 0.03, "Y")):
         ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -96,9 +103,19 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     shape = tuple(map(len, lines))
     values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
-    image = ax.pcolormesh(*lines, values.T, cmap="PuOr_r", vmin=-most, vmax=most, shading="nearest")
+    image = ax.pcolormesh(*lines, values.T, cmap=_colours(), vmin=-most, vmax=most, shading="nearest", alpha=0.7)
+    where = "everywhere outside the band" if outside.all() else "nowhere outside the band"
     if outside.any() and not outside.all():
+        where = "outlined: outside the band"
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    ax.scatter(x[:, 0], x[:, 1], s=8, color=BLUE, marker="o", label="X")
-    ax.scatter(y[:, 0], y[:, 1], s=8, color=ORANGE, marker="^", label="Y")
-    ax.figure.colorbar(image, ax=ax, label="witness; outlined: outside the band")
+    for (east, north), colour, marker, label in ((x.T, OF_X, "o", "X"), (y.T, OF_Y, "^", "Y")):
+        # white edges part the points from the ground, which has their colour
+        ax.scatter(east, north, s=18, color=colour, edgecolors="white", linewidths=0.6, marker=marker, label=label)
+    ax.figure.colorbar(image, ax=ax, label=f"witness, above 0: more of X\n({where})")
+
+
+def _colours() -> Any:
+    """From the colour of Y, where the witness is negative, by white to that of X."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("witness", [OF_Y, "white", OF_X])

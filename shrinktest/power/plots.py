@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shrinktest._validate import level
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 from shrinktest.results.kinds import kind_of
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from shrinktest.power.result import PowerStudyResult
+    from shrinktest.power.sample_size import SampleSizeResult
 
 # Okabe and Ito's palette, and a marker for each, so that no curve is told apart by colour alone
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
@@ -39,4 +42,30 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
     ax.set_title(title if len(title) <= 70 else f"{title[:67]}...", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
+    return ax
+
+
+def plot_sample_size(result: SampleSizeResult, ax: Axes | None) -> Axes:
+    """The fitted power curve, the trials, and the solution with its interval."""
+    ax = axes(ax)
+    from matplotlib.ticker import ScalarFormatter
+
+    table = result.table
+    sizes = np.geomspace(table["n"].min(), max(table["n"].max(), result.n), 200)
+    ax.plot(sizes, result.fitted_power(sizes), color=BLUE, label="fitted power")
+    errors = [table["power"] - table["low"], table["high"] - table["power"]]
+    ax.errorbar(table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals")
+    ax.axhline(result.power, color=GREY, linestyle=":")
+    ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
+    label = f"{result.confidence:.0%} interval"
+    ax.axvspan(result.low, min(result.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
+    ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
+    ax.xaxis.set_major_formatter(ScalarFormatter())
+    ax.xaxis.set_minor_formatter(ScalarFormatter())
+    ax.set_title(f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True)
+    ax.spines[["top", "right"]].set_visible(False)
+    if ax.figure.get_layout_engine() is None:  # nothing would make room beside the axes
+        ax.legend(edgecolor="none", framealpha=0.85)
+    else:
+        ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     return ax

@@ -13,6 +13,8 @@ from shrinktest._validate import choice, level
 from shrinktest.nulls.stopping import Curtailed, Stopping
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
+from shrinktest.results.base import Result
+from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +27,7 @@ _ERROR = 0.05  # of every interval: they cover 95 %
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerStudyResult:
+class PowerStudyResult(Result):
     """Result of a power study.
 
     Attributes
@@ -215,10 +217,18 @@ class PowerStudyResult:
 
     def to_latex(self) -> str:
         """Power and level side by side as a LaTeX ``tabular`` with booktabs rules."""
-        return self._simple_table().as_latex_tabular(center=False)
+        from statsmodels.iolib.table import SimpleTable
+
+        header, *rows = self._cells()
+        numbers = {"data_aligns": "r" * (len(header) - 1), "stub_align": "l", "header_align": "r"}
+        table = [row[1:] for row in rows], header[1:], [row[0] for row in rows]
+        return str(SimpleTable(*table, ltx_fmt=numbers).as_latex_tabular(center=False))
 
     def summary(self) -> str:
         """What was done, and power and level side by side with their intervals."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
         trials = sorted(set(self._rates(False)["trials"]))
         head = (
             f"Power of the kernel {self.design.test} test",
@@ -227,7 +237,8 @@ class PowerStudyResult:
             f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
-        return "\n".join([*head, str(self._simple_table().as_text())])
+        (_, *names), *rows = self._cells()
+        return Report(head, Table(rows, "lr", ["", *names], gap="  ", heads="r"))
 
     def _cells(self) -> list[list[str]]:
         """Header and rows of the table that people read."""
@@ -239,15 +250,6 @@ class PowerStudyResult:
             null = _shown(levels.loc[key]) if key in levels.index else ["-", "-"]
             rows.append([key[0], str(key[1]), f"{key[2]:g}", *_shown(power), *null, str(power["trials"])])
         return rows
-
-    def _simple_table(self) -> Any:
-        from statsmodels.iolib.table import SimpleTable
-
-        header, *rows = self._cells()
-        numbers = {"data_aligns": "r" * (len(header) - 1), "stub_align": "l", "header_align": "r"}
-        text = {"table_dec_above": "=", "table_dec_below": "=", "header_dec_below": "-", "colsep": "  ", **numbers}
-        table = [row[1:] for row in rows], header[1:], [row[0] for row in rows]
-        return SimpleTable(*table, txt_fmt=text, ltx_fmt=numbers)
 
 
 def _shown(rate: Any) -> list[str]:

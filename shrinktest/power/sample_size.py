@@ -22,7 +22,9 @@ from shrinktest.power.designs import Design, as_design
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.study import power_study, relabellings_of
 from shrinktest.power.work import bar
+from shrinktest.results.base import Result
 from shrinktest.results.kinds import INDEPENDENCE, JOINT, TWO_SAMPLE
+from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +36,7 @@ _SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of
 
 
 @dataclass(frozen=True, eq=False)
-class SampleSizeResult:
+class SampleSizeResult(Result):
     """The sample size that reaches a power, with its uncertainty and the trials behind it.
 
     Attributes
@@ -90,6 +92,9 @@ class SampleSizeResult:
 
     def summary(self) -> str:
         """The answer in words and the trials behind it, as text."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
         reached, level_row = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
         ratio = "" if self.design.test != TWO_SAMPLE.name else f", {round(self.n * self.design.ratio)} in the second"
         unit = {INDEPENDENCE.name: "pairs", JOINT.name: "rows"}.get(
@@ -105,32 +110,18 @@ class SampleSizeResult:
             f"[{reached['low']:.3f}, {reached['high']:.3f}], level {level_row['power']:.3f} "
             f"[{level_row['low']:.3f}, {level_row['high']:.3f}]."
         )
-        columns = self.table[["n", "power", "low", "high", "trials"]]
+        rows = [
+            [str(row.n), *(f"{share:.3f}" for share in (row.power, row.low, row.high)), str(row.trials)]
+            for row in self.table.itertuples()
+        ]
         text = (fill(part, width=80, break_long_words=False, break_on_hyphens=False) for part in (answer, check))
-        return "\n".join([*text, "", columns.to_string(index=False, float_format="{:.3f}".format)])
+        return Report([*text, ""], Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r"))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The fitted power curve, the trials, and the solution with its interval (matplotlib)."""
-        from matplotlib.ticker import ScalarFormatter
+        from shrinktest.power.plots import plot_sample_size
 
-        from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
-
-        ax = axes(ax)
-        sizes = np.geomspace(self.table["n"].min(), max(self.table["n"].max(), self.n), 200)
-        ax.plot(sizes, self.fitted_power(sizes), color=BLUE, label="fitted power")
-        errors = [self.table["power"] - self.table["low"], self.table["high"] - self.table["power"]]
-        ax.errorbar(self.table["n"], self.table["power"], errors, fmt="o", color=GREY, label="simulated, 95% intervals")
-        ax.axhline(self.power, color=GREY, linestyle=":")
-        ax.axvline(self.n, color=ORANGE, label=f"n = {self.n}")
-        label = f"{self.confidence:.0%} interval"
-        ax.axvspan(self.low, min(self.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
-        ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {self.alpha:g}")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.xaxis.set_minor_formatter(ScalarFormatter())
-        ax.set_title(f"{self.estimator}, {self.design!r}")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(edgecolor="none", framealpha=0.85)
-        return ax
+        return plot_sample_size(self, ax)
 
 
 @renamed(kernels="test_options")

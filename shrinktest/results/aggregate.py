@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.reading import Shown, number_of, numbers_of, rebuilt
 from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -73,7 +75,12 @@ class AggregateResult(TestResult):
     decided: int = 0
 
     def __repr__(self) -> str:
-        return f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members, best={self.best!r})"
+        found, kernel = f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members", self.best.kernel
+        if np.isnan(self.pvalue):
+            return f"{found})"
+        kernels = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))
+        # not with the p-value of that member, which is not the answer
+        return f"{found}, decided by member {self.decided}: {self.best.estimator!r}, {kernels})"
 
     @property
     def best(self) -> TestResult:
@@ -127,13 +134,26 @@ class AggregateResult(TestResult):
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names; the members without their null distributions."""
         out = super().to_dict()
-        out["kernel"] = [member.to_dict()["kernel"] for member in self.members]
-        hidden = ("null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations")
+        hidden = {"null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations"}
+        hidden |= {"schema"}
         members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
         for i, member in enumerate(members):
             member |= {"adjusted": float(self.adjusted[i]), "weight": self.estimator.members[i].weight}
         out |= {"decided": self.decided, "members": members}
         return out
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        members = read["members"]
+        kept = {name: entry for name, entry in read.items() if name != "null_distribution"}
+        weighted = tuple(Shown(member["estimator"], weight=number_of(member["weight"])) for member in members)
+        return super()._of_json(
+            read,
+            estimator=Shown(read["estimator"], members=weighted),
+            members=tuple(rebuilt(kept | member) for member in members),
+            adjusted=numbers_of(member["adjusted"] for member in members),
+            **rest,
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """One row for a table of results (pandas); ``table`` has one for every member."""

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shrinktest.nulls.stopping import allowed_rows
+from shrinktest.results.base import Result
+from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class WitnessBand:
+class WitnessBand(Result):
     """The witness function at some points with a simultaneous permutation band around zero.
 
     Attributes
@@ -96,6 +98,15 @@ class WitnessBand:
         coordinates = {f"x{j}": column for j, column in enumerate(self.points.T)}
         band = {"witness": self.values, "lower": -self.half_width, "upper": self.half_width, "outside": self.outside}
         return pd.DataFrame({**coordinates, **band})
+
+    def _report(self) -> Report:
+        columns = zip(self.points, self.values, -self.half_width, self.half_width, self.outside, strict=True)
+        rows = [
+            [*(f"{number:.4g}" for number in (*point, *numbers)), "outside" if outside else ""]
+            for point, *numbers, outside in columns
+        ]
+        names = [f"x{j}" for j in range(self.points.shape[1])]
+        return Report([repr(self)], Table(rows, "r", [*names, "witness", "lower", "upper", ""], heads="r"))
 
 
 _TIE = 1e-10  # relative

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest._validate import choice, level
 from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.results.base import Result
 from shrinktest.results.kinds import kind_of
+from shrinktest.results.reading import SCHEMA, numbers_of, read_json, shown_of, value_of
 from shrinktest.results.result import plain_json, versions
-from shrinktest.results.text import Table, numbered
+from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +27,12 @@ METHODS = (
     *(WESTFALL_YOUNG, "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel"),
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
 )
+_TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
+_FOUND = ("statistic", "pvalue", "adjusted", "reject")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultipleTestsResult:
+class MultipleTestsResult(Result):
     """Result of several tests on shared permutations, with p-values adjusted for their number.
 
     Attributes
@@ -46,6 +51,7 @@ class MultipleTestsResult:
         "westfall-young" or a method of statsmodels' ``multipletests``.
     null_distributions : ndarray, shape (n_resamples, k)
         The statistics over the relabellings, a row for each; with ``exact`` these are all, the observed one included.
+        NaN where they are not known, after ``from_json``.
     tolerances : ndarray, shape (k,)
         How far below an observed statistic still counts as a tie.
     exact : bool
@@ -64,6 +70,8 @@ class MultipleTestsResult:
         Of the statistics, as in a :class:`TestResult`.
     notes : tuple of str
         What a reader should know about this combination.
+    versions : dict
+        Versions of the packages that computed it.
 
     Examples
     --------
@@ -93,6 +101,7 @@ class MultipleTestsResult:
     form: str = "biased"
     tuning: str = "fixed"
     notes: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=versions)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -111,7 +120,8 @@ class MultipleTestsResult:
     def reject(self, alpha: float | None = None) -> np.ndarray:
         """Which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""
         at = self.alpha if alpha is None else level(alpha)
-        return (self.adjusted if at == self.alpha else adjust(self, self.method, at)) <= at
+        known = at == self.alpha or self.method not in _TWO_STAGE
+        return np.asarray((self.adjusted if known else adjust(self, self.method, at)) <= at)
 
     def with_method(self, method: str) -> MultipleTestsResult:
         """The same tests, adjusted by another method."""
@@ -127,13 +137,18 @@ class MultipleTestsResult:
         return pd.DataFrame({**named, **numbers, "reject": self.reject()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each."""
+        """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each.
+
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``estimator_label``
+        what tables call the estimator.
+        """
         rejected = self.reject().tolist()
         columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)
         named = (dict(zip(self.keys, label, strict=True)) for label in self.labels)
-        names = ("statistic", "pvalue", "adjusted", "reject")
-        rows = (dict(zip(names, numbers, strict=True)) for numbers in zip(*columns, strict=True))
+        rows = (dict(zip(_FOUND, numbers, strict=True)) for numbers in zip(*columns, strict=True))
         return {
+            "result": type(self).__name__,
+            "schema": SCHEMA,
             "test": self.test,
             "pvalue": self.pvalue,
             "method": self.method,
@@ -141,13 +156,14 @@ class MultipleTestsResult:
             "n_resamples": len(self.null_distributions),
             "exact": self.exact,
             "estimator": repr(self.estimator),
+            "estimator_label": self._estimator,
             "n_observations": list(self.n_observations),
             "form": self.form,
             "tuning": self.tuning,
             "restriction": self.restriction,
             "notes": list(self.notes),
             "rng": self.rng,
-            "versions": versions(),
+            "versions": self.versions,
             "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
         }
 
@@ -155,8 +171,47 @@ class MultipleTestsResult:
         """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
         return json.dumps(plain_json(self.to_dict()), **options)
 
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The result whose ``to_json`` the text is: with all but the null distributions, and estimators as their text.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If it is not the JSON of such a result, or was written by a later version.
+        """
+        found: Self = read_json(text, cls)
+        return found
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any]) -> Self:
+        rows = read["tests"]
+        keys = tuple(key for key in rows[0] if key not in _FOUND)
+        statistics, pvalues, adjusted = (numbers_of(row[name] for row in rows) for name in _FOUND[:3])
+        found = {
+            **{field.name: value_of(read[field.name]) for field in fields(cls) if field.name in read},
+            "keys": keys,
+            "labels": tuple(tuple(row[key] for key in keys) for row in rows),
+            "statistics": statistics,
+            "pvalues": pvalues,
+            "adjusted": adjusted,
+            "null_distributions": np.full((read["n_resamples"], len(rows)), np.nan),
+            "tolerances": np.full(len(rows), np.nan),
+            "estimator": shown_of(read["estimator"], read["estimator_label"]),
+        }
+        return cls(**found)
+
+    @property
+    def _estimator(self) -> str:
+        return str(getattr(self.estimator, "label", repr(self.estimator)))
+
     def summary(self) -> str:
         """What was done, and the tests, most significant first."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
         count, how = len(self.null_distributions), "all" if self.exact else "random"
         within = f"{self.restriction}, " if self.restriction else ""
         order = np.lexsort((np.arange(len(self)), self.pvalues, self.adjusted))
@@ -173,13 +228,13 @@ class MultipleTestsResult:
         ]
         head = (
             f"Kernel {self.test} tests of {len(self)} {kind_of(self.test).several}",
-            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
+            f"Estimator:     {self._estimator}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {count} ({how}), {within}shared by all tests",
             f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
         )
         table = Table(rows, "r", headers=[*self.keys, "statistic", "p-value", "adjusted", ""], below="-")
-        return "\n".join([*head, table.as_text(), *numbered(self.notes)])
+        return Report(head, table, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""
@@ -202,6 +257,11 @@ def adjust(tests: MultipleTestsResult, method: str, alpha: float) -> np.ndarray:
 
 def _comparable(tests: MultipleTestsResult) -> np.ndarray:
     rows = tests.null_distributions
+    if np.isnan(rows).any():
+        raise ValueError(
+            f"method={WESTFALL_YOUNG!r} adjusts by the null distributions; these tests were read from JSON, which does "
+            "not hold them: adjust before, or pickle the result"
+        )
     if not tests.exact:
         rows = np.vstack([tests.statistics[None], rows])
     return scores(rows, tests.tolerances)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,8 +13,10 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
+from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kinds import Kind, kind_of
+from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, shown_of, value_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +36,10 @@ def plain_json(value: Any) -> Any:
     return value
 
 
-def _shown(value: Any) -> str | None:
-    return None if value is None else repr(value)
+def _shown(value: Any, how: Callable[[Any], str] = repr) -> Any:
+    if isinstance(value, tuple):
+        return [_shown(entry, how) for entry in value]
+    return None if value is None else how(value)
 
 
 @functools.cache  # files are read, and a test may take less time than that
@@ -51,7 +55,7 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult:
+class TestResult(Result):
     """What a test found, with its null distribution and how it was made; ``statistic, pvalue = result`` works.
 
     Attributes
@@ -61,7 +65,8 @@ class TestResult:
     pvalue : float
         Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
     null_distribution : ndarray, shape (n_resamples,)
-        The statistic over the relabellings; with ``exact`` these are all, the observed one included.
+        The statistic over the relabellings; with ``exact`` these are all, the observed one included.  NaN where it is
+        not known: in members of a combined test that ``from_json`` read.
     n_resamples : int
         Number of relabellings in the null distribution; with ``stopping`` those that were drawn until it ended.
     exact : bool
@@ -180,7 +185,7 @@ class TestResult:
         """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
 
         Infinity when there are too few relabellings to reject at all; NaN when the drawing was stopped before it was
-        known.
+        known, and where the null distribution is not known (``from_json``).
         """
         alpha = self.alpha if alpha is None else level(alpha)
         if self.stopped:
@@ -194,6 +199,8 @@ class TestResult:
     @property
     def exceedances(self) -> int:
         """Relabellings whose statistic reaches the observed one, ties included."""
+        if np.isnan(self.null_distribution).any():  # not known (from_json): the p-value is their share
+            return round(self.pvalue * (self.n_resamples + (not self.exact))) - (not self.exact)
         return int((self.null_distribution >= self.statistic - self.tolerance).sum())
 
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
@@ -208,8 +215,15 @@ class TestResult:
         return clopper_pearson(self.exceedances, self.n_resamples, level(confidence, "confidence"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names (embeddings as their size, amount and squared norm)."""
+        """Plain Python values under the attribute names (embeddings as their size, amount and squared norm).
+
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
+        tables call the kernel, and ``amount`` the unit of an embedding's shrinkage.
+        """
+        amount = getattr(self.estimator, "amount", "amount")
         return {
+            "result": type(self).__name__,
+            "schema": SCHEMA,
             "test": self.test,
             "statistic": self.statistic,
             "pvalue": self.pvalue,
@@ -220,19 +234,22 @@ class TestResult:
             "form": self.form,
             "estimator": _shown(self.estimator),
             "tuning": self.tuning,
-            "kernel": [repr(k) for k in self.kernel] if isinstance(self.kernel, tuple) else _shown(self.kernel),
+            "kernel": _shown(self.kernel),
+            "kernel_label": _shown(self.kernel, lambda kernel: str(kernel.label)),
             "bandwidth": self.bandwidth,
             "n_observations": list(self.n_observations),
             "names": list(self.names),
             "columns": [None if one is None else list(one) for one in self.columns],
-            "estimates": [{"n": len(e.points), "shrinkage": e.shrinkage, "norm2": e.norm2()} for e in self.estimates],
+            "estimates": [
+                {"n": e.n, "shrinkage": e.shrinkage, "amount": amount, "norm2": e.norm2()} for e in self.estimates
+            ],
             "notes": list(self.notes),
             "rng": self.rng,
             "versions": self.versions,
             "tolerance": self.tolerance,
             "route": self.route,
             "restriction": self.restriction,
-            "stopping": None if self.stopping is None else repr(self.stopping),
+            "stopping": _shown(self.stopping),
             "n_planned": self.n_planned,
             "stopped": self.stopped,
             "null_distribution": self.null_distribution.tolist(),
@@ -247,12 +264,68 @@ class TestResult:
 
         return json.dumps(plain_json(self.to_dict()), **options)
 
+    @classmethod
+    def from_json(cls, text: str) -> Any:
+        """The result whose ``to_json`` the text is, of whatever class it was.
+
+        Parameters
+        ----------
+        text : str
+            What ``to_json`` of any test returned; ``TestResult.from_json`` reads all of them.
+
+        Returns
+        -------
+        TestResult, TwoSampleResult, AggregateResult or MultipleTestsResult
+            With all that JSON holds.  Kernels, estimators and rules for stopping come back as their text, which shows
+            what they were and computes nothing, and embeddings as their size, amount and norm; ``encodings`` is empty.
+            What needs more than that (the witness function, its band, contributions) is an error; a pickle has it.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If it is not the JSON of such a result, or was written by a later version.
+
+        Examples
+        --------
+        >>> from shrinktest import TestResult, two_sample_test
+        >>> text = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6]).to_json()
+        >>> result = TestResult.from_json(text)
+        >>> result
+        TwoSampleResult(statistic=1.09207, pvalue=0.0285714, estimator=KME())
+        >>> result.reject(), result.to_json() == text
+        (True, True)
+        """
+        return read_json(text, Result if cls is TestResult else cls)
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        amounts = [entry["amount"] for entry in read["estimates"]]
+        count, values = read["n_resamples"], read.get("null_distribution")
+        # members of a combined test have none there, which is not the same as none at all
+        null = np.full(count, np.nan) if values is None else numbers_of(values)
+        if len(null) != count:
+            raise ValueError(f"null_distribution has {len(null)} entries for n_resamples={count}")
+        found = {
+            **{field.name: value_of(read[field.name]) for field in fields(cls) if field.name in read},
+            **{name: number_of(read[name]) for name in ("statistic", "pvalue", "tolerance")},
+            "null_distribution": null,
+            "estimator": shown_of(read["estimator"], amount=amounts[0] if amounts else "amount"),
+            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
+            "stopping": shown_of(read["stopping"]),
+            "estimates": tuple(
+                Fitted(e["n"], value_of(e["shrinkage"]), number_of(e["norm2"])) for e in read["estimates"]
+            ),
+        }
+        return cls(**(found | rest))
+
     def to_frame(self) -> pd.DataFrame:
         """One row for a table of results (pandas), without the null distribution."""
         import pandas as pd
 
         hidden = {"null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations"}
-        hidden |= {"names", "columns"}
+        hidden |= {"names", "columns", "result", "schema", "kernel_label"}
         row = {name: value for name, value in self.to_dict().items() if name not in hidden}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])

@@ -29,12 +29,14 @@ def summary(result: TestResult) -> Summary:
         left += [(f"Kernel{name}:", kernel.label) for name, kernel in zip(names, kernels, strict=True)]
         left += [(f"Bandwidth{name}:", _number(width)) for name, width in zip(names, widths, strict=True)]
     left.append((f"No. {kind.unit}:", " + ".join(map(str, result.n_observations))))
+    critical = result.critical_value()
+    unknown = np.isnan(critical) and result.n_resamples > 0
     right = [
         ("Statistic:", f"{result.statistic:.6g}"),
         *((("Form:", result.form),) if result.form else ()),
         ("p-value:", f"{result.pvalue:.4g}"),
         ("95% Monte Carlo:", _interval(result)),
-        (f"Critical ({result.alpha:g}):", "not known" if result.stopped else f"{result.critical_value():.6g}"),
+        (f"Critical ({result.alpha:g}):", "not known" if unknown else f"{critical:.6g}"),
         ("Decision:", _decision(result)),
         ("Permutations:", _drawn(result)),
         *((("Restriction:", result.restriction),) if result.restriction else ()),
@@ -47,7 +49,7 @@ def summary(result: TestResult) -> Summary:
         tables.append(
             Table(
                 [
-                    (label, str(len(one.points)), _number(one.shrinkage), f"{one.norm2():.6g}")
+                    (label, str(one.n), _number(one.shrinkage), f"{one.norm2():.6g}")
                     for label, one in zip(labels, result.estimates, strict=True)
                 ],
                 "lr",

@@ -1,9 +1,9 @@
-"""Table and Summary: aligned text in the style of statsmodels, without importing it to print."""
+"""Table, Summary and Report: aligned text in the style of statsmodels, without importing it to print."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
@@ -19,13 +19,15 @@ class Table:
     aligns : str
         "l" or "r" for each column; the last one is that of all further columns.
     headers : sequence of str, optional
-        One for each column, centred over it.
+        One for each column.
     title : str, optional
         Centred over the table.
     gap : str
         Between columns.
     below : str
         What the line below is made of.
+    heads : str
+        "c" for headers that are centred, "r" for those at the right of their columns.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Table:
     title: str = ""
     gap: str = " "
     below: str = "="
+    heads: str = "c"
 
     def as_text(self) -> str:
         """The table in lines of equal length."""
@@ -52,7 +55,7 @@ class Table:
         lines = [self._line(row, widths, self._aligns()) for row in self.rows]
         width = len(lines[-1])
         if self.headers:
-            lines[:0] = [self._line(self.headers, widths, "c" * len(widths)), "-" * width]
+            lines[:0] = [self._line(self.headers, widths, self.heads * len(widths)), "-" * width]
         title = [self.title.center(width)] if self.title else []
         return "\n".join([*title, "=" * width, *lines, self.below * width])
 
@@ -70,6 +73,20 @@ class Table:
         text = {"table_dec_below": self.below, "data_aligns": self._aligns()[1:], "colsep": self.gap}
         cells, labels = [list(row[1:]) for row in self.rows], [row[0] for row in self.rows]
         return SimpleTable(cells, list(self.headers[1:]), labels, title=self.title, txt_fmt=text)
+
+    def as_html(self) -> str:
+        """The table as HTML."""
+        table = self.escaped()
+        lines = [[("th", cell) for cell in table.headers]] if table.headers else []
+        lines += [[("td" if j else "th", cell) for j, cell in enumerate(row)] for row in table.rows]
+        rows = "\n".join(f"<tr>{''.join(f'<{tag}>{cell}</{tag}>' for tag, cell in line)}</tr>" for line in lines)
+        title = f"<caption>{table.title}</caption>\n" if table.title else ""
+        return f'<table class="simpletable">\n{title}{rows}\n</table>'
+
+    def escaped(self) -> Table:
+        """The same table with its text as HTML writes it, which statsmodels leaves to others."""
+        rows = [list(map(_escaped, row)) for row in self.rows]
+        return replace(self, rows=rows, headers=list(map(_escaped, self.headers)), title=_escaped(self.title))
 
 
 class Summary:
@@ -105,7 +122,9 @@ class Summary:
 
     def as_html(self) -> str:
         """The tables and notes as HTML."""
-        return str(self._of_statsmodels().as_html())
+        written = Summary([table.escaped() for table in self._tables])
+        written.extra_txt = self.extra_txt and _escaped(self.extra_txt)
+        return str(written._of_statsmodels().as_html())
 
     def as_latex(self) -> str:
         """The tables and notes as LaTeX."""
@@ -124,6 +143,48 @@ class Summary:
         found = summary.Summary()
         found.tables, found.extra_txt = self.tables, self.extra_txt
         return found
+
+
+_ROWS = 60  # that a notebook shows of a table
+
+
+@dataclass(frozen=True)
+class Report:
+    """Lines, a table below them and notes: as text, or as HTML for a notebook.
+
+    Parameters
+    ----------
+    lines : sequence of str
+    table : Table
+    notes : sequence of str
+        Numbered below the table.
+    """
+
+    lines: Sequence[str]
+    table: Table
+    notes: Sequence[str] = ()
+
+    def as_text(self) -> str:
+        """All of it, one below the other."""
+        return "\n".join([*self.lines, self.table.as_text(), *numbered(self.notes)])
+
+    def as_html(self) -> str:
+        """The lines as they are, the table, of which the first 60 rows are shown, and the notes."""
+        more = len(self.table.rows) - _ROWS
+        below = [*([f"... and {more} more rows"] if more > 0 else []), *numbered(self.notes)]
+        table = replace(self.table, rows=self.table.rows[:_ROWS]).as_html()
+        return f"{_lines(self.lines)}{table}{_lines(below)}"
+
+
+def _lines(lines: Sequence[str]) -> str:
+    text = "\n".join(lines)
+    return f"<pre>{_escaped(text)}</pre>" if text else ""
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # has a large table, which printing needs not
+
+    return escape(text, quote=False)
 
 
 def numbered(notes: Sequence[str]) -> list[str]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
 
     from shrinktest.results.band import WitnessBand
 
-_LEFT_OUT = "left out when the result was pickled"
+_NOT_IN_PICKLE = (
+    "this result was pickled without its data, from which the band, the contributions and the picture are computed; "
+    "pickle result.with_data(), or compute them before"
+)
+_NOT_IN_JSON = (
+    "this result was read from JSON, which does not hold the data, from which the band, the contributions and the "
+    "picture are computed; pickle result.with_data() to keep them, or run the test again"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,9 +33,9 @@ class TwoSampleResult(TestResult):
 
     Attributes
     ----------
-    again : Witness or None
+    again : Witness, str or None
         The data and the statistic, to compute it on the same permutations or on other data; not in a pickle, which
-        would otherwise hold the data, unless ``keeps_data``.
+        would otherwise hold the data, unless ``keeps_data``.  A text says why they are missing.
     keeps_data : bool
         Whether it is (``with_data``).
     statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
@@ -45,8 +53,8 @@ class TwoSampleResult(TestResult):
     array([ 0.68, -0.64])
     """
 
-    again: Any = None
-    keeps_data: bool = False
+    again: Any = field(default=None, compare=False)  # results are equal with and without their data
+    keeps_data: bool = field(default=False, compare=False)
 
     def witness(self, points: Any) -> np.ndarray:
         """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
@@ -79,11 +87,8 @@ class TwoSampleResult(TestResult):
 
     def _recomputed(self) -> Any:
         self._require_estimates()
-        if self.again == _LEFT_OUT:
-            raise ValueError(
-                "this result was pickled without its data, from which the band, the contributions and the picture are "
-                "computed; pickle result.with_data(), or compute them before"
-            )
+        if isinstance(self.again, str):
+            raise ValueError(self.again)
         if self.again is None:
             raise ValueError(
                 "this result does not say how to compute its statistic again; run two_sample_test with one estimator "
@@ -93,9 +98,13 @@ class TwoSampleResult(TestResult):
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(vars(self))
-        if self.again is not None and not self.keeps_data:
-            state["again"] = _LEFT_OUT
+        if not (self.keeps_data or self.again is None or isinstance(self.again, str)):
+            state["again"] = _NOT_IN_PICKLE
         return state
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        return super()._of_json(read, again=_NOT_IN_JSON, **rest)
 
     def __copy__(self) -> TwoSampleResult:
         return replace(self)

@@ -20,6 +20,8 @@ from shrinktest.estimators import (
     as_estimator,
 )
 from shrinktest.power.arguments import several
+from shrinktest.results.base import Result
+from shrinktest.results.text import Report, Table
 from shrinktest.risk.result import RiskStudyResult, improvement
 from shrinktest.risk.study import risk_study
 
@@ -40,7 +42,7 @@ PARAMETERS: dict[type[MeanEstimator], tuple[str, ...]] = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LossPath:
+class LossPath(Result):
     """The mean loss of an estimator at every amount of shrinkage; :func:`loss_path` makes it.
 
     Attributes
@@ -71,6 +73,14 @@ class LossPath:
     def __repr__(self) -> str:
         ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
         return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
+
+    def _report(self) -> Report:
+        rows = [
+            [str(row.amount), *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]
+            for row in self.table.itertuples()
+        ]
+        names = [self.parameter, "loss", "low", "high", "improvement %"]
+        return Report([repr(self)], Table(rows, "r", names, gap="  ", heads="r"))
 
     @property
     def table(self) -> pd.DataFrame:

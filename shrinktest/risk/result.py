@@ -12,6 +12,8 @@ import numpy as np
 from shrinktest._validate import Array, choice
 from shrinktest.kernels import Kernel
 from shrinktest.power.store import RISK, Row
+from shrinktest.results.base import Result
+from shrinktest.results.text import Report, Table
 from shrinktest.risk.design import MixtureDesign
 from shrinktest.risk.trial import Compared
 
@@ -24,7 +26,7 @@ _ERROR = 0.05  # of every interval: they cover 95 %
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskStudyResult:
+class RiskStudyResult(Result):
     """Result of a risk study.
 
     Attributes
@@ -204,8 +206,9 @@ class RiskStudyResult:
 
     def summary(self) -> str:
         """What was done, and the losses and improvements with their intervals."""
-        from statsmodels.iolib.table import SimpleTable
+        return self._report().as_text()
 
+    def _report(self) -> Report:
         trials = sorted(set(self.table["trials"]))
         head = (
             "Risk of kernel mean estimators: exact losses",
@@ -214,13 +217,8 @@ class RiskStudyResult:
             f"seed {self.seed}",
             f"Improvement:   over {self.baseline}, in percent of its risk; 95% intervals",
         )
-        header, *rows = self._text()
-        text = {"table_dec_above": "=", "table_dec_below": "=", "header_dec_below": "-", "colsep": "  "}
-        aligned = {"data_aligns": "l" + "r" * (len(header) - 2), "stub_align": "l", "header_align": "r"}
-        table = SimpleTable(
-            [row[1:] for row in rows], header[1:], [row[0] for row in rows], txt_fmt={**text, **aligned}
-        )
-        return "\n".join([*head, str(table.as_text())])
+        (_, *names), *rows = self._text()
+        return Report(head, Table(rows, "llr", ["", *names], gap="  ", heads="r"))
 
     def _text(self) -> list[list[str]]:
         """Header and rows of the table that people read."""

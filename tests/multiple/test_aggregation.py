@@ -342,7 +342,12 @@ def test_the_result_is_a_test_result_and_more():
     assert read["pvalue"] == pvalue and len(read["members"]) == 6
     assert read["members"][2]["adjusted"] == result.adjusted[2] and read["members"][0]["weight"] == 1.0
     assert result.to_frame()["pvalue"].tolist() == [pvalue]
-    assert repr(result).startswith(f"AggregateResult(pvalue={pvalue:.6g}, 6 members")
+    best = result.best
+    shown = f"AggregateResult(pvalue={pvalue:.6g}, 6 members, decided by member {result.decided}: "
+    assert repr(result) == f"{shown}{best.estimator!r}, {best.kernel.label})"
+    assert best.pvalue < pvalue and f"{best.pvalue:.6g}" not in repr(result)  # which is not adjusted
+    nothing = two_sample_test(X, Y, estimator=["kme", "skmse"], n_resamples=0)
+    assert repr(nothing) == "AggregateResult(pvalue=nan, 2 members)"
 
 
 def test_the_best_member_is_the_one_that_decided_where_adjusted_p_values_are_tied():
@@ -385,6 +390,7 @@ def test_picture_of_many_members_shows_the_best():
         PAIRED_X, PAIRED_Y, bandwidth_x="grid", bandwidth_y="grid", estimator=["kme", "skmse"], **FEW
     )
     ax = found.plot()
+    assert "Gaussian x Gaussian)" in repr(found)
     assert len(found.members) == 50 and len(ax.get_yticklabels()) == 25 and "25 of 50 members shown" in ax.get_title()
     drawn = ax.lines[1].get_xdata()  # the adjusted ones
     assert len(drawn) == 25 and max(drawn) <= np.sort(found.adjusted)[25] and found.adjusted[found.decided] in drawn

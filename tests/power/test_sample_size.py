@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pytest
@@ -69,6 +71,30 @@ def test_plot_marks_the_answer(found):
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert f"n = {found.n}" in labels and "95% interval" in labels
     assert ax.get_xlabel() == "sample size n"
+    matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("estimator", ["kme", "FKMSE(lam_cov=0.3), of a laboratory with a long name, " * 3])
+def test_plot_has_its_title_within_the_figure_and_its_legend_beside_the_line(found, estimator):
+    ax = replace(found, estimator=estimator).plot()
+    figure = ax.figure
+    figure.canvas.draw()
+    title, legend = ax.title.get_window_extent(), ax.get_legend().get_window_extent()
+    within = figure.bbox
+    for box in (title, legend):
+        assert within.x0 <= box.x0 and box.x1 <= within.x1 and within.y0 <= box.y0 and box.y1 <= within.y1
+    assert ax.get_title() == f"{estimator}, {found.design!r}"
+    assert legend.x0 >= ax.get_window_extent().x1 and title.y0 >= ax.get_window_extent().y1
+    matplotlib.pyplot.close(figure)
+
+
+def test_plot_on_given_axes_keeps_its_legend_within_them(found):
+    figure, axes = matplotlib.pyplot.subplots(1, 2, figsize=(12, 4))  # nothing makes room beside them
+    assert found.plot(axes[0]) is axes[0]
+    figure.canvas.draw()
+    legend, box = axes[0].get_legend().get_window_extent(), axes[0].get_window_extent()
+    assert box.x0 <= legend.x0 and legend.x1 <= box.x1
+    matplotlib.pyplot.close(figure)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,173 @@
+"""Results read back from the text of ``to_json``: what stands in for kernels, estimators and embeddings there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._version import __version__
+from shrinktest.results.base import Result
+
+#: The layout of the JSON of results; a higher number is written by later versions.
+SCHEMA = 1
+
+_INFINITE = {"inf": np.inf, "-inf": -np.inf}
+
+
+@dataclass(frozen=True, repr=False)
+class Shown:
+    """A kernel, an estimator or a rule as JSON holds it: its text, and what summaries say of it; it computes nothing.
+
+    Parameters
+    ----------
+    text : str
+        What ``repr`` showed, and shows.
+    label : str
+        What tables of results call it.
+    bandwidth : float, tuple or None
+        Of a kernel.
+    amount : str
+        What an estimator's amount of shrinkage is.
+    weight : float
+        Of a member of a collection.
+    members : tuple of Shown
+        Of a collection.
+    """
+
+    text: str
+    label: str = ""
+    bandwidth: Any = None
+    amount: str = "amount"
+    weight: float = 1.0
+    members: tuple[Shown, ...] = ()
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"{vars(self).get('text', 'this')} was read from JSON, which holds its text and no {name!r}; make it anew"
+        )
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A fitted embedding as JSON holds it: its size, amount of shrinkage and squared norm.
+
+    Parameters
+    ----------
+    n : int
+        Points.
+    shrinkage : float, int, tuple or None
+        The amount, in the estimator's own unit.
+    squared_norm : float
+        In the RKHS.
+    """
+
+    n: int
+    shrinkage: Any
+    squared_norm: float
+
+    def norm2(self) -> float:
+        """Squared RKHS norm."""
+        return self.squared_norm
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise ValueError(
+            f"this result was read from JSON, which holds the size and the norm of its embeddings and no {name!r}: no "
+            "points, no weights, and so no witness function; pickle the result to keep them, or run the test again"
+        )
+
+
+def read_json(text: Any, within: type) -> Any:
+    """The result in the text of ``to_json``, if it is one of the class ``within``.
+
+    Raises
+    ------
+    TypeError
+        If ``text`` is no text.
+    ValueError
+        If it is not the JSON of such a result, or that of a later version.
+    """
+    if not isinstance(text, str | bytes | bytearray):
+        raise TypeError(f"text must be what to_json() returned; got {text!r} ({type(text).__name__})")
+    try:
+        read = json.loads(text)
+    except ValueError as error:
+        raise ValueError(
+            f"text must be what to_json() returned, and is no JSON ({error}); of a file give the contents, "
+            "such as pathlib.Path(name).read_text()"
+        ) from error
+    if not isinstance(read, dict) or not isinstance(read.get("schema"), int) or "result" not in read:
+        raise ValueError("text is JSON, but not of a test's result: it has no entries 'result' and 'schema'")
+    if read["schema"] > SCHEMA:
+        versions = read.get("versions")
+        writer = versions.get("shrinktest", "a later one") if isinstance(versions, dict) else "a later one"
+        raise ValueError(
+            f"text was written by a later version of shrinktest ({writer}, layout {read['schema']}); this is "
+            f"{__version__}, which knows layouts up to {SCHEMA}: install a later version to read it"
+        )
+    found = _class_of(read["result"])
+    if not issubclass(found, within):
+        raise ValueError(
+            f"text is the JSON of class {found.__name__}, which is no {within.__name__}; TestResult.from_json reads all"
+        )
+    try:
+        return rebuilt(read)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise ValueError(f"text is not what to_json() returned, but incomplete or changed: {error!r}") from error
+
+
+def rebuilt(read: Mapping[str, Any]) -> Any:
+    """The result of the entries of its JSON, of the class that they name."""
+    return _class_of(read["result"])._of_json(read)
+
+
+def _class_of(name: Any) -> Any:
+    known: dict[Any, Any] = {one.__name__: one for one in _below(Result) if hasattr(one, "_of_json")}
+    if not isinstance(name, str) or name not in known:
+        raise ValueError(f"text is the JSON of {name!r}, and from_json reads {', '.join(sorted(known))}")
+    return known[name]
+
+
+def _below(kind: type) -> Iterator[type]:
+    one: type
+    for one in kind.__subclasses__():
+        yield one
+        yield from _below(one)
+
+
+def value_of(entry: Any) -> Any:
+    """An entry of JSON as results hold it: lists as tuples, and infinite numbers, which have a text there, as numbers.
+
+    Examples
+    --------
+    >>> value_of([1.0, ["inf", "median"]]), value_of({"key": [1]})
+    ((1.0, (inf, 'median')), {'key': [1]})
+    """
+    if isinstance(entry, list):
+        return tuple(map(value_of, entry))
+    return _INFINITE.get(entry, entry) if isinstance(entry, str) else entry
+
+
+def number_of(entry: Any) -> float:
+    """A number, which JSON has as null where it is NaN."""
+    return np.nan if entry is None else float(value_of(entry))
+
+
+def numbers_of(entries: Any) -> np.ndarray:
+    """Numbers, shape (k,)."""
+    return np.array([number_of(entry) for entry in entries], dtype=np.float64)
+
+
+def shown_of(text: Any, label: Any = "", bandwidth: Any = None, **about: Any) -> Any:
+    """What stands in for a kernel or an estimator, or for each of a list of kernels; None for None."""
+    if isinstance(text, list):
+        return tuple(shown_of(*one) for one in zip(text, label, bandwidth, strict=True))
+    return None if text is None else Shown(text, label, value_of(bandwidth), **about)

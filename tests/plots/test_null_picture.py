@@ -1,0 +1,83 @@
+"""The picture of a null distribution: readable wherever the observed statistic is."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from shrinktest import permutation_test, two_sample_test
+from shrinktest.nulls.permutation import Null
+from shrinktest.plots.axes import ORANGE
+from shrinktest.results.conclude import conclude
+
+VALUES = np.random.default_rng(0).normal(size=199)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_screen():
+    before = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    matplotlib.pyplot.close("all")
+    matplotlib.use(before)
+
+
+def picture(observed, values=VALUES):
+    ax = conclude(Null(observed, values, 0.0, False), test="own", alpha=0.05, n_observations=(5,)).plot_null()
+    ax.figure.canvas.draw()
+    return ax
+
+
+def share(ax, values=VALUES):
+    """Of the width of the axes, what the null distribution takes."""
+    low, high = ax.get_xlim()
+    return float(np.ptp(values)) / (high - low)
+
+
+def arrows(ax):
+    return [one for one in ax.texts if getattr(one, "arrow_patch", None) is not None]
+
+
+@pytest.mark.parametrize("observed", [-3.0, 0.0, 4.0, 8.0])
+def test_an_observed_statistic_nearby_is_a_line_among_the_others(observed):
+    ax = picture(observed)
+    low, high = ax.get_xlim()
+    assert low < observed < high and not arrows(ax) and not ax.texts
+    assert share(ax) > 0.35
+
+
+@pytest.mark.parametrize("observed", [-1e6, -40.0, 30.0, 1e4])
+def test_a_far_one_is_an_arrow_at_the_edge_with_its_value(observed):
+    ax = picture(observed)
+    low, high = ax.get_xlim()
+    assert low < VALUES.min() and VALUES.max() < high and not low < observed < high
+    assert share(ax) > 0.7  # and not a sliver
+    (arrow,), (text,) = arrows(ax), [one for one in ax.texts if one.get_text()]
+    direction = np.sign(observed)  # the null distribution is about zero
+    assert arrow.xy[0] == (direction > 0) and np.sign(arrow.xy[0] - arrow.get_position()[0]) == direction
+    assert text.get_text() == f"{observed:.4g}" and to_hex(text.get_color()) == ORANGE.lower()
+    box, within = text.get_window_extent(), ax.get_window_extent()
+    assert within.x0 <= box.x0 and box.x1 <= within.x1
+    bars = [patch.get_window_extent() for patch in ax.patches]
+    assert not any(box.overlaps(bar) for bar in bars) and not box.overlaps(ax.get_legend().get_window_extent())
+    assert ax.get_legend().get_texts()[-1].get_text().startswith(f"observed: {observed:.4g}, p = ")
+
+
+def test_a_strong_effect():
+    rng = np.random.default_rng(1)
+    X, Y = rng.normal(size=(40, 2)), rng.normal(3.0, 1.0, size=(30, 2))
+    result = two_sample_test(X, Y, n_resamples=199, rng=0)
+    ax = result.plot_null()
+    assert result.statistic > 3.0 * result.null_distribution.max() > 0.0
+    assert share(ax, result.null_distribution) > 0.7 and len(arrows(ax)) == 1
+    assert ax.get_xlim()[0] < result.critical_value() < ax.get_xlim()[1]
+
+
+def test_a_null_distribution_of_one_value_has_no_range_to_show():
+    ax = permutation_test(lambda labels: float((labels[:2] == 0).all()) * 0.0 + 1.0, (5, 5), n_resamples=19, rng=0)
+    picture_ = ax.plot_null()
+    assert not picture_.texts and picture_.get_xlim()[0] < 1.0 < picture_.get_xlim()[1]
+    far = picture(50.0, np.ones(99))
+    assert not far.texts and far.get_xlim()[0] < 1.0 and far.get_xlim()[1] > 50.0

@@ -1,0 +1,87 @@
+"""Pictures of where two samples differ: one colour for one sample, in the ground and in the points."""
+
+from __future__ import annotations
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import same_color, to_rgb
+
+from shrinktest import two_sample_test
+from shrinktest.plots.axes import OF_X, OF_Y
+
+RNG = np.random.default_rng(2)
+X, Y = RNG.normal(size=(40, 2)), RNG.normal((1.8, 0.0), size=(30, 2))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_screen():
+    before = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    matplotlib.pyplot.close("all")
+    matplotlib.use(before)
+
+
+def run(x, y):
+    return two_sample_test(x, y, n_resamples=99, rng=0, workers=1)
+
+
+def labelled(artists):
+    return {one.get_label(): one for one in artists}
+
+
+def test_the_ground_below_a_curve_has_the_colour_of_the_sample_that_is_more():
+    result = run(X[:, 0], Y[:, 0])
+    ax = result.plot_witness(grid=41)
+    curve = labelled(ax.lines)["witness"]
+    at, height = curve.get_data()
+    np.testing.assert_allclose(height, result.witness(at))
+    grounds, rugs = labelled(ax.collections), labelled(ax.lines)
+    for name, colour, sign in (("X", OF_X, 1.0), ("Y", OF_Y, -1.0)):
+        ground = grounds[f"more of {name}"]
+        assert same_color(ground.get_facecolor()[0][:3], colour) and same_color(rugs[name].get_color(), colour)
+        reached = np.abs(np.concatenate([path.vertices[:, 1] for path in ground.get_paths()])).max()
+        assert reached == pytest.approx(max(sign * height.max() if sign > 0 else -height.min(), 0.0))
+        corners = np.concatenate([path.vertices for path in ground.get_paths()])
+        assert (sign * corners[:, 1] >= 0.0).all()  # above zero is X's, below it Y's
+    for name in ("witness", "outside the band"):  # of neither sample
+        assert same_color(rugs[name].get_color(), "black")
+
+
+def test_rugs_are_within_the_axes():
+    ax = run(X[:, 0], Y[:, 0]).plot_witness(grid=11)
+    ax.figure.canvas.draw()
+    for name in ("X", "Y"):
+        heights = labelled(ax.lines)[name].get_ydata()
+        assert ((heights > 0.01) & (heights < 0.2)).all()
+
+
+def test_the_ground_of_a_map_has_the_colour_of_the_sample_that_is_more():
+    result = run(X, Y)
+    ax = result.plot_witness(grid=9)
+    ground, points = ax.collections[0], labelled(ax.collections)
+    norm, colours = ground.norm, ground.get_cmap()
+    assert same_color(colours(norm(norm.vmax))[:3], OF_X) and same_color(colours(norm(norm.vmin))[:3], OF_Y)
+    np.testing.assert_allclose(colours(norm(0.0))[:3], 1.0, atol=0.01)
+    assert same_color(points["X"].get_facecolor()[0], OF_X) and same_color(points["Y"].get_facecolor()[0], OF_Y)
+    ax.figure.canvas.draw()
+    values, drawn = np.ravel(ground.get_array()), ground.get_facecolor()[:, :3]
+    towards = drawn @ (np.array(to_rgb(OF_X)) - np.array(to_rgb(OF_Y)))  # bluer is more
+    assert (np.diff(towards[np.argsort(values)]) >= -1e-9).all()
+    x_mode, y_mode = X.mean(axis=0), Y.mean(axis=0)
+    assert result.witness([x_mode])[0] > 0.0 > result.witness([y_mode])[0]
+
+
+def test_the_scale_of_a_map_says_what_is_outside_the_band_and_fits():
+    near = run(X[:20], X[20:])
+    for result, words in ((run(X, Y), "outlined"), (near, "nowhere"), (run(X, Y + 9.0), "out")):
+        ax = result.plot_witness(grid=7)
+        figure = ax.figure
+        figure.canvas.draw()
+        label = figure.axes[1].yaxis.label
+        assert label.get_text().startswith("witness, above 0: more of X") and words in label.get_text()
+        box = label.get_window_extent()
+        assert figure.bbox.y0 <= box.y0 and box.y1 <= figure.bbox.y1 and box.x1 <= figure.bbox.x1
+        outlined = len(ax.collections) == 4
+        assert outlined == ("outlined" in label.get_text())

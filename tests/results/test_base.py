@@ -1,0 +1,192 @@
+"""What all results have in common: equality by value, and a table in a notebook."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+from dataclasses import fields, replace
+from functools import partial
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.weightstats import ttest_ind
+
+from shrinktest import (
+    FKMSE,
+    SKMSE,
+    Precomputed,
+    calibrate,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    permutation_test,
+    power_study,
+    solve_sample_size,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.power.designs import MeanShift
+from shrinktest.results.base import Result, same
+from shrinktest.risk import loss_path, risk_study
+
+RNG = np.random.default_rng(7)
+X, Y = RNG.normal(size=(14, 2)), RNG.normal((0.8, 0.0), size=(11, 2))
+PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=14)
+TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "colour": list("abcde") * 5})
+FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
+STUDY = {"n_trials": 10, "workers": 1}
+PERMUTED = {"n_resamples": 39, "progress": False}
+
+
+def t_test(X, Y):
+    return float(np.min(ttest_ind(X, Y)[1]))
+
+
+def of_labels(labels):
+    return float(labels[:3].sum())
+
+
+MADE = {
+    "two-sample": lambda: two_sample_test(X, Y, estimator="fkmse", **FEW),
+    "tables": lambda: two_sample_test(TABLE[:14], TABLE[14:], **FEW),
+    "missing": lambda: two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate"),
+    "no relabellings": lambda: two_sample_test(X, Y, n_resamples=0),
+    "k-sample": lambda: k_sample_test(X, Y, X + 1.0, **FEW),
+    "independence": lambda: independence_test(X, PAIR, stopping="besag-clifford", **FEW),
+    "joint": lambda: joint_independence_test(X[:, 0], X[:, 1], PAIR, **FEW),
+    "own": lambda: permutation_test(of_labels, (10, 9), **FEW),
+    "combined": lambda: two_sample_test(X, Y, estimator="auto", **FEW),
+    "combined, by coordinates": lambda: two_sample_test(X, Y, estimator="auto", gram="factor", **FEW),
+    "columns": lambda: two_sample_test_columns(X, Y, **FEW),
+    "matrix": lambda: independence_matrix(X, PAIR, estimator=["kme", SKMSE(alpha=0.3)], method="holm", **FEW),
+    "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
+    "calibration": lambda: calibrate(t_test, X, Y, **STUDY),
+    "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
+    "sample size": lambda: solve_sample_size(MeanShift(dimension=2), n_trials=100, workers=1, **PERMUTED),
+    "risk": lambda: risk_study("mixture", "skmse", n=[5, 8], d=2, progress=False, **STUDY),
+    "path": lambda: loss_path("skmse", [0.0, 0.1], n=5, d=2, progress=False, **STUDY),
+}
+
+
+@pytest.fixture(scope="module", params=MADE)
+def made(request):
+    return MADE[request.param]()
+
+
+def test_every_class_of_results_is_tested_here():
+    made = {type(make()).__name__ for make in MADE.values()}  # some modules are imported when they are used
+
+    def below(kind):
+        return {kind}.union(*map(below, kind.__subclasses__()))
+
+    ours = {kind for kind in below(Result) - {Result} if kind.__module__.startswith("shrinktest.")}
+    names = {"TestResult", "TwoSampleResult", "AggregateResult", "MultipleTestsResult", "WitnessBand"}
+    names |= {"CalibrationResult", "PowerStudyResult", "SampleSizeResult", "RiskStudyResult", "LossPath"}
+    assert {kind.__name__ for kind in ours} == names == made
+
+
+# --- equality -------------------------------------------------------------------------------------------------
+
+
+def test_a_result_and_its_pickle_and_copies_are_equal_and_have_one_hash(made):
+    for other in (pickle.loads(pickle.dumps(made)), copy.copy(made), copy.deepcopy(made)):
+        assert other is not made and (other == made) is True and (other != made) is False
+        assert hash(other) == hash(made) and len({made, other}) == 1
+
+
+def test_any_other_value_of_a_field_is_another_result(made):
+    for field in (field for field in fields(made) if field.compare):
+        value = getattr(made, field.name)
+        other = value + 1.0 if isinstance(value, float | np.ndarray) and np.size(value) else object()
+        if isinstance(value, float) and np.isnan(value):
+            other = 0.5
+        if not (field.name == "alphas" and "stopping" in vars(made)):  # a power study looks at its levels
+            assert replace(made, **{field.name: other}) != made, field.name
+
+
+def test_the_same_call_gives_equal_results_and_another_seed_does_not():
+    first = two_sample_test(X, Y, **FEW)
+    assert first == two_sample_test(X, Y, **FEW)
+    assert first != two_sample_test(X, Y, **{**FEW, "rng": 1})
+    assert first != tuple(first) and first != "a result"
+
+
+def test_results_with_and_without_their_data_are_equal():
+    found = two_sample_test(X, Y, **FEW)
+    kept, left = (pickle.loads(pickle.dumps(one)) for one in (found.with_data(), found))
+    assert found == kept == left == found.with_data() and hash(kept) == hash(left)
+    kept.witness_band(X)
+    with pytest.raises(ValueError, match="pickled without its data"):
+        left.witness_band(X)
+
+
+def test_values_that_python_compares_otherwise():
+    gram = np.eye(3)
+    assert same(np.array(["a", "b"]), np.array(["a", "b"])) and not same(gram, gram[:2])
+    assert same(float("nan"), np.float64("nan")) and not same(0.0, float("nan")) and same(1, 1.0)
+    assert same(Precomputed(gram), Precomputed(gram.copy())) and not same([1], (1,))
+    target = ([[0.0], [1.0]], np.array([0.5, 0.5]))
+    assert same(SKMSE(target=target), copy.deepcopy(SKMSE(target=target)))
+    first = partial(np.dot, gram)
+    assert same(first, partial(np.dot, gram.copy())) and not same(first, partial(np.dot))
+    assert same({"a": gram}, {"a": gram.copy()}) and not same({"a": gram}, {"b": gram})
+
+
+# --- in a notebook --------------------------------------------------------------------------------------------
+
+
+class Read(HTMLParser):
+    """The tags of a page, which must be closed in order, and its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.seen, self.text = [], [], ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.append(tag)
+        self.text += " "
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag != "br":
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def words(text):
+    return re.sub(r"[=\-]{5,}", "", text).split()
+
+
+def test_a_notebook_shows_the_table_of_the_summary(made):
+    read = Read(made._repr_html_())
+    assert read.open == [] and "table" in read.seen
+    assert {"table", "caption", "tr", "td", "th", "pre", "br"} >= set(read.seen)  # no tag that is text of the user
+    if hasattr(made, "summary"):
+        assert sorted(words(read.text)) == sorted(words(str(made.summary())))
+    else:
+        assert repr(made) in read.text
+
+
+def test_text_is_escaped_in_a_notebook():
+    found = two_sample_test(X, Y, estimator=lambda gram: np.full(len(gram), 1.0 / len(gram)), **FEW)
+    found = replace(found, notes=("a<b",))
+    page = found._repr_html_()
+    assert "&lt;lambda&gt;" in page and "a&lt;b" in page and "<lambda>" in str(found.summary())
+    study = MADE["power"]()._repr_html_()
+    assert "plain &lt;b&gt;" in study and "f &amp; k" in study
+
+
+def test_a_notebook_shows_the_first_rows_of_a_long_table():
+    band = two_sample_test(X, Y, **FEW).witness_band(RNG.normal(size=(100, 2)))
+    read = Read(band._repr_html_())
+    assert read.seen.count("tr") == 61 and "... and 40 more rows" in read.text
+    assert f"{band.values[59]:.4g}" in read.text and f"{band.points[60, 0]:.4g}" not in read.text
