@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ def plot_witness(
     result: TwoSampleResult,
     ax: Axes | None = None,
     *,
-    coordinates: Sequence[int] | int | None = None,
+    coordinates: Sequence[int | str] | int | str | None = None,
     others: str = "median",
     confidence: float = 0.95,
     studentize: bool = True,
@@ -34,43 +35,83 @@ def plot_witness(
 
     The ground has the colour of the sample that has more mass there.
     """
-    x, y = np.split(result.again.pooled, [result.again.sizes[0]])
-    shown = _coordinates(coordinates, x.shape[1])
+    pooled = result.again.pooled
+    encoding = result.encodings[0] if result.encodings else None
+    drawn = [_Axis(j, f"column {j}") for j in range(pooled.shape[1])]
+    if encoding is not None:
+        drawn = [_Axis(*encoding.axis(name)) for name in encoding.names]
+    if names is not None:
+        if len(names) != len(drawn):
+            raise ValueError(f"names has {len(names)} entries for {len(drawn)} columns")
+        drawn = [replace(axis, label=name) for axis, name in zip(drawn, names, strict=True)]
+    called = encoding.names if encoding is not None and encoding.named else names
+    chosen = [drawn[j] for j in _coordinates(coordinates, len(drawn), called)]
+    for axis in chosen:
+        if axis.feature is None:
+            raise ValueError(f"coordinates: {axis.label} holds categories; choose numbers or dates to draw along")
     choice(others, OTHERS, "others")
-    labels = [f"column {j}" for j in range(x.shape[1])] if names is None else list(names)
-    if len(labels) != x.shape[1]:
-        raise ValueError(f"names has {len(labels)} entries for {x.shape[1]} columns")
-    pooled = np.vstack([x, y])
+    shown = [axis.feature for axis in chosen if axis.feature is not None]
     lines = [_line(pooled[:, j], _GRID[len(shown)] if grid is None else count(grid, "grid", 2)) for j in shown]
-    places = np.stack([axis.ravel() for axis in np.meshgrid(*lines, indexing="ij")], axis=1)
-    rest = np.median(pooled, axis=0)[None] if others == "median" or len(shown) == x.shape[1] else pooled
+    places = np.stack([line.ravel() for line in np.meshgrid(*lines, indexing="ij")], axis=1)
+    typical = np.median(pooled, axis=0) if encoding is None else encoding.typical(pooled)
+    rest = typical[None] if others == "median" or len(shown) == pooled.shape[1] else pooled
     at = np.repeat(rest[None], len(places), axis=0)
-    at[:, :, list(shown)] = places[:, None, :]
+    at[:, :, shown] = places[:, None, :]
     band = result.witness_band(at, confidence=confidence, studentize=studentize)
     ax = axes(ax)
+    lines = [line * axis.unit for line, axis in zip(lines, chosen, strict=True)]
+    x, y = np.split(pooled[:, shown] * [axis.unit for axis in chosen], [result.again.sizes[0]])
     if len(shown) == 1:
-        _curve(ax, lines[0], band, x[:, shown[0]], y[:, shown[0]])
+        _curve(ax, lines[0], band, x[:, 0], y[:, 0])
         ax.set_ylabel("witness, mean of X less mean of Y")
     else:
-        _map(ax, lines, band, x[:, list(shown)], y[:, list(shown)])
-        ax.set_ylabel(labels[shown[1]])
-    ax.set_xlabel(labels[shown[0]])
-    held = f", others: {others}" if len(shown) < x.shape[1] else ""
+        _map(ax, lines, band, x, y)
+        ax.set_ylabel(chosen[1].label)
+    ax.set_xlabel(chosen[0].label)
+    held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
     ax.set_title(f"Where X and Y differ, {confidence:.0%} simultaneous band{held}", fontsize="medium")
     ax.legend(edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
 
 
-def _coordinates(given: Sequence[int] | int | None, columns: int) -> tuple[int, ...]:
+@dataclass(frozen=True)
+class _Axis:
+    """A column to draw along.
+
+    Parameters
+    ----------
+    feature : int or None
+        Its place among the numbers that the kernel compares; None for categories.
+    label : str
+    unit : float
+        What one of these numbers is in the data.
+    """
+
+    feature: int | None
+    label: str
+    unit: float = 1.0
+
+
+def _coordinates(given: Any, columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
     if given is None:
         if columns > 2:
-            raise ValueError(f"the samples have {columns} columns; choose one or two to show (coordinates=(0, 1))")
+            example = f"({', '.join(map(repr, names[:2]))})" if names is not None else "(0, 1)"
+            raise ValueError(f"the samples have {columns} columns; choose one or two to show (coordinates={example})")
         return tuple(range(columns))
-    listed = (given,) if isinstance(given, int | np.integer) else tuple(given)
-    chosen = tuple(count(j, "coordinates", minimum=0) for j in listed)
+    listed = (given,) if isinstance(given, int | np.integer | str) else tuple(given)
+    chosen = tuple(_place(one, names) for one in listed)
     if len(chosen) not in (1, 2) or len(set(chosen)) < len(chosen) or max(chosen) >= columns:
         raise ValueError(f"coordinates must be one or two different columns from 0 to {columns - 1}; found {given!r}")
     return chosen
+
+
+def _place(one: Any, names: Sequence[str] | None) -> int:
+    """The number of a column, given by that or by its name."""
+    if isinstance(one, str):
+        if names is None:
+            raise ValueError(f"coordinates has the name {one!r}, and the columns have none; give their numbers")
+        return list(names).index(choice(one, names, "a column in coordinates"))
+    return count(one, "coordinates", minimum=0)
 
 
 def _line(values: np.ndarray, points: int) -> np.ndarray:

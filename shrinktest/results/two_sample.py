@@ -165,10 +165,11 @@ class TwoSampleResult(TestResult):
         ----------
         ax : Axes, optional
         **options
-            ``coordinates``: numbers of one or two columns (needed with more than two); ``others``: "median" holds the
-            other columns at the medians of all observations, "marginal" averages over their values (the partial
-            dependence of J. H. Friedman, Annals of Statistics 29 (2001), 1189-1232); ``confidence``, ``studentize`` as
-            in :meth:`witness_band`; ``grid``: points along each coordinate; ``names`` of all columns.
+            ``coordinates``: names (of tables) or numbers of one or two columns (needed with more than two); ``others``:
+            "median" holds the other columns at the medians of all observations, and categories at the most frequent
+            level, "marginal" averages over their values (the partial dependence of J. H. Friedman, Annals of Statistics
+            29 (2001), 1189-1232); ``confidence``, ``studentize`` as in :meth:`witness_band`; ``grid``: points along
+            each coordinate; ``names`` of all columns.
         """
         self._recomputed()
         from shrinktest.plots.witness import plot_witness

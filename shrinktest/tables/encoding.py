@@ -231,6 +231,31 @@ class Encoding:
             return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
         return given
 
+    def axis(self, name: str) -> tuple[int | None, str, float]:
+        """To draw along a column: its place among the numbers, a label, and one of these numbers in the data.
+
+        A place of None says that the column holds categories.
+        """
+        code, group = next(pair for pair in zip(self.codes, self.groups, strict=True) if pair[0].name == name)
+        label = name if self.named else f"column {name}"
+        if code.categorical:
+            return None, label, 1.0
+        unit = self.units.scale[group.start]
+        said = {"date": f"days since {str(code.origin)[:10]}", "duration": "days", "time": "hours"}.get(code.kind)
+        label = f"{label} ({said})" if said else label
+        if isinstance(unit, str):
+            return group.start, f"{unit} of {label}", 1.0
+        return group.start, label, float(unit)
+
+    def typical(self, points: Array) -> Array:
+        """A row in the middle of others (n, number of features): medians, and of categories the most frequent level."""
+        found = np.median(points, axis=0)
+        for code, group in zip(self.codes, self.groups, strict=True):
+            if code.categorical:
+                means = points[:, group].mean(axis=0)
+                found[group] = np.where(np.arange(len(means)) == means.argmax(), points[:, group].max(axis=0), 0.0)
+        return np.asarray(found)
+
     def notes(self, what: str, *, unasked: bool) -> tuple[str, ...]:
         """What a reader of the result should know; ``unasked`` says that the units are the default for tables."""
         found = []

@@ -442,3 +442,32 @@ def test_variables_know_their_names():
     assert read.labels == ("rate", None) and read.columns == (None, ("income", "flag"))
     with pytest.raises(ValueError, match="a column in column_types"):
         read_variables((A["rate"], A[["income"]]), XY, "raise", column_types={"flag": "number"})
+
+
+def test_pictures_by_name():
+    pytest.importorskip("matplotlib").use("Agg")
+    A, B = mixed(25), mixed(25, seed=1, moved=3.0)
+    result = two_sample_test(A, B, rng=0, n_resamples=39)
+    ax = result.plot_witness(coordinates=("income", "rate"), grid=5)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("income", "rate")
+    low, high = ax.get_xlim()
+    assert low < A["income"].min() and high > A["income"].max() and low > 0  # in the units of the data
+    alone = result.plot_witness(coordinates="day", grid=5)
+    assert alone.get_xlabel() == f"day (days since {min(A['day'].min(), B['day'].min()):%Y-%m-%d})"
+    with pytest.raises(ValueError, match=says("coordinates: colour holds categories")):
+        result.plot_witness(coordinates=("colour",))
+    with pytest.raises(ValueError, match=says("a column in coordinates must be one of", "Did you mean 'rate'")):
+        result.plot_witness(coordinates="rates")
+    with pytest.raises(ValueError, match=says("choose one or two to show (coordinates=('income', 'rate'))")):
+        result.plot_witness()
+    arrays = two_sample_test(A[["income", "rate"]].to_numpy(), B[["income", "rate"]].to_numpy(), rng=0, n_resamples=39)
+    with pytest.raises(ValueError, match=says("coordinates has the name 'rate', and the columns have none")):
+        arrays.plot_witness(coordinates="rate")
+
+
+def test_the_middle_of_a_table_is_a_row():
+    found, encoding, _ = numbers(mixed(12), mixed(9, seed=1))
+    middle = encoding.typical(found)
+    for code, group in zip(encoding.codes, encoding.groups, strict=True):
+        if code.categorical:
+            assert sorted(middle[group])[-2:] == [0.0, 1.0]
