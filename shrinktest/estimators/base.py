@@ -124,6 +124,13 @@ class MeanEstimator(ABC):
         """Whether samples of these sizes all get the standard mean times one fixed number, which tests nothing new."""
         return False
 
+    def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        """Whether samples of these sizes get weights of one sum, whatever is in them.
+
+        Then the distances of their means do not depend on where the features lie.
+        """
+        return self.scales_all_alike(sizes)
+
     def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
         """Raise ValueError if the estimator makes no sense for the centred pairs of an independence test."""
 

@@ -22,6 +22,8 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 _Advance = Callable[[int], object]
 
+TIE = 1e-10  # of the size of the terms that cancel in a statistic: values this close to each other are equal
+
 _SECONDS = 0.05  # work handed to a thread at a time: short enough for progress and interrupts, long enough to be free
 _GROWTH = 32  # times at most that a chunk is larger than the one before
 _WORTH_THREADS = 0.004  # seconds: starting and joining a pool takes about a quarter of this
@@ -156,7 +158,7 @@ def null_distribution(
 
 def _tolerance(row: np.ndarray) -> float:
     """How far below the observed statistic is a tie, from the size of the terms that cancel in it."""
-    return 1e-10 * float(row[1])
+    return TIE * float(row[1])
 
 
 class _Run:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,35 @@ _LOW = 1000  # coordinates at most where nobody asked for a factor
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _MOST = 3000  # coordinates beyond which a factor is no longer one
+
+_FAR = 1e-2  # of the squared norms of features: where they differ by less, they are taken from their mean
+LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
+
+
+@dataclass(frozen=True, eq=False)
+class Centred:
+    """The features of the observations less their mean.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N, rank) or (N, N)
+        Their coordinates, or their Gram matrix.
+    norm : float
+        The root of the mean square of their products.
+    rounding : float
+        What rounding may have changed in it, times 1e5, so that 1e-10 of the size is a tie in any case.
+    by_coordinates : bool
+    """
+
+    values: np.ndarray
+    norm: float
+    rounding: float
+    by_coordinates: bool
+
+    @property
+    def size(self) -> float:
+        """Of the terms that cancel."""
+        return self.norm + self.rounding
 
 
 @dataclass(frozen=True)
@@ -41,6 +70,8 @@ class Gram:
         Coordinates of the observations where they were found on the way.
     of : Gram, optional
         That of the kernel whose features a kernel of the pooled sample takes, or of the one whose columns are rescaled.
+    moved : Centred, optional
+        The features less their mean, where these are what is meant.
     """
 
     name: str
@@ -49,6 +80,7 @@ class Gram:
     note: str | None = None
     found: np.ndarray | None = None
     of: Gram | None = None
+    moved: Centred | None = None
     _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
     def matrix(self, workers: int = 1) -> np.ndarray:
@@ -70,6 +102,62 @@ class Gram:
         if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
             return None
         return self.kernel.coordinates(self.points)
+
+    def centred(self, workers: int = 1) -> Centred:
+        """The features less their mean, which no labels change: by coordinates where there are some, else their matrix.
+
+        What rounding has changed in kernel values that hardly differ is part of the size.
+        """
+        z = self.coordinates()
+        if z is None and isinstance(self.kernel, FiniteRank):  # whose products would be rounded before they are centred
+            z = self.kernel.coordinates(self.points)
+        if z is not None:
+            less = np.ascontiguousarray(z - z.mean(axis=0))
+            before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
+            rounded = (before * after) ** 0.5
+            dense = self.name == "dense"
+            return Centred(less @ less.T if dense else less, after, rounded * LAST_BITS, by_coordinates=not dense)
+        matrix = self.matrix(workers)
+        rows = matrix.mean(axis=0)
+        out = matrix - rows[:, None]
+        out -= rows
+        out += rows.mean()
+        before, after = (float(np.linalg.norm(one)) / len(matrix) for one in (matrix, out))
+        return Centred(out, after, before * LAST_BITS, by_coordinates=False)
+
+    def seen_from_mean(self, workers: int = 1) -> Gram:
+        """The same features less their mean, where that is so long that rounding would hide how they differ.
+
+        For statistics that do not depend on where the features lie.  Otherwise it is the Gram itself.
+        """
+        z = self.coordinates()
+        total: float
+        if z is not None:
+            whole, total = float(np.square(z).sum()), float(np.square(z.sum(axis=0)).sum())
+        else:
+            matrix = self.matrix(workers)
+            whole, total = float(np.trace(matrix)), float(matrix.sum())
+        if not 0.0 <= whole - total / len(self.points) < _FAR * whole:
+            return self
+        centred = self.centred(workers)
+        if centred.by_coordinates:
+            return replace(self, found=centred.values, moved=centred, _evaluated=[])
+        return replace(self, moved=centred, _evaluated=[centred.values])
+
+    def size(self, workers: int = 1) -> float:
+        """About how large the kernel values are (the root of their mean square), with what rounding may have changed."""
+        if self.moved is not None:
+            return self.moved.size
+        z = self.coordinates()
+        matrix = self.matrix(workers) if z is None else z.T @ z
+        return float(np.linalg.norm(matrix)) / len(self.points)
+
+    def diagonal(self) -> np.ndarray:
+        """The squared norms (N,) of the features."""
+        if self.moved is not None:
+            values = self.moved.values
+            return np.square(values).sum(axis=1) if self.moved.by_coordinates else np.diagonal(values)
+        return self.kernel.diagonal(self.points)
 
     @property
     def columns(self) -> int | None:

@@ -13,7 +13,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.nulls.permutation import CostHint, Statistic
+from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.block_sums import PLAIN, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
@@ -26,9 +26,10 @@ WEIGHTS = ("sizes", "equal")
 _FEW = 16  # rows of a product of weights, which take so long to find that few come at a time
 _DEAR = 150  # observations from which filters are worth some search for few coordinates
 
-#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k), and
-#: their inner products with the estimate of the pooled sample (B, k).
-Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k),
+#: their inner products with the estimate of the pooled sample (B, k), and the size of the terms of which they are sums,
+#: however these cancel (B,).
+Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,18 +61,24 @@ class Contrast:
         n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
         return n / n.sum()
 
-    def __call__(self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float) -> np.ndarray:
+    def __call__(
+        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, terms: np.ndarray, norm2: float
+    ) -> np.ndarray:
         """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
+        value, size = self._of(inner, excess, pull, norm2)
+        return np.stack([value, np.maximum(size, terms)], axis=1)
+
+    def _of(
+        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         squared = np.einsum("bii->bi", inner)
         if self.comparison == "pairs":
             w = self.pairs()
             reach, crossed = w.sum(axis=1), np.einsum("bij,ij->b", inner, w)
             value = weighted(squared - excess, reach) - crossed
-            return np.stack([value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
+            return value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)
         w = self.samples()
-        return np.stack(
-            [weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2], axis=1
-        )
+        return weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2
 
 
 def prepare(
@@ -155,7 +162,9 @@ def _of_sums(
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     sizes = contrast.sizes
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
-    blocks_of = sums_of(gram, sizes, workers)
+    if estimator.weighs_all_alike(sizes if contrast.comparison == "pairs" else (*sizes, total)):
+        gram = gram.seen_from_mean(workers)
+    blocks_of, size = sums_of(gram, sizes, workers), gram.size(workers)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":
         blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
@@ -165,13 +174,15 @@ def _of_sums(
 
     def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = blocks_of(labels)
-        w = scales(estimator, sums, traces, sizes, tuning) / n
+        factors = scales(estimator, sums, traces, sizes, tuning)
+        w = factors / n
         excess = np.zeros_like(w)
         if form == "unbiased":
             squared = np.einsum("bii->bi", sums)
             excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
         pull = w * sums.sum(axis=2) * reference
-        return w[:, :, None] * sums * w[:, None, :], excess, pull
+        terms = np.maximum(np.square(factors).max(axis=1), TIE) * size
+        return w[:, :, None] * sums * w[:, None, :], excess, pull, terms
 
     return products, norm2
 
@@ -183,7 +194,9 @@ def _of_weights(
     sizes, z = contrast.sizes, gram.coordinates() if estimator.needs == "filter" else None
     n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
     weigh = weights_of(estimator, gram, sizes, tuning, workers)
-    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" else None
+    size = gram.size(workers)
+    signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
+    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
     reference = towards = None
     if contrast.comparison == "pooled":
@@ -199,8 +212,9 @@ def _of_weights(
             for q in range(p + 1):
                 inner[:, p, q] = inner[:, q, p] = along(image, parts[q] if z is None else images[q])
         excess, pull = np.zeros((2, len(labels), len(sizes)))
-        if blocks_of is not None:
-            sums, traces = blocks_of(labels)
+        lengths = np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)
+        sums, traces = (excess, excess) if blocks_of is None else blocks_of(labels)
+        if form == "unbiased":
             if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
                 traces = np.stack([weighted(members_of(labels, p), diagonal) for p in range(len(sizes))], axis=1)
             between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
@@ -209,7 +223,14 @@ def _of_weights(
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
-        return inner, excess, pull
+        if signed:  # where the plain mean of a part is zero but for rounding errors, so is what becomes of it
+            least = TIE * size
+            plain, own = (np.abs(np.einsum("bii->bi", one)) for one in (sums / np.multiply.outer(n, n), inner))
+            there = np.where((plain <= least) & (own <= least), 0.0, 1.0)
+            inner *= there[:, :, None] * there[:, None, :]
+            excess *= there
+            pull *= there
+        return inner, excess, pull, np.square(lengths).max(axis=1) * size
 
     return products, 0.0 if reference is None or towards is None else float(reference @ towards)
 

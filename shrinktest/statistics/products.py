@@ -30,6 +30,28 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     return out
 
 
+def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding: float) -> tuple[float, float]:
+    """w'Gw, and the size of the terms that cancel in it.
+
+    The plain mean of features that cancel is zero but for rounding errors, and so is what an estimator makes of it:
+    weights that are rounding errors themselves, which say nothing of how small a norm is zero.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (n, n)
+    weights : ndarray, shape (n,)
+    nothing : float
+        A squared norm as small as this is zero if that of the plain mean is.
+    rounding : float
+        What rounding may have changed in an entry of ``gram``, in units of what a tie is relative to.
+    """
+    lengths = np.abs(weights)
+    value = float(weights @ gram @ weights)
+    if abs(float(gram.mean())) <= nothing and abs(value) <= nothing:
+        value = 0.0
+    return value, float(lengths @ np.abs(gram) @ lengths) + rounding * float(lengths.sum()) ** 2
+
+
 def along(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The inner product (B,) of every row of one matrix with that row of another."""
     return np.einsum("bi,bi->b", first, second)
