@@ -84,6 +84,9 @@ class MeanEstimator(ABC):
     #: Whether that noise has one variance for all columns.
     one_noise: ClassVar[bool] = False
 
+    #: Whether it projects, so that what it makes of a mean may be zero where the mean is not.
+    projects: ClassVar[bool] = False
+
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""

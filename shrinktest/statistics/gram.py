@@ -10,6 +10,7 @@ import numpy as np
 from shrinktest._validate import choice, count
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
@@ -119,6 +120,11 @@ class Gram:
             return Centred(less @ less.T if dense else less, after, rounded * LAST_BITS, by_coordinates=not dense)
         matrix = self.matrix(workers)
         rows = matrix.mean(axis=0)
+        if (
+            isinstance(self.kernel, DistanceKernel) and rows.mean() > 1.0 - _FAR
+        ):  # what all values share is rounded away
+            matrix = self.kernel.less_one(self.points, workers)
+            rows = matrix.mean(axis=0)
         out = matrix - rows[:, None]
         out -= rows
         out += rows.mean()
@@ -137,7 +143,7 @@ class Gram:
         else:
             matrix = self.matrix(workers)
             whole, total = float(np.trace(matrix)), float(matrix.sum())
-        if not 0.0 <= whole - total / len(self.points) < _FAR * whole:
+        if abs(whole - total / len(self.points)) >= _FAR * whole:
             return self
         centred = self.centred(workers)
         if centred.by_coordinates:
@@ -145,7 +151,7 @@ class Gram:
         return replace(self, moved=centred, _evaluated=[centred.values])
 
     def size(self, workers: int = 1) -> float:
-        """About how large the kernel values are (the root of their mean square), with what rounding may have changed."""
+        """The root of the mean square of the kernel values, with what rounding may have changed in them."""
         if self.moved is not None:
             return self.moved.size
         z = self.coordinates()
@@ -302,7 +308,7 @@ def choose_gram(
         small = size < large or width > columns
         if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
             found = _factor(kernel, points, min(_LOW, size // 4, affordable))
-            if found is not None:
+            if found is not None and not (fits and _coarse(found)):
                 return found
     if gram != "dense" and not by_coordinates:
         raise ValueError(
@@ -404,6 +410,14 @@ def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
         return Gram("factor", kernel, points)
     low = factorized(kernel, points, limit) if limit >= 1 else None
     return Gram("factor", low[0], points, found=low[1]) if low else None
+
+
+def _coarse(gram: Gram) -> bool:
+    """Whether what a factor leaves out of the Gram matrix is not small beside the differences of the features."""
+    if gram.found is None:
+        return False
+    whole = float(np.square(gram.found).sum())
+    return whole - float(np.square(gram.found.sum(axis=0)).sum()) / len(gram.found) < _FAR * whole
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:

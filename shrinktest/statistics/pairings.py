@@ -18,7 +18,7 @@ from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.gram import Centred, Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
-from shrinktest.statistics.products import squared_norm, weighted
+from shrinktest.statistics.products import squared_norm, weighted, without_specks
 from shrinktest.statistics.shift_check import shift_notes
 
 #: Weights (n,) and amount of an estimate.
@@ -201,7 +201,7 @@ def _of_filter(estimator: SpectralEstimator, x: Centred, y: Centred) -> Statisti
         out = np.empty((len(permutations), 2))
         rows = np.ascontiguousarray(permutations, dtype=np.int64)
         pairings(x.values, y.values, rows, theta, amounts, *loops, TIE * size, size - x.norm * y.norm, out)
-        return out
+        return without_specks(out, size) if estimator.projects else out
 
     return statistic
 

@@ -172,7 +172,7 @@ def _of_sums(
         reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)
 
-    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = blocks_of(labels)
         factors = scales(estimator, sums, traces, sizes, tuning)
         w = factors / n
@@ -203,7 +203,7 @@ def _of_weights(
         reference = estimator._solve(matrix)[0] if z is None else estimator.embed(gram.points, gram.kernel).weights
         towards = matrix @ (reference if z is None else matrix.T @ reference)
 
-    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         weights = weigh(labels)
         parts = [weights * members_of(labels, p) for p in range(len(sizes))]
         images = [times(part, matrix, _FEW) for part in parts]
@@ -213,20 +213,25 @@ def _of_weights(
                 inner[:, p, q] = inner[:, q, p] = along(image, parts[q] if z is None else images[q])
         excess, pull = np.zeros((2, len(labels), len(sizes)))
         lengths = np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)
-        sums, traces = (excess, excess) if blocks_of is None else blocks_of(labels)
+        plain, traces = np.empty((2, len(labels), len(sizes)))
+        if blocks_of is not None:
+            sums, traces = blocks_of(labels)
+            plain = np.einsum("bii->bi", sums)
         if form == "unbiased":
             if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
                 traces = np.stack([weighted(members_of(labels, p), diagonal) for p in range(len(sizes))], axis=1)
-            between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
+            between = (plain - traces) / (n * (n - 1.0))
             for p, part in enumerate(parts):
                 squares = np.square(part)
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
         if signed:  # where the plain mean of a part is zero but for rounding errors, so is what becomes of it
-            least = TIE * size
-            plain, own = (np.abs(np.einsum("bii->bi", one)) for one in (sums / np.multiply.outer(n, n), inner))
-            there = np.where((plain <= least) & (own <= least), 0.0, 1.0)
+            least, own = TIE * size, np.einsum("bii->bi", inner)
+            zero = (np.abs(plain) <= least * n**2) & (np.abs(own) <= least)
+            if estimator.projects:
+                zero |= np.abs(own) <= TIE * least
+            there = np.where(zero, 0.0, 1.0)
             inner *= there[:, :, None] * there[:, None, :]
             excess *= there
             pull *= there

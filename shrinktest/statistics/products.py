@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from shrinktest.nulls.permutation import TIE
+
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
@@ -50,6 +52,12 @@ def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding
     if abs(float(gram.mean())) <= nothing and abs(value) <= nothing:
         value = 0.0
     return value, float(lengths @ np.abs(gram) @ lengths) + rounding * float(lengths.sum()) ** 2
+
+
+def without_specks(out: np.ndarray, size: float) -> np.ndarray:
+    """Statistics (B, 2) of projections: squared norms of rounding errors, though not of the mean's, become zero."""
+    out[np.abs(out[:, 0]) <= TIE**2 * size, 0] = 0.0
+    return out
 
 
 def along(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import TIE, Statistic
 from shrinktest.statistics.gram import LAST_BITS, Grams, check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
-from shrinktest.statistics.products import squared_norm
+from shrinktest.statistics.products import squared_norm, without_specks
 
 
 def prepare(
@@ -76,7 +76,7 @@ def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
     def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 2))
         shuffled(*centre, shuffles, theta, amounts, *loops, *limits, out)
-        return out
+        return without_specks(out, limits[0] / TIE) if estimator.projects else out
 
     return statistic
 
