@@ -64,8 +64,8 @@ class DistanceKernel(Kernel):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self._values(X, Y)
 
-    def less_one(self, X: Array, threads: int = 1) -> Array:
-        """The values k(X[i], X[j]) - 1, shape (n, n): as exact for a large bandwidth, where all are nearly 1."""
+    def differences(self, X: Array, threads: int = 1) -> Array:
+        """The values less 1, (n, n), which are as exact for a large bandwidth, where all values are nearly 1."""
         return self._values(X, X, threads, np.expm1)
 
     @abstractmethod

@@ -10,10 +10,10 @@ import numpy as np
 from shrinktest._validate import choice, count
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.statistics.centred import Centred, alike
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -22,35 +22,6 @@ _LOW = 1000  # coordinates at most where nobody asked for a factor
 _SEVERAL = 16  # observations from which two coordinates take less time than a Gram matrix
 _DENSE = 4000  # observations up to which a Gram matrix takes less time than a thousand coordinates
 _MOST = 3000  # coordinates beyond which a factor is no longer one
-
-_FAR = 1e-2  # of the squared norms of features: where they differ by less, they are taken from their mean
-LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
-
-
-@dataclass(frozen=True, eq=False)
-class Centred:
-    """The features of the observations less their mean.
-
-    Parameters
-    ----------
-    values : ndarray, shape (N, rank) or (N, N)
-        Their coordinates, or their Gram matrix.
-    norm : float
-        The root of the mean square of their products.
-    rounding : float
-        What rounding may have changed in it, times 1e5, so that 1e-10 of the size is a tie in any case.
-    by_coordinates : bool
-    """
-
-    values: np.ndarray
-    norm: float
-    rounding: float
-    by_coordinates: bool
-
-    @property
-    def size(self) -> float:
-        """Of the terms that cancel."""
-        return self.norm + self.rounding
 
 
 @dataclass(frozen=True)
@@ -105,50 +76,32 @@ class Gram:
         return self.kernel.coordinates(self.points)
 
     def centred(self, workers: int = 1) -> Centred:
-        """The features less their mean, which no labels change: by coordinates where there are some, else their matrix.
-
-        What rounding has changed in kernel values that hardly differ is part of the size.
-        """
+        """The features less their mean, which no labels change: by coordinates where there are some."""
         z = self.coordinates()
-        if z is None and isinstance(self.kernel, FiniteRank):  # whose products would be rounded before they are centred
-            z = self.kernel.coordinates(self.points)
         if z is not None:
-            less = np.ascontiguousarray(z - z.mean(axis=0))
-            before, after = (float(np.linalg.norm(w.T @ w)) / len(z) for w in (z, less))
-            rounded = (before * after) ** 0.5
-            dense = self.name == "dense"
-            return Centred(less @ less.T if dense else less, after, rounded * LAST_BITS, by_coordinates=not dense)
-        matrix = self.matrix(workers)
-        rows = matrix.mean(axis=0)
-        if (
-            isinstance(self.kernel, DistanceKernel) and rows.mean() > 1.0 - _FAR
-        ):  # what all values share is rounded away
-            matrix = self.kernel.less_one(self.points, workers)
-            rows = matrix.mean(axis=0)
-        out = matrix - rows[:, None]
-        out -= rows
-        out += rows.mean()
-        before, after = (float(np.linalg.norm(one)) / len(matrix) for one in (matrix, out))
-        return Centred(out, after, before * LAST_BITS, by_coordinates=False)
+            return Centred.of_coordinates(z)
+        if isinstance(self.kernel, FiniteRank):
+            return Centred.of_coordinates(self.kernel.coordinates(self.points), dense=True)
+        return Centred.of_kernel(self.kernel, self.points, self.matrix(workers), workers)
 
-    def seen_from_mean(self, workers: int = 1) -> Gram:
+    def seen_from_mean(self, memory: float, workers: int = 1) -> Gram:
         """The same features less their mean, where that is so long that rounding would hide how they differ.
 
-        For statistics that do not depend on where the features lie.  Otherwise it is the Gram itself.
+        For statistics that do not depend on where the features lie.  Otherwise, and where a second Gram matrix takes
+        more than ``memory``, it is the Gram itself.
         """
         z = self.coordinates()
-        total: float
         if z is not None:
-            whole, total = float(np.square(z).sum()), float(np.square(z.sum(axis=0)).sum())
+            squares, total = np.square(z).sum(), np.square(z.sum(axis=0)).sum()
         else:
-            matrix = self.matrix(workers)
-            whole, total = float(np.trace(matrix)), float(matrix.sum())
-        if abs(whole - total / len(self.points)) >= _FAR * whole:
+            squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
+        fits = z is not None or _needed(len(self.points), 2) <= memory
+        if not (fits and alike(squares, total, len(self.points))):
             return self
-        centred = self.centred(workers)
-        if centred.by_coordinates:
-            return replace(self, found=centred.values, moved=centred, _evaluated=[])
-        return replace(self, moved=centred, _evaluated=[centred.values])
+        moved = self.centred(workers)
+        if moved.by_coordinates:
+            return replace(self, moved=moved, found=moved.values, _evaluated=[])
+        return replace(self, moved=moved, _evaluated=[moved.values])
 
     def size(self, workers: int = 1) -> float:
         """The root of the mean square of the kernel values, with what rounding may have changed in them."""
@@ -160,10 +113,7 @@ class Gram:
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""
-        if self.moved is not None:
-            values = self.moved.values
-            return np.square(values).sum(axis=1) if self.moved.by_coordinates else np.diagonal(values)
-        return self.kernel.diagonal(self.points)
+        return self.kernel.diagonal(self.points) if self.moved is None else self.moved.diagonal()
 
     @property
     def columns(self) -> int | None:
@@ -414,10 +364,8 @@ def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
 
 def _coarse(gram: Gram) -> bool:
     """Whether what a factor leaves out of the Gram matrix is not small beside the differences of the features."""
-    if gram.found is None:
-        return False
-    whole = float(np.square(gram.found).sum())
-    return whole - float(np.square(gram.found.sum(axis=0)).sum()) / len(gram.found) < _FAR * whole
+    z = gram.found
+    return z is not None and alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z))
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:

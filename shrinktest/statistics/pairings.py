@@ -16,7 +16,8 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
-from shrinktest.statistics.gram import Centred, Gram, Grams
+from shrinktest.statistics.centred import Centred
+from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
 from shrinktest.statistics.products import squared_norm, weighted, without_specks
 from shrinktest.statistics.shift_check import shift_notes

@@ -49,6 +49,11 @@ class Contrast:
     comparison: str
     weights: str
 
+    @property
+    def estimated(self) -> tuple[int, ...]:
+        """Numbers of observations of which means are estimated."""
+        return self.sizes if self.comparison == "pairs" else (*self.sizes, sum(self.sizes))
+
     def pairs(self) -> np.ndarray:
         """Weights (k, k) of the pairs, zero on the diagonal; those above it add up to 1."""
         n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
@@ -105,6 +110,8 @@ def prepare(
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
     edges = np.cumsum(contrast.sizes)[:-1]
+    if used.needs == "sums" and used.weighs_all_alike(contrast.estimated):
+        gram = gram.seen_from_mean(grams.options["memory"], workers)
     return Prepared(
         statistic=partition_statistic(used, kernel, gram, contrast, tuning, form, workers),
         estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),
@@ -162,8 +169,6 @@ def _of_sums(
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     sizes = contrast.sizes
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
-    if estimator.weighs_all_alike(sizes if contrast.comparison == "pairs" else (*sizes, total)):
-        gram = gram.seen_from_mean(workers)
     blocks_of, size = sums_of(gram, sizes, workers), gram.size(workers)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":

@@ -14,7 +14,8 @@ from shrinktest.estimators.base import read_only
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import TIE, Statistic
-from shrinktest.statistics.gram import LAST_BITS, Grams, check_memory
+from shrinktest.statistics.centred import LAST_BITS
+from shrinktest.statistics.gram import Grams, check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
 from shrinktest.statistics.products import squared_norm, without_specks
 
