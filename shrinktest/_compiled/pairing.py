@@ -21,9 +21,11 @@ def squared_norm(gram, weights, nothing, rounding):
         for j in range(weights.size):
             plain += gram[i, j]
             absolute += abs(weights[i] * gram[i, j] * weights[j])
-    value = quadratic(gram, weights)
-    if abs(plain) <= nothing * weights.size**2 and abs(value) <= nothing:
+    value, plain = quadratic(gram, weights), abs(plain) / weights.size**2
+    if plain <= nothing and abs(value) <= nothing:
         value = 0.0
+    if nothing > 0.0:
+        absolute *= 1.0 + 1e5 * nothing / max(plain, nothing)  # as in ``left_over``
     return value, absolute + rounding * length**2
 
 

@@ -104,12 +104,16 @@ class Gram:
         return replace(self, moved=moved, _evaluated=[moved.values])
 
     def size(self, workers: int = 1) -> float:
-        """The root of the mean square of the kernel values, with what rounding may have changed in them."""
+        """The root of the mean square of the kernel values, with what rounding may have changed in them.
+
+        For coordinates the least that it may be: their products would take as long as a test.
+        """
         if self.moved is not None:
             return self.moved.size
         z = self.coordinates()
-        matrix = self.matrix(workers) if z is None else z.T @ z
-        return float(np.linalg.norm(matrix)) / len(self.points)
+        if z is None:
+            return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
+        return float(np.square(z).sum()) / (len(z) * max(1, z.shape[1]) ** 0.5)
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""

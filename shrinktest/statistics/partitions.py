@@ -17,7 +17,7 @@ from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.block_sums import PLAIN, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
-from shrinktest.statistics.products import along, members_of, times, weighted
+from shrinktest.statistics.products import along, left_over, members_of, times, weighted
 from shrinktest.statistics.weights import scales, weights_of
 
 COMPARISONS = ("pairs", "pooled")
@@ -231,16 +231,18 @@ def _of_weights(
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
+        terms = np.square(lengths).max(axis=1) * size
         if signed:  # where the plain mean of a part is zero but for rounding errors, so is what becomes of it
-            least, own = TIE * size, np.einsum("bii->bi", inner)
-            zero = (np.abs(plain) <= least * n**2) & (np.abs(own) <= least)
+            least, own, plain = TIE * size, np.einsum("bii->bi", inner), np.abs(plain) / n**2
+            terms *= left_over(plain, least).max(axis=1)
+            zero = (plain <= least) & (np.abs(own) <= least)
             if estimator.projects:
                 zero |= np.abs(own) <= TIE * least
             there = np.where(zero, 0.0, 1.0)
             inner *= there[:, :, None] * there[:, None, :]
             excess *= there
             pull *= there
-        return inner, excess, pull, np.square(lengths).max(axis=1) * size
+        return inner, excess, pull, terms
 
     return products, 0.0 if reference is None or towards is None else float(reference @ towards)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from shrinktest.nulls.permutation import TIE
+from shrinktest.statistics.centred import LAST_BITS
 
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
@@ -47,11 +50,25 @@ def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding
     rounding : float
         What rounding may have changed in an entry of ``gram``, in units of what a tie is relative to.
     """
-    lengths = np.abs(weights)
+    lengths, plain = np.abs(weights), abs(float(gram.mean()))
     value = float(weights @ gram @ weights)
-    if abs(float(gram.mean())) <= nothing and abs(value) <= nothing:
+    if plain <= nothing and abs(value) <= nothing:
         value = 0.0
-    return value, float(lengths @ np.abs(gram) @ lengths) + rounding * float(lengths.sum()) ** 2
+    terms = float(lengths @ np.abs(gram) @ lengths)
+    return value, terms * left_over(plain, nothing) + rounding * float(lengths.sum()) ** 2
+
+
+def left_over(plain: Any, nothing: float) -> Any:
+    """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
+
+    Parameters
+    ----------
+    plain : float or ndarray
+        The squared norm of the mean.
+    nothing : float
+        What is zero there: 1e-10 of the size of its terms, of which 1e-15 is rounded.
+    """
+    return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
 
 
 def without_specks(out: np.ndarray, size: float) -> np.ndarray:

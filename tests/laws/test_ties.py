@@ -189,6 +189,18 @@ def test_pairs_with_a_statistic_of_zero_tie_with_all_others_in_any_order(estimat
         assert abs(result.statistic) <= 1e-15
 
 
+@pytest.mark.parametrize("estimator", ["nu", "landweber", averaging], ids=repr)
+def test_pairs_with_a_statistic_of_nearly_zero_tie_with_their_mirror_images(estimator):
+    """Little is left of the terms that cancel, so that what is left is rounded more."""
+    x, y = np.array([2, 0, 2, 1, 1, 2.0]), np.array([2, 2, 2, 1, 1, 1.0])
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(6) for _ in range(4)]
+    widths = {"bandwidth_x": 1e3, "bandwidth_y": 1e3}
+    results = [pair_test(x[order], y[order], estimator, n_resamples=np.inf, **widths) for order in orders]
+    assert {result.pvalue for result in results} == {1.0}
+    assert 0.0 < results[0].statistic < 1e-18
+
+
 @pytest.mark.parametrize("estimator", ["landweber", FKMSE(lam=0.5), averaging], ids=repr)
 def test_statistics_of_zero_tie_in_combinations(estimator):
     orders = [0, 1, 2, 3, 4, 5], [2, 0, 4, 1, 5, 3]
