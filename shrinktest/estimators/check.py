@@ -91,11 +91,11 @@ def _fresh(est: Any) -> Any:
     """A copy that shares nothing which can change, as far as Python can tell."""
     try:
         made = copy.deepcopy(est)
+        for name, value in getattr(made, "__dict__", {}).items():
+            if isinstance(value, FunctionType):  # which deepcopy leaves as they are
+                object.__setattr__(made, name, _fresh_function(value))
     except Exception:  # what cannot be copied is compared with itself
         return est
-    for name, value in vars(made).items():
-        if isinstance(value, FunctionType):  # which deepcopy leaves as they are
-            object.__setattr__(made, name, _fresh_function(value))
     return made
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,6 +57,10 @@ class Centred:
     def size(self) -> float:
         """Of the terms that cancel."""
         return self.norm + self.rounding
+
+    def dense(self) -> Centred:
+        """The same by a Gram matrix."""
+        return replace(self, values=self.values @ self.values.T, by_coordinates=False) if self.by_coordinates else self
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""

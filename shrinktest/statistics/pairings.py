@@ -133,6 +133,8 @@ def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[Centred, Centred]:
 def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
     x, y = _centred(grams, workers)
+    if not (x.by_coordinates and y.by_coordinates):
+        x, y = x.dense(), y.dense()
     u, v = x.values, y.values
     n = len(u)
     loop: Any = _gathered

@@ -167,6 +167,7 @@ def test_centred_features(kernel, by_coordinates):
     np.testing.assert_allclose(values, expected, atol=1e-5 * scale)
     np.testing.assert_allclose(found.diagonal(), np.diag(expected), atol=1e-5 * scale)
     assert found.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
+    np.testing.assert_array_equal(found.dense().values, values)
     assert found.norm < found.size < 1.1 * found.norm
 
 
