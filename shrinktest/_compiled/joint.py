@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from shrinktest._compiled.engine import fit, quadratic
+from shrinktest._compiled.engine import fit
 from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
-from shrinktest._compiled.pairing import absolute_quadratic
+from shrinktest._compiled.pairing import squared_norm
 from shrinktest._compiled.tridiagonal import working
 
 _GRAMS = types.Array(types.float64, 3, "C")
@@ -121,8 +121,12 @@ def shuffle_sums(grams, rows, means, shuffles, out):
         out[r, 2] = abs(joint) + n * n * abs(whole) + 2.0 * n * size
 
 
-@compiled(types.void(_GRAMS, MATRIX, VECTOR, _SHUFFLES, VECTOR, VECTOR, SCORE, WEIGH, MATRIX))
-def shuffled(grams, rows, means, shuffles, theta, amounts, score, weigh, out):
+@compiled(
+    types.void(
+        _GRAMS, MATRIX, VECTOR, _SHUFFLES, VECTOR, VECTOR, SCORE, WEIGH, types.float64, types.float64, MATRIX
+    ),
+)  # fmt: skip
+def shuffled(grams, rows, means, shuffles, theta, amounts, score, weigh, nothing, rounding, out):
     """Squared norm of the estimated mean of the features psi for every shuffle: ``out`` (B, 2), as in ``pairings``."""
     n = rows.shape[1]
     gram = np.empty((n, n))
@@ -131,5 +135,4 @@ def shuffled(grams, rows, means, shuffles, theta, amounts, score, weigh, out):
     for r in range(shuffles.shape[0]):
         feature_gram(grams, rows, means, shuffles, r, gram)
         fit(gram, ones, none, members, theta, amounts, work, scores, weights, score, weigh)
-        out[r, 0] = quadratic(gram, weights)
-        out[r, 1] = absolute_quadratic(gram, weights)
+        out[r, 0], out[r, 1] = squared_norm(gram, weights, nothing, rounding)

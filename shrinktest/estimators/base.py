@@ -84,6 +84,9 @@ class MeanEstimator(ABC):
     #: Whether that noise has one variance for all columns.
     one_noise: ClassVar[bool] = False
 
+    #: Whether it projects, so that what it makes of a mean may be zero where the mean is not.
+    projects: ClassVar[bool] = False
+
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
@@ -123,6 +126,13 @@ class MeanEstimator(ABC):
     def scales_all_alike(self, sizes: tuple[int, ...]) -> bool:
         """Whether samples of these sizes all get the standard mean times one fixed number, which tests nothing new."""
         return False
+
+    def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        """Whether samples of these sizes get weights of one sum, whatever is in them.
+
+        Then the distances of their means do not depend on where the features lie.
+        """
+        return self.scales_all_alike(sizes)
 
     def check_pairs(self) -> None:  # noqa: B027 - most estimators make sense there
         """Raise ValueError if the estimator makes no sense for the centred pairs of an independence test."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
+from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -26,12 +28,15 @@ def check_estimator(estimator: Any) -> None:
 
     On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point; the same answer
     twice; the Gram matrix left as it was; the weights travel with the points when these are reordered; duplicates of
-    the data get a sensible embedding; and both tests run with it.
+    the data get a sensible embedding; and both tests run with it.  An estimator that has seen other data, few or many,
+    gives what a fresh copy of it gives: one that keeps an amount of the first sample it saw, which in a test is the
+    sample as it is labelled, has no level.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
-        Whatever the ``estimator=`` of a test accepts.
+        Whatever the ``estimator=`` of a test accepts.  Give it before its first use: what it remembers of earlier data
+        is in its copies, too.
 
     Raises
     ------
@@ -46,6 +51,7 @@ def check_estimator(estimator: Any) -> None:
     from shrinktest.estimators import as_estimator
 
     est = as_estimator(estimator)
+    pristine = _fresh(est)
     for name, gram in _grams():
         n = gram.shape[0]
         given = gram.copy()
@@ -66,7 +72,52 @@ def check_estimator(estimator: Any) -> None:
         size = max(abs(weights @ gram @ weights), np.trace(gram) / n)
         error = abs(gap @ gram[np.ix_(order, order)] @ gap)
         _law(error <= 1e-8 * size, f"{where}: reordering the points must reorder the weights")
+    _check_memory(est, pristine)
     _check_tests(est)
+    _check_memory(est, pristine)
+
+
+def _check_memory(est: Any, pristine: Any) -> None:
+    """Compare an estimator that has been used, and is used on, with copies of it that have seen nothing."""
+    fresh = [(name, gram, np.asarray(_fresh(pristine).weights(gram.copy()))) for name, gram in _grams()]
+    for name, gram, weights in [*fresh, *reversed(fresh)]:
+        _law(
+            bool((np.asarray(est.weights(gram.copy())) == weights).all()),
+            f"{est!r} on {name}: after other data it gave other weights than a fresh copy; keep no state",
+        )
+
+
+def _fresh(est: Any) -> Any:
+    """A copy that shares nothing which can change, as far as Python can tell."""
+    try:
+        made = copy.deepcopy(est)
+        for name, value in getattr(made, "__dict__", {}).items():
+            if isinstance(value, FunctionType):  # which deepcopy leaves as they are
+                object.__setattr__(made, name, _fresh_function(value))
+    except Exception:  # what cannot be copied is compared with itself
+        return est
+    return made
+
+
+def _fresh_function(function: FunctionType) -> FunctionType:
+    """The function with copies of its defaults, of what it encloses, and of the variables that it can change."""
+    known = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        if isinstance(known.get(name), dict | list | set | np.ndarray):
+            known[name] = _copied(known[name])
+    cells = tuple(CellType(_copied(cell.cell_contents)) for cell in function.__closure__ or ())
+    made = FunctionType(function.__code__, known, function.__name__, _copied(function.__defaults__), cells)
+    made.__kwdefaults__ = _copied(function.__kwdefaults__)
+    made.__qualname__ = function.__qualname__
+    made.__dict__.update(_copied(vars(function)))
+    return made
+
+
+def _copied(value: Any) -> Any:
+    try:
+        return copy.deepcopy(value)
+    except Exception:  # a module, say
+        return value
 
 
 def _check_tests(est: Any) -> None:

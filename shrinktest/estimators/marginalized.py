@@ -40,6 +40,9 @@ class Marginalized(Tuned, ScaledMean):
     def scale(self, *sums: Sums) -> Any:
         return np.ones_like(np.asarray(sums[0][0], dtype=np.float64))
 
+    def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        return True
+
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
         """As for every estimator, but "auto" is "pooled": unequal noise makes the MMD non-zero under P = Q (E31)."""
         return "pooled" if self.tuning == "auto" and not self.fixed else super().tuning_for(sizes)

@@ -78,6 +78,9 @@ class KME(ScaledMean):
     def scale(self, *sums: Sums) -> Any:
         return _constant(1.0, sums)
 
+    def weighs_all_alike(self, sizes: tuple[int, ...]) -> bool:
+        return True
+
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         if not isinstance(kernel, FiniteRank):
             kernel.check(points)

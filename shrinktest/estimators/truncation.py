@@ -42,6 +42,7 @@ class TSVD(SpectralEstimator):
     array([0.5, 0.5])
     """
 
+    projects: ClassVar[bool] = True
     summary: ClassVar[str] = "truncated SVD (projection on leading eigenvectors)"
     amount: ClassVar[str] = "components"
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from shrinktest.hypotheses.equality import EqualDistributions
 
+_MOST = 256  # observations at which the witness function is shown
 _VALUES = 2**22  # of the kernel at a time
 
 
@@ -75,8 +76,12 @@ class Witness:
     def band(
         self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool
     ) -> WitnessBand:
-        """The witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band."""
+        """The witness function at ``points`` (g, d), or averaged over r points each (g, r, d), with its band.
+
+        Without ``points``, at the observations, whatever their labels.
+        """
         confidence = level(confidence, "confidence")
+        points = self._observations() if points is None else points
         shape = np.shape(points)
         groups = len(shape) == 3 and 0 not in shape
         flat = complete_points(np.reshape(points, (-1, shape[2])) if groups else points, "points").values
@@ -90,6 +95,11 @@ class Witness:
         return WitnessBand.of(
             at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
         )
+
+    def _observations(self) -> np.ndarray:
+        """The distinct observations in the order of their columns, or ``_MOST`` of them evenly spaced."""
+        distinct = np.unique(self.pooled, axis=0)
+        return distinct[np.linspace(0, len(distinct) - 1, min(len(distinct), _MOST)).round().astype(np.intp)]
 
     def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The witness functions (rows, g) of all relabellings; estimators are fitted again in each."""

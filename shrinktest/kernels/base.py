@@ -142,6 +142,10 @@ class Kernel(ABC):
         parts = [np.diag(self(X[start : start + 32])) for start in range(0, len(X), 32)]
         return np.concatenate(parts)
 
+    def differences(self, X: Array, threads: int = 1) -> Array | None:
+        """The values of the rows X (n, d) less one number, which they may share; None where there is no better way."""
+        return None
+
     def check(self, X: Array) -> None:
         """Raise ValueError for rows X (n, d) that the kernel cannot take."""
         self.diagonal(X)
@@ -306,6 +310,10 @@ class Scaled(Kernel):
 
     def diagonal(self, X: Array) -> Array:
         return self.factor * self.kernel.diagonal(X)
+
+    def differences(self, X: Array, threads: int = 1) -> Array | None:
+        found = self.kernel.differences(X, threads)
+        return None if found is None else self.factor * found
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         return Scaled(self.factor, self.kernel.resolve(Z, rng))

@@ -64,11 +64,15 @@ class DistanceKernel(Kernel):
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self._values(X, Y)
 
-    @abstractmethod
-    def _overwrite(self, distances: Array) -> None:
-        """The values at distances in units of the bandwidth; inf beyond the floating-point range."""
+    def differences(self, X: Array, threads: int = 1) -> Array:
+        """The values less 1, (n, n), which are as exact for a large bandwidth, where all values are nearly 1."""
+        return self._values(X, X, threads, np.expm1)
 
-    def _values(self, X: Array, Y: Array, threads: int = 1) -> Array:
+    @abstractmethod
+    def _exponents(self, distances: Array) -> None:
+        """Overwrite distances in units of the bandwidth, inf beyond the range of numbers, by logarithms of values."""
+
+    def _values(self, X: Array, Y: Array, threads: int = 1, exponential: np.ufunc = np.exp) -> Array:
         """The values (n, m), some rows at a time; within a sample those above the diagonal mirror those below."""
         same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
@@ -87,7 +91,8 @@ class DistanceKernel(Kernel):
                 between(X[first:last], columns, city, some)
                 some *= unit
                 some /= narrowest
-                self._overwrite(some)
+                self._exponents(some)
+                exponential(some, out=some)
             if same:
                 values[first:last, :first] = some[:, :first]
                 values[:first, first:last] = some[:, :first].T
@@ -121,10 +126,9 @@ class Gaussian(DistanceKernel):
 
     metric = "euclidean"
 
-    def _overwrite(self, distances: Array) -> None:
+    def _exponents(self, distances: Array) -> None:
         np.square(distances, out=distances)
         distances *= -0.5
-        np.exp(distances, out=distances)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
         """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
@@ -175,9 +179,8 @@ class Laplacian(DistanceKernel):
 
     metric = "cityblock"
 
-    def _overwrite(self, distances: Array) -> None:
+    def _exponents(self, distances: Array) -> None:
         np.negative(distances, out=distances)
-        np.exp(distances, out=distances)
 
 
 def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:

@@ -20,13 +20,14 @@ from shrinktest.multiple.aggregation import aggregated, refuse_stopping, togethe
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
-from shrinktest.results.conclude import conclude, warn_too_few
+from shrinktest.results.conclude import LOST, conclude, warn_too_few
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
 _KEPT = 2**23  # labels or places of permutations that are drawn once for all members of a collection
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
 _ROUNDING = 1e-12  # of the kernel's values
+_NAMED = 5  # tests at most that a note on some of many names
 
 
 def run(
@@ -246,6 +247,7 @@ def run_side_by_side(
     resolved = _Resolved(setup, fresh=False)
     nulls: list[Null] = []
     notes: list[str] = []
+    lost: list[str] = []
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
         for hypothesis, collection in zip(hypotheses, collections, strict=True):
             for member in collection.members:
@@ -263,6 +265,10 @@ def run_side_by_side(
         weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
         nulls.append(together([null for null, _ in parts], weights) if several else parts[0][0])
         notes += (*without, *(note for _, about in parts for note in about["notes"]))
+        if any(null.lost for null, _ in parts):
+            lost.append(" and ".join(variable.name for variable in hypothesis.variables))
+    if lost:
+        notes.append(f"{', '.join(lost[:_NAMED])}{', and others' if len(lost) > _NAMED else ''}: {LOST}")
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]

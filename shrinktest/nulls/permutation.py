@@ -22,6 +22,10 @@ Statistic = Callable[[np.ndarray], np.ndarray]
 
 _Advance = Callable[[int], object]
 
+TIE = 1e-10  # of the size of the terms that cancel in a statistic: values this close to each other are equal
+
+_VISIBLE = 1e-2  # of the standard deviation: ties by rounding that are wider than this change p-values
+
 _SECONDS = 0.05  # work handed to a thread at a time: short enough for progress and interrupts, long enough to be free
 _GROWTH = 32  # times at most that a chunk is larger than the one before
 _WORTH_THREADS = 0.004  # seconds: starting and joining a pool takes about a quarter of this
@@ -73,6 +77,12 @@ class Null:
         if not self.stopping or not self.values.size:
             return False
         return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (1 + self.values.size)
+
+    @property
+    def lost(self) -> bool:
+        """Whether what counts as a tie is not small beside the differences between relabellings."""
+        rows = np.append(self.values, self.observed)
+        return self.values.size > 0 and bool(self.tolerance >= _VISIBLE * rows.std())
 
 
 @dataclass(frozen=True)
@@ -147,7 +157,8 @@ def null_distribution(
         row = int(np.argwhere(~np.isfinite(out))[0, 0])
         raise ValueError(
             f"the statistic of relabelling {row} is not finite: the estimator could not be computed on a relabelled "
-            "sample; use a positive semi-definite kernel, a smaller step size or more shrinkage"
+            "sample; use a positive semi-definite kernel, a smaller step size or more shrinkage, or, if rounding is to "
+            "blame, subtract the mean (or a start) from each column, or take a smaller bandwidth"
         )
     values = out[:, 0].copy() if relabellings.exact else out[1:, 0].copy()
     planned = None if rule is None else run.count - 1
@@ -156,7 +167,7 @@ def null_distribution(
 
 def _tolerance(row: np.ndarray) -> float:
     """How far below the observed statistic is a tie, from the size of the terms that cancel in it."""
-    return 1e-10 * float(row[1])
+    return TIE * float(row[1])
 
 
 class _Run:

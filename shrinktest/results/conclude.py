@@ -12,6 +12,12 @@ from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
 
+LOST = (
+    "What rounding may have changed counts as a tie, and is not small here beside the differences between "
+    "permutations: the p-value is too large, or 1, whatever the data. Unless the observations are all alike, subtract "
+    "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
+)
+
 
 def conclude(
     null: Null | None,
@@ -44,6 +50,8 @@ def conclude(
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         shared["estimates"] = ()
         return result(**nothing, n_resamples=0, exact=False, **shared)
+    if null.lost:
+        shared["notes"] = (*shared.get("notes", ()), LOST)
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(

@@ -112,14 +112,17 @@ class TwoSampleResult(TestResult):
     def __deepcopy__(self, memo: dict[int, Any]) -> TwoSampleResult:
         return replace(self, **{field.name: copy.deepcopy(getattr(self, field.name), memo) for field in fields(self)})
 
-    def witness_band(self, points: Any, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
+    def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
         """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
 
         Parameters
         ----------
-        points : array_like or table, shape (g, d), or (g, r, d)
+        points : array_like or table, shape (g, d), or (g, r, d), optional
             Where; with three dimensions, the average over each group of r points (given as the kernel compares them:
-            in units, and with indicators of categories, if the samples were tables).
+            in units, and with indicators of categories, if the samples were tables).  They must not depend on which
+            observation is in which sample, see the notes.  By default the distinct observations of both samples, in
+            the order of their columns; of more than 256 as many, evenly spaced in that order, which for one column are
+            quantiles.
         confidence : float, default 0.95
             The chance that the whole function stays within the band if the samples have one distribution.
         studentize : bool, default True
@@ -144,6 +147,11 @@ class TwoSampleResult(TestResult):
         where the evidence is, and not proven for each point by itself: the relabellings know the hypothesis that there
         is no difference at all (weak control).  A rule that stopped the test early is not used here.
 
+        All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
+        labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels the band
+        is not simultaneous: the mean of X is where X happens to have much mass, which it is not in the relabelled
+        data, so that the band may be left there twice as often as it says.
+
         Examples
         --------
         >>> import numpy as np
@@ -153,9 +161,12 @@ class TwoSampleResult(TestResult):
         >>> band = result.witness_band([-2.0, -1.0, 0.5, 2.0, 3.0])
         >>> band.outside
         array([ True,  True, False,  True,  True])
+        >>> result.witness_band()  # at all observations
+        WitnessBand(120 points, 87 outside the 95% band)
         """
         again = self._recomputed()
-        at = points if len(getattr(points, "shape", ())) == 3 else self._encoded(points, "points")
+        given = points is None or len(getattr(points, "shape", ())) == 3
+        at = points if given else self._encoded(points, "points")
         return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:

@@ -19,7 +19,7 @@ def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     """The sums as a function of partitions into parts of these sizes."""
     z = gram.coordinates()
     if z is not None:
-        return _by_coordinates(z, gram.kernel.diagonal(gram.points), sizes)
+        return _by_coordinates(z, gram.diagonal(), sizes)
     matrix = gram.matrix(workers)
     if len(matrix) <= PLAIN:
         return _plain(matrix, len(sizes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.statistics.centred import Centred, alike
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -41,6 +42,8 @@ class Gram:
         Coordinates of the observations where they were found on the way.
     of : Gram, optional
         That of the kernel whose features a kernel of the pooled sample takes, or of the one whose columns are rescaled.
+    moved : Centred, optional
+        The features less their mean, where these are what is meant.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Gram:
     note: str | None = None
     found: np.ndarray | None = None
     of: Gram | None = None
+    moved: Centred | None = None
     _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
     def matrix(self, workers: int = 1) -> np.ndarray:
@@ -70,6 +74,50 @@ class Gram:
         if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
             return None
         return self.kernel.coordinates(self.points)
+
+    def centred(self, workers: int = 1) -> Centred:
+        """The features less their mean, which no labels change: by coordinates where there are some."""
+        z = self.coordinates()
+        if z is not None:
+            return Centred.of_coordinates(z)
+        if isinstance(self.kernel, FiniteRank):
+            return Centred.of_coordinates(self.kernel.coordinates(self.points), dense=True)
+        return Centred.of_kernel(self.kernel, self.points, self.matrix(workers), workers)
+
+    def seen_from_mean(self, memory: float, workers: int = 1) -> Gram:
+        """The same features less their mean, where that is so long that rounding would hide how they differ.
+
+        For statistics that do not depend on where the features lie.  Otherwise, and where a second Gram matrix takes
+        more than ``memory``, it is the Gram itself.
+        """
+        z = self.coordinates()
+        if z is not None:
+            squares, total = np.square(z).sum(), np.square(z.sum(axis=0)).sum()
+        else:
+            squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
+        fits = z is not None or _needed(len(self.points), 2) <= memory
+        if not (fits and alike(squares, total, len(self.points))):
+            return self
+        moved = self.centred(workers)
+        if moved.by_coordinates:
+            return replace(self, moved=moved, found=moved.values, _evaluated=[])
+        return replace(self, moved=moved, _evaluated=[moved.values])
+
+    def size(self, workers: int = 1) -> float:
+        """The root of the mean square of the kernel values, with what rounding may have changed in them.
+
+        For coordinates the least that it may be: their products would take as long as a test.
+        """
+        if self.moved is not None:
+            return self.moved.size
+        z = self.coordinates()
+        if z is None:
+            return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
+        return float(np.square(z).sum()) / (len(z) * max(1, z.shape[1]) ** 0.5)
+
+    def diagonal(self) -> np.ndarray:
+        """The squared norms (N,) of the features."""
+        return self.kernel.diagonal(self.points) if self.moved is None else self.moved.diagonal()
 
     @property
     def columns(self) -> int | None:
@@ -214,7 +262,7 @@ def choose_gram(
         small = size < large or width > columns
         if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
             found = _factor(kernel, points, min(_LOW, size // 4, affordable))
-            if found is not None:
+            if found is not None and not (fits and _coarse(found)):
                 return found
     if gram != "dense" and not by_coordinates:
         raise ValueError(
@@ -316,6 +364,12 @@ def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
         return Gram("factor", kernel, points)
     low = factorized(kernel, points, limit) if limit >= 1 else None
     return Gram("factor", low[0], points, found=low[1]) if low else None
+
+
+def _coarse(gram: Gram) -> bool:
+    """Whether what a factor leaves out of the Gram matrix is not small beside the differences of the features."""
+    z = gram.found
+    return z is not None and alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z))
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:

@@ -15,10 +15,11 @@ from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pairs import centred_product
-from shrinktest.nulls.permutation import CostHint, Statistic
+from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
-from shrinktest.statistics.products import weighted
+from shrinktest.statistics.products import squared_norm, weighted, without_specks
 from shrinktest.statistics.shift_check import shift_notes
 
 #: Weights (n,) and amount of an estimate.
@@ -108,19 +109,14 @@ def _pairing_statistic(
     if estimator.needs in ("sums", "noise"):  # whose noise was tuned on the margins
         return _of_sums(cast(ScaledMean, estimator), grams, form, workers)
     x, y = _centred(grams, workers)
-    return _REFIT[estimator.needs](estimator, x, y), lambda: estimator._solve(x * y)
+    return _REFIT[estimator.needs](estimator, x, y), lambda: estimator._solve(x.values * y.values)
 
 
-def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[np.ndarray, np.ndarray]:
-    """The centred Gram matrices of both margins, at the same time where that pays."""
+def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[Centred, Centred]:
+    """The centred features of both margins, at the same time where that pays."""
 
-    def one(gram: Gram) -> np.ndarray:
-        matrix = gram.matrix(max(1, workers // 2))
-        rows = matrix.mean(axis=0)
-        out = matrix - rows[:, None]
-        out -= rows
-        out += rows.mean()
-        return out
+    def one(gram: Gram) -> Centred:
+        return gram.centred(max(1, workers // 2))
 
     first, second = grams
     # users' kernels need not be fit for threads
@@ -136,21 +132,20 @@ def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[np.ndarray, np.nda
 
 def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[float, float], float]:
     """A function from pairings to (B, 2), sum and trace of Kc o Lc; traces of Kc and Lc; size of what cancels."""
-    u, v = (gram.coordinates() for gram in grams)
-    n = len(grams[0].points)
+    x, y = _centred(grams, workers)
+    if not (x.by_coordinates and y.by_coordinates):
+        x, y = x.dense(), y.dense()
+    u, v = x.values, y.values
+    n = len(u)
     loop: Any = _gathered
     integers: type = np.int64
-    if u is not None and v is not None:
-        u, v = (np.ascontiguousarray(w - w.mean(axis=0)) for w in (u, v))
+    if x.by_coordinates:
         traces = float(np.square(u).sum()), float(np.square(v).sum())
-        norms = float(np.linalg.norm(u.T @ u)), float(np.linalg.norm(v.T @ v))
         from shrinktest._compiled.sums import cross_sums
 
         loop = cross_sums
     else:
-        u, v = _centred(grams, workers)
         traces = float(np.trace(u)), float(np.trace(v))
-        norms = float(np.linalg.norm(u)), float(np.linalg.norm(v))
         if n > _PLAIN:
             from shrinktest._compiled.sums import pairing_sums
 
@@ -162,7 +157,7 @@ def _sums_of(grams: tuple[Gram, Gram], workers: int) -> tuple[Statistic, tuple[f
         loop(u, v, permutations.astype(integers, copy=False), out)
         return out
 
-    return sums_of, traces, norms[0] * norms[1] / n**2
+    return sums_of, traces, x.size * y.size
 
 
 def _gathered(x: np.ndarray, y: np.ndarray, permutations: np.ndarray, out: np.ndarray) -> None:
@@ -181,13 +176,15 @@ def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
         total, trace = sums_of(permutations).T
+        factor = np.ones(len(total))
         if form == "unbiased":
             # [Song12] in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
             value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
             value /= n * (n - 3)
         else:
-            value = estimator.scale((total, trace, n)) ** 2 * total / n**2
-        return np.stack([value, np.full(len(value), size)], axis=1)
+            factor = estimator.scale((total, trace, n)) ** 2
+            value = factor * total / n**2
+        return np.stack([value, np.maximum(factor, TIE) * size], axis=1)
 
     def fitted() -> tuple[np.ndarray, Any]:
         total, trace = sums_of(np.arange(n)[None])[0]
@@ -196,26 +193,28 @@ def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers
     return statistic, fitted
 
 
-def _of_filter(estimator: SpectralEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
+def _of_filter(estimator: SpectralEstimator, x: Centred, y: Centred) -> Statistic:
     from shrinktest._compiled.pairing import pairings
 
-    n = len(x)
+    n, size = len(x.values), x.size * y.size
     estimator.check_size(n)
     theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
 
     def statistic(permutations: np.ndarray) -> np.ndarray:
         out = np.empty((len(permutations), 2))
-        pairings(x, y, np.ascontiguousarray(permutations, dtype=np.int64), theta, amounts, *loops, out)
-        return out
+        rows = np.ascontiguousarray(permutations, dtype=np.int64)
+        pairings(x.values, y.values, rows, theta, amounts, *loops, TIE * size, size - x.norm * y.norm, out)
+        return without_specks(out, size) if estimator.projects else out
 
     return statistic
 
 
-def _of_function(estimator: MeanEstimator, x: np.ndarray, y: np.ndarray) -> Statistic:
+def _of_function(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
+    size = x.size * y.size
+
     def one(permutation: np.ndarray) -> tuple[float, float]:
-        gram = x * y[np.ix_(permutation, permutation)]
-        w = estimator.weights(read_only(gram))
-        return w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+        gram = x.values * y.values[np.ix_(permutation, permutation)]
+        return squared_norm(gram, estimator.weights(read_only(gram)), TIE * size, size - x.norm * y.norm)
 
     return lambda permutations: np.array([one(p) for p in permutations])
 

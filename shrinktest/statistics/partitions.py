@@ -13,11 +13,11 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.nulls.permutation import CostHint, Statistic
+from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.block_sums import PLAIN, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
-from shrinktest.statistics.products import along, members_of, times, weighted
+from shrinktest.statistics.products import along, left_over, members_of, times, weighted
 from shrinktest.statistics.weights import scales, weights_of
 
 COMPARISONS = ("pairs", "pooled")
@@ -26,9 +26,10 @@ WEIGHTS = ("sizes", "equal")
 _FEW = 16  # rows of a product of weights, which take so long to find that few come at a time
 _DEAR = 150  # observations from which filters are worth some search for few coordinates
 
-#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k), and
-#: their inner products with the estimate of the pooled sample (B, k).
-Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+#: Labels (B, N) to the inner products of the estimates (B, k, k), what chance adds to their squared norms (B, k),
+#: their inner products with the estimate of the pooled sample (B, k), and the size of the terms of which they are sums,
+#: however these cancel (B,).
+Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +49,11 @@ class Contrast:
     comparison: str
     weights: str
 
+    @property
+    def estimated(self) -> tuple[int, ...]:
+        """Numbers of observations of which means are estimated."""
+        return self.sizes if self.comparison == "pairs" else (*self.sizes, sum(self.sizes))
+
     def pairs(self) -> np.ndarray:
         """Weights (k, k) of the pairs, zero on the diagonal; those above it add up to 1."""
         n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
@@ -60,18 +66,24 @@ class Contrast:
         n = np.asarray(self.sizes, dtype=np.float64) if self.weights == "sizes" else np.ones(len(self.sizes))
         return n / n.sum()
 
-    def __call__(self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float) -> np.ndarray:
+    def __call__(
+        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, terms: np.ndarray, norm2: float
+    ) -> np.ndarray:
         """The statistic and the size of what cancels in it, (B, 2); ``norm2`` is of the pooled sample's estimate."""
+        value, size = self._of(inner, excess, pull, norm2)
+        return np.stack([value, np.maximum(size, terms)], axis=1)
+
+    def _of(
+        self, inner: np.ndarray, excess: np.ndarray, pull: np.ndarray, norm2: float
+    ) -> tuple[np.ndarray, np.ndarray]:
         squared = np.einsum("bii->bi", inner)
         if self.comparison == "pairs":
             w = self.pairs()
             reach, crossed = w.sum(axis=1), np.einsum("bij,ij->b", inner, w)
             value = weighted(squared - excess, reach) - crossed
-            return np.stack([value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)], axis=1)
+            return value, weighted(squared, reach) + np.einsum("bij,ij->b", np.abs(inner), w)
         w = self.samples()
-        return np.stack(
-            [weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2], axis=1
-        )
+        return weighted(squared - 2.0 * pull, w) + norm2, weighted(squared + 2.0 * np.abs(pull), w) + norm2
 
 
 def prepare(
@@ -98,6 +110,8 @@ def prepare(
     if tuning == "pooled" and filters:
         used = estimator.tuned(low, pooled)
     edges = np.cumsum(contrast.sizes)[:-1]
+    if used.needs == "sums" and used.weighs_all_alike(contrast.estimated):
+        gram = gram.seen_from_mean(grams.options["memory"], workers)
     return Prepared(
         statistic=partition_statistic(used, kernel, gram, contrast, tuning, form, workers),
         estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),
@@ -155,7 +169,7 @@ def _of_sums(
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
     sizes = contrast.sizes
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
-    blocks_of = sums_of(gram, sizes, workers)
+    blocks_of, size = sums_of(gram, sizes, workers), gram.size(workers)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":
         blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
@@ -163,15 +177,17 @@ def _of_sums(
         reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)
 
-    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         sums, traces = blocks_of(labels)
-        w = scales(estimator, sums, traces, sizes, tuning) / n
+        factors = scales(estimator, sums, traces, sizes, tuning)
+        w = factors / n
         excess = np.zeros_like(w)
         if form == "unbiased":
             squared = np.einsum("bii->bi", sums)
             excess = np.square(w) * (traces - (squared - traces) / (n - 1.0))
         pull = w * sums.sum(axis=2) * reference
-        return w[:, :, None] * sums * w[:, None, :], excess, pull
+        terms = np.maximum(np.square(factors).max(axis=1), TIE) * size
+        return w[:, :, None] * sums * w[:, None, :], excess, pull, terms
 
     return products, norm2
 
@@ -183,14 +199,16 @@ def _of_weights(
     sizes, z = contrast.sizes, gram.coordinates() if estimator.needs == "filter" else None
     n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
     weigh = weights_of(estimator, gram, sizes, tuning, workers)
-    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" else None
+    size = gram.size(workers)
+    signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
+    blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" or signed else None
     diagonal = np.diagonal(matrix) if z is None else np.square(matrix).sum(axis=1)
     reference = towards = None
     if contrast.comparison == "pooled":
         reference = estimator._solve(matrix)[0] if z is None else estimator.embed(gram.points, gram.kernel).weights
         towards = matrix @ (reference if z is None else matrix.T @ reference)
 
-    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def products(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         weights = weigh(labels)
         parts = [weights * members_of(labels, p) for p in range(len(sizes))]
         images = [times(part, matrix, _FEW) for part in parts]
@@ -199,17 +217,32 @@ def _of_weights(
             for q in range(p + 1):
                 inner[:, p, q] = inner[:, q, p] = along(image, parts[q] if z is None else images[q])
         excess, pull = np.zeros((2, len(labels), len(sizes)))
+        lengths = np.stack([np.abs(part).sum(axis=1) for part in parts], axis=1)
+        plain, traces = np.empty((2, len(labels), len(sizes)))
         if blocks_of is not None:
             sums, traces = blocks_of(labels)
+            plain = np.einsum("bii->bi", sums)
+        if form == "unbiased":
             if z is not None:  # of the coordinates, which leave out next to nothing of the kernel
                 traces = np.stack([weighted(members_of(labels, p), diagonal) for p in range(len(sizes))], axis=1)
-            between = (np.einsum("bii->bi", sums) - traces) / (n * (n - 1.0))
+            between = (plain - traces) / (n * (n - 1.0))
             for p, part in enumerate(parts):
                 squares = np.square(part)
                 excess[:, p] = weighted(squares, diagonal) - squares.sum(axis=1) * between[:, p]
         if towards is not None:
             pull = np.stack([weighted(part, towards) for part in parts], axis=1)
-        return inner, excess, pull
+        terms = np.square(lengths).max(axis=1) * size
+        if signed:  # where the plain mean of a part is zero but for rounding errors, so is what becomes of it
+            least, own, plain = TIE * size, np.einsum("bii->bi", inner), np.abs(plain) / n**2
+            terms *= left_over(plain, least).max(axis=1)
+            zero = (plain <= least) & (np.abs(own) <= least)
+            if estimator.projects:
+                zero |= np.abs(own) <= TIE * least
+            there = np.where(zero, 0.0, 1.0)
+            inner *= there[:, :, None] * there[:, None, :]
+            excess *= there
+            pull *= there
+        return inner, excess, pull, terms
 
     return products, 0.0 if reference is None or towards is None else float(reference @ towards)
 

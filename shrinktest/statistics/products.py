@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+
+from shrinktest.nulls.permutation import TIE
+from shrinktest.statistics.centred import LAST_BITS
 
 
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
@@ -27,6 +32,48 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
         if len(some) < block:
             some = np.vstack([some, np.zeros((block - len(some), rows.shape[1]))])
         out[start : start + block] = (some @ matrix)[: len(out) - start]
+    return out
+
+
+def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding: float) -> tuple[float, float]:
+    """w'Gw, and the size of the terms that cancel in it.
+
+    The plain mean of features that cancel is zero but for rounding errors, and so is what an estimator makes of it:
+    weights that are rounding errors themselves, which say nothing of how small a norm is zero.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (n, n)
+    weights : ndarray, shape (n,)
+    nothing : float
+        A squared norm as small as this is zero if that of the plain mean is.
+    rounding : float
+        What rounding may have changed in an entry of ``gram``, in units of what a tie is relative to.
+    """
+    lengths, plain = np.abs(weights), abs(float(gram.mean()))
+    value = float(weights @ gram @ weights)
+    if plain <= nothing and abs(value) <= nothing:
+        value = 0.0
+    terms = float(lengths @ np.abs(gram) @ lengths)
+    return value, terms * left_over(plain, nothing) + rounding * float(lengths.sum()) ** 2
+
+
+def left_over(plain: Any, nothing: float) -> Any:
+    """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
+
+    Parameters
+    ----------
+    plain : float or ndarray
+        The squared norm of the mean.
+    nothing : float
+        What is zero there: 1e-10 of the size of its terms, of which 1e-15 is rounded.
+    """
+    return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
+
+
+def without_specks(out: np.ndarray, size: float) -> np.ndarray:
+    """Statistics (B, 2) of projections: squared norms of rounding errors, though not of the mean's, become zero."""
+    out[np.abs(out[:, 0]) <= TIE**2 * size, 0] = 0.0
     return out
 
 

@@ -13,9 +13,11 @@ from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.estimators.base import read_only
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
-from shrinktest.nulls.permutation import Statistic
+from shrinktest.nulls.permutation import TIE, Statistic
+from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.gram import Grams, check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
+from shrinktest.statistics.products import squared_norm, without_specks
 
 
 def prepare(
@@ -57,8 +59,9 @@ def _of_sums(estimator: Any, *centre: np.ndarray) -> Statistic:
     def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 3))
         shuffle_sums(*centre, shuffles, out)
-        total, trace, size = out.T
-        return np.stack([estimator.scale((total, trace, n)) ** 2 * total, size], axis=1) / n**2
+        total, trace, cancelling = out.T
+        factor = estimator.scale((total, trace, n)) ** 2
+        return np.stack([factor * total, np.maximum(factor, TIE) * cancelling], axis=1) / n**2
 
     return statistic
 
@@ -69,11 +72,12 @@ def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
     n = centre[1].shape[1]
     estimator.check_size(n)
     theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
+    limits = _limits(centre[0])
 
     def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 2))
-        shuffled(*centre, shuffles, theta, amounts, *loops, out)
-        return out
+        shuffled(*centre, shuffles, theta, amounts, *loops, *limits, out)
+        return without_specks(out, limits[0] / TIE) if estimator.projects else out
 
     return statistic
 
@@ -81,18 +85,23 @@ def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
 def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
     from shrinktest._compiled.joint import feature_gram
 
-    n = centre[1].shape[1]
+    n, limits = centre[1].shape[1], _limits(centre[0])
 
     def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 2))
         for r in range(len(shuffles)):
             gram = np.empty((n, n))
             feature_gram(*centre, shuffles, r, gram)
-            w = estimator.weights(read_only(gram))
-            out[r] = w @ gram @ w, np.abs(w) @ np.abs(gram) @ np.abs(w)
+            out[r] = squared_norm(gram, estimator.weights(read_only(gram)), *limits)
         return out
 
     return statistic
+
+
+def _limits(grams: np.ndarray) -> tuple[float, float]:
+    """``nothing`` and ``rounding`` of a squared norm, from the size of the products of kernel values that cancel."""
+    size = float(np.prod([np.linalg.norm(gram) / len(gram) for gram in grams]))
+    return TIE * size, LAST_BITS * size
 
 
 #: By what a fit needs of a sample.

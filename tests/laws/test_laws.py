@@ -292,6 +292,61 @@ def doubling(gram):
     return np.full(len(gram), 1.0 / len(gram))
 
 
+def amount_of(gram):
+    return 1.0 / (1.0 + np.trace(gram) / len(gram))
+
+
+class Remembering(MeanEstimator):
+    """Its amount is that of the first sample it saw."""
+
+    amount = None
+
+    def weights(self, gram):
+        if self.amount is None:
+            self.amount = amount_of(gram - gram.mean())
+        return np.full(len(gram), self.amount / len(gram))
+
+
+def enclosing():
+    """The same as a function with a variable around it."""
+    amounts = []
+
+    def weights(gram):
+        amounts.append(amount_of(gram - gram.mean()))
+        return np.full(len(gram), amounts[0] / len(gram))
+
+    return weights
+
+
+def defaulting():
+    """The same as a function with a default that can change."""
+
+    def weights(gram, known={}):  # noqa: B006
+        return np.full(len(gram), known.setdefault("amount", amount_of(gram - gram.mean())) / len(gram))
+
+    return weights
+
+
+class Tiring(MeanEstimator):
+    """From some fit on it shrinks more."""
+
+    def __init__(self, after):
+        self.after, self.fits = after, 0
+
+    def weights(self, gram):
+        self.fits += 1
+        return np.full(len(gram), (0.5 if self.fits > self.after else 1.0) / len(gram))
+
+
+_COUNTED = {"fits": 0}
+
+
+def counted(gram):
+    """From the fourth fit on it shrinks more, which a variable of the module knows."""
+    _COUNTED["fits"] += 1
+    return np.full(len(gram), (0.5 if _COUNTED["fits"] > 3 else 1.0) / len(gram))
+
+
 class Returning(MeanEstimator):
     def __init__(self, function):
         self.function = function
@@ -316,6 +371,16 @@ class Returning(MeanEstimator):
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_broken_estimators_fail(estimator, message):
     with pytest.raises(AssertionError, match=message):
+        check_estimator(estimator)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [Remembering(), enclosing(), defaulting(), Tiring(3), Tiring(20), Tiring(60), counted],
+    ids=["object", "closure", "default", "3 fits", "20 fits", "60 fits", "module"],
+)
+def test_estimators_that_remember_fail(estimator):
+    with pytest.raises(AssertionError, match="keep no state"):
         check_estimator(estimator)
 
 

@@ -7,6 +7,7 @@ import pickle
 import matplotlib
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from naive_several import band as naive_band
 from shrinktest import (
@@ -109,6 +110,36 @@ def test_leaving_the_band_anywhere_is_rejecting(shift, studentize):
     for confidence in (0.5, 0.9, 0.95, 0.99):
         band = result.witness_band(np.linspace(-2, 4, 9), confidence=confidence, studentize=studentize)
         assert band.outside.any() == (band.pvalue <= 1.0 - confidence + 1e-12)
+
+
+def test_by_default_the_band_is_at_the_observations_whatever_their_labels():
+    x, y = samples(6, 5)
+    pooled = np.vstack([x, y, x[:2]])
+    expected = sorted(map(tuple, np.vstack([x, y])))
+    for split in (6, 4):
+        result = two_sample_test(pooled[:split], pooled[split:], n_resamples=19, alpha=0.2, rng=0)
+        band = result.witness_band()
+        assert np.array_equal(band.points, expected)  # every one once
+        assert np.array_equal(band.values, result.witness_band(expected).values)
+    many = np.random.default_rng(0).normal(size=1000)
+    points = two_sample_test(many[:400], many[400:], n_resamples=19, alpha=0.2, rng=0).witness_band().points[:, 0]
+    assert len(points) == 256 and np.isin(points, many).all()
+    assert np.allclose(points, np.quantile(many, np.linspace(0.0, 1.0, 256)), atol=0.4)
+    assert (points[0], points[-1]) == (many.min(), many.max())
+
+
+def test_the_band_is_left_as_often_as_it_says_at_points_that_do_not_depend_on_the_labels():
+    rng = np.random.default_rng(3)
+    tests, left = 600, np.zeros(2, dtype=int)
+    for _ in range(tests):
+        x, y = rng.normal(size=(2, 4))
+        result = two_sample_test(x, y, n_resamples=np.inf, workers=1)
+        bands = result.witness_band(confidence=0.9), result.witness_band([x.mean()], confidence=0.9)
+        left += [band.outside.any() for band in bands]
+    level = 6 / 70  # of 70 splits 7 may be above the band, and mirror images come in twos
+    low, high = binom.ppf([1e-5, 1 - 1e-5], tests, level)
+    assert low <= left[0] <= high
+    assert binom.sf(left[1], tests, level) < 1e-3  # the mean of one sample knows the labels
 
 
 def test_groups_of_points_are_averaged():

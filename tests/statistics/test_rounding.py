@@ -1,0 +1,274 @@
+"""Differences that rounding would hide: kept where the statistic does not see the offset, else said in a note."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    SKMSE,
+    Gaussian,
+    Laplacian,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    permutation_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.kernels import Linear, Polynomial
+from shrinktest.results.conclude import LOST
+from shrinktest.statistics.centred import Centred, alike
+from shrinktest.statistics.gram import choose_gram
+
+START = 1e6  # of a clock, say
+X, Y = np.random.default_rng(1).integers(-40, 40, (2, 12, 2)) / 8.0  # exact at any offset
+Y[:, 0] += 8.0
+Z = np.random.default_rng(2).integers(-40, 40, (9, 2)) / 8.0
+QUICK = {"n_resamples": 99, "rng": 0, "workers": 1}
+
+
+def lost(result):
+    return any(LOST in note for note in result.notes)
+
+
+def two(x=X, y=Y, **options):
+    return two_sample_test(x, y, **QUICK | options)
+
+
+# --- kept ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+@pytest.mark.parametrize("gram", ["dense", "factor"])
+@pytest.mark.parametrize("estimator", [KME(), SKMSE(alpha=0.3)], ids=repr)
+@pytest.mark.parametrize("rows", [9, 12])
+def test_a_shift_is_seen_wherever_the_data_start(form, gram, estimator, rows):
+    options = {"kernel": Linear(), "estimator": estimator, "form": form, "gram": gram}
+    near, far = (two(X + start, Y[:rows] + start, **options) for start in (0.0, START))
+    assert far.pvalue == near.pvalue == 0.01
+    np.testing.assert_allclose(far.null_distribution, near.null_distribution, rtol=1e-9, atol=1e-9)
+    assert not lost(far)
+
+
+@pytest.mark.parametrize("comparison", ["pairs", "pooled"])
+def test_so_do_several_samples(comparison):
+    near, far = (
+        k_sample_test(X + start, Y + start, Z + start, kernel=Linear(), comparison=comparison, **QUICK)
+        for start in (0.0, START)
+    )
+    assert far.pvalue == near.pvalue
+    assert far.statistic == pytest.approx(near.statistic, rel=1e-9)
+    assert not lost(far)
+
+
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+@pytest.mark.parametrize("width", [1e4, 1e6, 1e9])
+def test_a_wide_gaussian_kernel_is_a_linear_one(form, width):
+    linear = two(kernel=Linear(), form=form)
+    for kernel, rows in ((Gaussian(width), 12), (Gaussian((width, width)), 12)):
+        wide = two(X[:rows], Y[:rows], kernel=kernel, form=form)
+        assert wide.pvalue == linear.pvalue and not lost(wide)
+        np.testing.assert_allclose(wide.null_distribution * width**2, linear.null_distribution, rtol=1e-5, atol=1e-5)
+
+
+def test_a_wide_laplacian_kernel_is_that_of_distances():
+    distances = np.abs(np.vstack([X, Y])[:, None] - np.vstack([X, Y])[None]).sum(axis=2)
+    first = np.arange(24) < 12
+    expected = 2 * distances[first][:, ~first].mean() - distances[first][:, first].mean()
+    expected -= distances[~first][:, ~first].mean()
+    found = two(kernel=Laplacian(1e8))
+    assert found.statistic * 1e8 == pytest.approx(expected, rel=1e-6)
+    assert found.pvalue == two(kernel=Laplacian(1e3)).pvalue == 0.01
+
+
+def test_long_samples_are_not_left_to_a_factor_that_is_too_coarse():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=800), rng.normal(0.12, 1.0, size=800)
+    wide, linear = (two_sample_test(x, y, **options, **QUICK) for options in ({"bandwidth": 1e5}, {"kernel": Linear()}))
+    assert wide.route == "dense" and wide.pvalue == linear.pvalue
+    assert two_sample_test(x, y, **QUICK | {"n_resamples": 0}).route == "factor"
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", FKMSE(lam=1e-12), MKME()], ids=repr)
+def test_independence_with_wide_kernels(estimator):
+    x, y = X[:, :1], X[:, :1] ** 2 + X
+    wide = {"bandwidth_x": 1e5, "bandwidth_y": 1e5}
+    found = independence_test(x, y, estimator=estimator, **wide, **QUICK)
+    if estimator == "kme":
+        linear = independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **QUICK)
+        assert found.pvalue == linear.pvalue
+        np.testing.assert_allclose(found.null_distribution * 1e20, linear.null_distribution, rtol=1e-6, atol=1e-6)
+    assert not lost(found)
+
+
+@pytest.mark.parametrize("gram", ["dense", "factor"])
+def test_independence_wherever_the_data_start(gram):
+    near, far = (
+        independence_test(X + start, Z[:, :1].repeat(2)[:12] + start, kernel_x=Linear(), kernel_y=Linear(), gram=gram,
+                          **QUICK)
+        for start in (0.0, START)
+    )  # fmt: skip
+    assert far.pvalue == near.pvalue and not lost(far)
+    np.testing.assert_allclose(far.null_distribution, near.null_distribution, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("start", [0.0, START])
+def test_ties_are_ties_wherever_the_data_start(start):
+    """Tenths are rounded more at an offset; ties of their sums must not be broken by that."""
+    tenths = np.array([1.0, 4.0, 2.0, 3.0, 7.0, 8.0, 9.0, 6.0])
+    whole, rounded = (
+        two_sample_test(values[:4], values[4:], kernel=Linear(), n_resamples=np.inf, workers=1)
+        for values in (tenths, tenths / 10.0 + start)
+    )
+    assert rounded.pvalue == whole.pvalue
+    whole, rounded = (
+        independence_test(values[:6], values[2:] ** 0, kernel_x=Linear(), kernel_y=Linear(), n_resamples=np.inf)
+        for values in (tenths, tenths / 10.0 + start)
+    )
+    assert rounded.pvalue == whole.pvalue == 1.0
+
+
+@pytest.mark.parametrize("width", [30.0, 1e4, 1e6])
+def test_ties_are_ties_for_wide_kernels(width):
+    x, y = np.array([0, 1, 2, 3, 4, 5.0]), np.array([1, 0, 2, 2, 1, 3.0])
+    options = {"n_resamples": np.inf, "workers": 1}
+    wide = independence_test(x, y, bandwidth_x=width, bandwidth_y=width, **options)
+    again = independence_test(x[::-1], y[::-1], bandwidth_x=width, bandwidth_y=width, **options)
+    assert wide.pvalue == again.pvalue
+    if width >= 1e6:
+        assert wide.pvalue == independence_test(x, y, kernel_x=Linear(), kernel_y=Linear(), **options).pvalue
+
+
+# --- the features less their mean ---------------------------------------------------------------------------
+
+
+def gram_of(kernel, points, by_coordinates=True, gram="auto"):
+    options = {"rank": None, "memory": 1e9, "rng": np.random.default_rng(0)}
+    return choose_gram(kernel, points, gram=gram, by_coordinates=by_coordinates, **options)
+
+
+@pytest.mark.parametrize("kernel", [Linear(), Gaussian(1.5), Gaussian(1e5), Laplacian(1e5), Polynomial(2)], ids=repr)
+@pytest.mark.parametrize("by_coordinates", [True, False])
+def test_centred_features(kernel, by_coordinates):
+    matrix = kernel(X)
+    matrix = matrix - (kernel.bandwidth > 1e3 if hasattr(kernel, "bandwidth") else 0.0)
+    centring = np.eye(12) - 1 / 12
+    expected = centring @ matrix @ centring
+    gram = gram_of(kernel, X, by_coordinates)
+    found = gram.centred()
+    assert found.by_coordinates == (by_coordinates and kernel == Linear())
+    values = found.values @ found.values.T if found.by_coordinates else found.values
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(values, expected, atol=1e-5 * scale)
+    np.testing.assert_allclose(found.diagonal(), np.diag(expected), atol=1e-5 * scale)
+    assert found.norm == pytest.approx(np.sqrt(np.square(expected).mean()), rel=1e-5)
+    np.testing.assert_array_equal(found.dense().values, values)
+    assert found.norm < found.size < 1.1 * found.norm
+
+
+def test_differences_keep_their_digits():
+    distances = np.square(X[:, None] - X[None]).sum(axis=2)
+    np.testing.assert_allclose(Gaussian(1e7).differences(X), -distances / 2e14, rtol=1e-9)
+    np.testing.assert_allclose(Gaussian(2.0).differences(X), Gaussian(2.0)(X) - 1.0, atol=1e-15)
+    np.testing.assert_allclose((2.0 * Gaussian(1e7)).differences(X), -distances / 1e14, rtol=1e-9)
+    assert (Gaussian(1.0) + Linear()).differences(X) is None
+    np.testing.assert_allclose(Laplacian(2.0).differences(X), Laplacian(2.0)(X) - 1.0, atol=1e-15)
+
+
+def test_features_are_seen_from_their_mean_only_where_it_is_long():
+    near, far = gram_of(Linear(), X), gram_of(Linear(), X + START)
+    assert near.seen_from_mean(1e9) is near
+    moved = far.seen_from_mean(1e9)
+    np.testing.assert_allclose(moved.coordinates(), X - X.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(moved.diagonal(), np.square(X - X.mean(axis=0)).sum(axis=1), atol=1e-8)
+    assert far.size() > 1e11 and 1.0 < moved.size() < 100.0
+    dense = gram_of(Linear(), X + START, gram="dense")
+    expected = Centred.of_coordinates(X, dense=True).values
+    np.testing.assert_allclose(dense.seen_from_mean(1e9).matrix(), expected, atol=1e-8)
+    assert dense.seen_from_mean(100.0) is dense  # no memory for a second matrix
+    assert alike(100.0, 1000.0, 10) and not alike(100.0, 900.0, 10) and not alike(0.0, 0.0, 3)
+
+
+# --- said ---------------------------------------------------------------------------------------------------
+
+
+def averaging(gram):
+    """A user's estimator: less for points far from the others."""
+    return gram.mean(axis=1) / len(gram)
+
+
+@pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber", "tsvd", averaging])
+def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
+    if callable(estimator):
+        near, far = (two(X, Y, estimator=estimator, bandwidth=width) for width in (2.0, 1e6))
+    else:
+        near, far = (two(X + start, Y + start, estimator=estimator, kernel=Linear()) for start in (0.0, START))
+    assert not lost(near) and lost(far)
+    assert far.pvalue > near.pvalue
+    assert "subtract the mean (or a start) from each column" in " ".join(str(far.summary()).split())
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda start: two(X + start, Y + start, kernel=Polynomial(2), estimator="fkmse"),
+        lambda start: k_sample_test(X + start, Y + start, Z + start, kernel=Linear(), estimator="fkmse", **QUICK),
+        lambda start: joint_independence_test(
+            X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
+        ),
+        lambda start: joint_independence_test(X, Y, kernels=Gaussian(1.0 + start), **QUICK),
+        lambda start: independence_test(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
+        lambda start: two(X + start, Y + start, estimator=["kme", "fkmse"], kernel=Linear()),
+        lambda start: two(estimator=["kme", "fkmse"], kernel=[Gaussian(1.0), Gaussian(2.0 + start)]),
+        lambda start: two_sample_test_columns(X + start, Y + start, kernel=Linear(), estimator="fkmse", **QUICK),
+        lambda start: two_sample_test_columns(
+            X + start, Y + start, kernel=Linear(), estimator=["kme", "skmse"], **QUICK
+        ),
+        lambda start: independence_matrix(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
+        lambda start: permutation_test(lambda labels: 1e6 * start + X[labels == 0].mean(), (6, 6), **QUICK),
+    ],
+    ids=[
+        "polynomial",
+        "k",
+        "joint",
+        "joint-wide",
+        "independence",
+        "list",
+        "widths",
+        "columns",
+        "columns-list",
+        "matrix",
+        "own",
+    ],
+)
+def test_every_kind_of_test_says_so(run):
+    assert not lost(run(0.0))
+    assert lost(run(START))
+
+
+def test_the_note_names_the_columns():
+    table = np.hstack([X + np.array([0.0, START]), X[:, :1]])
+    other = np.hstack([Y + np.array([0.0, START]), Y[:, :1]])
+    found = two_sample_test_columns(table, other, kernel=Linear(), estimator="fkmse", **QUICK)
+    assert [note for note in found.notes if LOST in note] == [f"column 'x1' of X and Y: {LOST}"]
+
+
+def test_auto_needs_no_note():
+    near, far = (two(X + start, Y + start, estimator="auto") for start in (0.0, START))
+    assert far.pvalue == near.pvalue
+    assert not lost(near) and not lost(far)
+
+
+def test_nothing_but_rounding_is_said_to_be_nothing():
+    found = two(bandwidth=1e200)  # beyond all digits
+    assert found.pvalue == 1.0 and lost(found)
+    assert lost(two(np.ones((5, 1)), np.ones((4, 1)), bandwidth=1.0))  # all observations alike: as the note says
+
+
+def test_without_permutations_there_is_no_note():
+    assert not lost(two(X + START, Y + START, estimator="fkmse", kernel=Linear(), n_resamples=0))
