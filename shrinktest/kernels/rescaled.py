@@ -58,8 +58,9 @@ class Rescaled(Kernel):
     @property
     def label(self) -> str:
         """Such as "Gaussian of ranks"."""
-        what = {"rank": "ranks", "deviation": "deviations"}.get(str(self.scale), "scaled columns")
-        return f"{self.kernel.label} of {what}"
+        names = (self.scale,) if isinstance(self.scale, str) else self.scale
+        what = next((said for name, said in (("rank", "ranks"), ("deviation", "deviations")) if name in names), None)
+        return f"{self.kernel.label} of {what or 'scaled columns'}"
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         """The kernel in the units of Z (N, d); a kernel of a distance has them in its bandwidths."""

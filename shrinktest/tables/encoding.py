@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,8 @@ from shrinktest.units import Scale, Units, as_scale, constant_columns
 
 _DAY = np.timedelta64(1, "D")
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
+#: Standard deviation of numbers in these units: of normal ones, and of ranks.
+_TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
 
 
 @dataclass(frozen=True)
@@ -101,10 +104,10 @@ class Code:
     def units(self, scale: Any) -> list[Any]:
         """What one unit of each feature is, where one of the variable is ``scale`` (a name, a number or None)."""
         plain = 1.0 if scale is None else scale
+        level = 1.0 / _TYPICAL[plain] if isinstance(plain, str) else plain
         if self.categorical:
-            unit = plain if not isinstance(plain, str) else 1.0
-            return [unit] * len(self.features)
-        return [plain, _APART] if self.indicated else [plain]
+            return [level] * len(self.features)
+        return [plain, _APART * (level if isinstance(plain, str) else 1.0)] if self.indicated else [plain]
 
 
 @dataclass(frozen=True, eq=False)

@@ -151,7 +151,9 @@ def _narwhals_of(x: Any) -> Any:
         x = x.set_axis([str(j) for j in range(x.shape[1])], axis=1)
     import narwhals as nw
 
-    found = nw.from_native(x, eager_only=True, allow_series=True, pass_through=True)
+    found = nw.from_native(x, allow_series=True, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
+        raise TypeError(f"a lazy table ({type(x).__module__.partition('.')[0]}) has no rows yet; give x.collect()")
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 

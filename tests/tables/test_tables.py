@@ -471,3 +471,21 @@ def test_the_middle_of_a_table_is_a_row():
     for code, group in zip(encoding.codes, encoding.groups, strict=True):
         if code.categorical:
             assert sorted(middle[group])[-2:] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
+def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
+    A, B = mixed(300), mixed(300, seed=1)
+    found, encoding, _ = numbers(A, B, scale=scale)
+    size = found[:, encoding.features.index("rate")].std()
+    assert found[:, encoding.features.index("colour = red")].max() == pytest.approx(size, rel=0.1)
+    gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale=scale)
+    assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(np.sqrt(2.0) * size, rel=0.15)
+    table = two_sample_test(A[:20], B[:20], estimator="auto", n_resamples=19, alpha=0.5, rng=0).table
+    assert {"Gaussian of ranks", "Gaussian of deviations"} <= set(table["kernel"])
+
+
+def test_lazy_tables_are_to_be_collected():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=says("a lazy table (polars) has no rows yet; give x.collect()")):
+        two_sample_test(polars.from_pandas(mixed(3)[["rate"]]).lazy(), np.eye(3))
