@@ -81,8 +81,11 @@ class Null:
     @property
     def lost(self) -> bool:
         """Whether what counts as a tie is not small beside the differences between relabellings."""
-        rows = np.append(self.values, self.observed)
-        return self.values.size > 0 and bool(self.tolerance >= _VISIBLE * rows.std())
+        if not self.values.size:
+            return False
+        with np.errstate(invalid="ignore"):  # there is no spread of what is not finite
+            spread = np.append(self.values, self.observed).std()
+        return bool(self.tolerance >= _VISIBLE * spread)
 
 
 @dataclass(frozen=True)
