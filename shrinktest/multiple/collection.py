@@ -330,9 +330,9 @@ _WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"),
 #: fine kernel against one wide kernel, which find curves.
 PAIRS = Collection(
     (
+        Member(KME(), Energy(), weight=7.0),  # monotone dependence
         Member(KME(), _WIDE, weight=6.0),  # linear dependence
-        Member(KME(), _SHAPES, weight=4.0),
-        Member(KME(), Energy(), weight=3.0),  # monotone dependence
+        Member(KME(), _SHAPES, weight=5.0),
         Member(KME(), _RANKS, weight=2.0),
         Member(KME(), _CORNERS),
         Member(KME(), (_FINE, _WIDE)),
