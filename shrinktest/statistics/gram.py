@@ -75,6 +75,11 @@ class Gram:
             return None
         return self.kernel.coordinates(self.points)
 
+    def evaluated(self, coordinates: np.ndarray | None = None) -> Gram:
+        """The same with its coordinates, which are then found once; they live as long as what is returned."""
+        z = self.coordinates() if coordinates is None else coordinates
+        return self if z is None else replace(self, found=z)
+
     def centred(self, workers: int = 1) -> Centred:
         """The features less their mean, which no labels change: by coordinates where there are some."""
         z = self.coordinates()
@@ -88,16 +93,16 @@ class Gram:
         """The same features less their mean, where that is so long that rounding would hide how they differ.
 
         For statistics that do not depend on where the features lie.  Otherwise, and where a second Gram matrix takes
-        more than ``memory``, it is the Gram itself.
+        more than ``memory``, the same as it is.  Coordinates are found once, and kept by what is returned.
         """
         z = self.coordinates()
         if z is not None:
-            squares, total = np.square(z).sum(), np.square(z.sum(axis=0)).sum()
+            squares, total = float(np.vdot(z, z)), float(np.square(z.sum(axis=0)).sum())
         else:
             squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
         fits = z is not None or _needed(len(self.points), 2) <= memory
         if not (fits and alike(squares, total, len(self.points))):
-            return self
+            return self.evaluated(z)
         moved = self.centred(workers)
         if moved.by_coordinates:
             return replace(self, moved=moved, found=moved.values, _evaluated=[])
@@ -113,7 +118,7 @@ class Gram:
         z = self.coordinates()
         if z is None:
             return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
-        return float(np.square(z).sum()) / (len(z) * max(1, z.shape[1]) ** 0.5)
+        return float(np.vdot(z, z)) / (len(z) * max(1, z.shape[1]) ** 0.5)
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""

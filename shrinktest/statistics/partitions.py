@@ -112,6 +112,8 @@ def prepare(
     edges = np.cumsum(contrast.sizes)[:-1]
     if used.needs == "sums" and used.weighs_all_alike(contrast.estimated):
         gram = gram.seen_from_mean(grams.options["memory"], workers)
+    else:
+        gram = gram.evaluated()
     return Prepared(
         statistic=partition_statistic(used, kernel, gram, contrast, tuning, form, workers),
         estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),

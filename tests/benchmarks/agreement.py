@@ -35,6 +35,12 @@ def unequal_work(ours, theirs):
     assert all(0.0 < pvalue <= 1.0 for _, pvalue in (ours, theirs))
 
 
+def of_tables(ours, read):
+    """A test, and the two tables that it is about."""
+    assert 0.0 < ours.pvalue <= 1.0
+    assert ours.n_observations == tuple(map(len, read))
+
+
 def block_sums(gram, X, Y):
     """Answer and bare product of the same work: the first column is the observed split's."""
     m, n = len(X), len(Y)

@@ -271,6 +271,31 @@ def test_auto_against_mmdagg(race, threads, tiny):
     )
 
 
+# --------------------------------------------------------------------------------------------- tables
+
+
+def test_mixed_table_against_reading_it(race, threads, tiny, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    paths = [tmp_path / f"{name}.csv" for name in "ab"]
+    for path, table in zip(paths, samples.tables(tiny(50_000, 200)), strict=True):
+        table.to_csv(path, index=False)
+
+    def read():
+        return [pandas.read_csv(path, parse_dates=["day"]) for path in paths]
+
+    X, Y = read()
+    threads(CORES)
+    race(
+        TARGETS,
+        "two tables of 50 000 mixed rows in 20 columns, rff of rank 100, B = 999, against reading them with pandas",
+        ("two workers", splitting(X, Y, gram="rff", rank=100, resamples=tiny(999, 39))),
+        ("pandas.read_csv", read),
+        agreement.of_tables,
+        measure="cost",
+        target="<= 10",
+    )
+
+
 # --------------------------------------------------------------------------------------------- workers
 
 
