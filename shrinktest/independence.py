@@ -115,9 +115,10 @@ def independence_test(
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
-    Gaussian with twice the median bandwidth (weight 5), whitened (4), :class:`Energy` of ranks (2), whitened with half
-    the median bandwidth, and whitened Laplacian (1 each).  Four have a fine kernel for one variable and a wide one for
-    the other, which is what finds curves (1 each).
+    :class:`Energy` (weight 7), Gaussian with four times the median bandwidth (6), whitened (5), :class:`Energy` of
+    ranks (2), and whitened Laplacian (1).  Four have a fine kernel for one variable and a wide one for the other, which
+    is what finds curves (1 each).  Where only a line is to be expected, one wide kernel alone is better: ``kernel_x``
+    and ``kernel_y`` "energy".
 
     Examples
     --------

@@ -311,24 +311,30 @@ SAMPLES = Collection(
     )
 )
 
-_WIDE, _FINE, _RANKS = Gaussian("2 * median"), Whitened(Gaussian("0.5 * median"), 0.01), Rescaled(Energy(), "rank")
-_FAST = Whitened(Energy(), 0.001)
+_SHAPES, _CORNERS, _RANKS = Whitened(Gaussian(), 0.1), Whitened(Laplacian(), 0.1), Rescaled(Energy(), "rank")
 
-#: The same for variables, every kernel for each of them.
+#: The same for three or more variables, every kernel for each of them.
 VARIABLES = Collection(
     (
-        Member(KME(), _WIDE, weight=5.0),  # linear and monotone dependence
-        Member(KME(), Whitened(Gaussian(), 0.1), weight=4.0),  # shapes
+        Member(KME(), Gaussian("2 * median"), weight=5.0),  # linear and monotone dependence
+        Member(KME(), _SHAPES, weight=4.0),
         Member(KME(), _RANKS, weight=2.0),  # heavy tails, and units of any size
         Member(KME(), Whitened(Gaussian("0.5 * median"), 0.1)),  # finer shapes
-        Member(KME(), Whitened(Laplacian(), 0.1)),  # shapes with corners
+        Member(KME(), _CORNERS),
     )
 )
 
-#: And for two of them: also one fine kernel against one wide kernel, which find curves.
+_WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"), 0.03), Whitened(Energy(), 0.001)
+
+#: And for two: more weight on linear and monotone dependence, for which distance covariance is hard to beat, and one
+#: fine kernel against one wide kernel, which find curves.
 PAIRS = Collection(
     (
-        *VARIABLES.members,
+        Member(KME(), Energy(), weight=7.0),  # monotone dependence
+        Member(KME(), _WIDE, weight=6.0),  # linear dependence
+        Member(KME(), _SHAPES, weight=5.0),
+        Member(KME(), _RANKS, weight=2.0),
+        Member(KME(), _CORNERS),
         Member(KME(), (_FINE, _WIDE)),
         Member(KME(), (_WIDE, _FINE)),
         Member(KME(), (_FAST, _RANKS)),
