@@ -17,7 +17,10 @@ from textwrap import fill
 from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = (*(f"docs/{name}.md" for name in ("start", "tables", "choosing", "power", "large", "extending")), "README.md")
+PAGES = (
+    *(f"docs/{name}.md" for name in ("start", "tables", "compare", "choosing", "power", "large", "extending")),
+    "README.md",
+)
 
 # code, and what it prints if that is shown
 PIECE = re.compile(

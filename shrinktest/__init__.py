@@ -42,6 +42,7 @@ from shrinktest.two_sample import two_sample_test
 if TYPE_CHECKING:
     from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.columns import two_sample_test_columns
+    from shrinktest.comparison import compare
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
@@ -50,13 +51,16 @@ if TYPE_CHECKING:
     from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
+    from shrinktest.results.comparison import ComparisonResult
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
+    "ComparisonResult": "shrinktest.results.comparison",
     "Relabellings": "shrinktest.nulls.relabellings",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
+    "compare": "shrinktest.comparison",
     "independence_matrix": "shrinktest.matrix",
     "independence_test": "shrinktest.independence",
     "joint_independence_test": "shrinktest.joint",
@@ -95,6 +99,7 @@ __all__ = [
     "BesagClifford",
     "CalibrationResult",
     "Collection",
+    "ComparisonResult",
     "Compiled",
     "Curtailed",
     "Depth",
@@ -121,6 +126,7 @@ __all__ = [
     "__version__",
     "calibrate",
     "check_estimator",
+    "compare",
     "independence_matrix",
     "independence_test",
     "joint_independence_test",

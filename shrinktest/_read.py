@@ -363,12 +363,13 @@ def _check_pairs(
         _at_least_two_rows(size, name, np.ones(size, dtype=bool))
     if sizes[0] != sizes[1]:
         raise ValueError(
-            f"paired=True needs as many rows in X as in Y, row i of each a pair; found {sizes[0]}, {sizes[1]}"
+            f"paired=True needs as many rows in {names[0]} as in {names[1]}, row i of each a pair; found {sizes[0]}, "
+            f"{sizes[1]}"
         )
     _check_same_index(*samples, *names)
     if omit:
         both = complete[0] & complete[1]
-        _at_least_two_rows(int(both.sum()), "X and Y", both)
+        _at_least_two_rows(int(both.sum()), " and ".join(names), both)
 
 
 def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -127,13 +127,41 @@ def two_sample_test_columns(
     parts = one_by_one(whole.variables[0])
     labels = labelled(whole.variables[0], len(parts), "x")
     require_variation(parts, labels, "X and Y")
-    widths = one_width_each(bandwidth, labels, "bandwidth")
-    columns = [
-        Variable(points, f"column {label!r} of X and Y", unit)
-        for label, (points, unit) in zip(labels, parts, strict=True)
-    ]
-    generator = as_rng(rng)
-    provenance = rng_provenance(generator)
+    return column_tests(
+        whole,
+        dict(zip(labels, parts, strict=True)),
+        method=method,
+        estimator=estimator,
+        kernel=kernel,
+        widths=one_width_each(bandwidth, labels, "bandwidth"),
+        settings=settings,
+        generator=as_rng(rng),
+    )
+
+
+def column_tests(
+    whole: TwoEqualDistributions,
+    parts: Mapping[str, tuple[np.ndarray, Scale | None]],
+    *,
+    method: str,
+    estimator: Any,
+    kernel: Any,
+    widths: Sequence[Any],
+    settings: Settings,
+    generator: np.random.Generator,
+) -> MultipleTestsResult:
+    """The tests of columns, some or all of those of a hypothesis about two samples.
+
+    Parameters
+    ----------
+    whole : TwoEqualDistributions
+    parts : mapping
+        For the names of columns their numbers and units, see :func:`one_by_one`; none is constant.
+    widths : sequence
+        A bandwidth for every one of them.
+    """
+    name, provenance = whole.variables[0].name, rng_provenance(generator)
+    columns = [Variable(points, f"column {label!r} of {name}", unit) for label, (points, unit) in parts.items()]
     nulls, about = run_side_by_side(
         [replace(whole, variables=(column,)) for column in columns],
         estimator,
@@ -147,7 +175,7 @@ def two_sample_test_columns(
         method,
         test=whole.kind.name,
         keys=("column",),
-        labels=tuple((label,) for label in labels),
+        labels=tuple((label,) for label in parts),
         n_observations=whole.sizes,
         alpha=settings.alpha,
         rng=provenance,

@@ -34,7 +34,7 @@ LAYERS = [
     ("statistics",),
     ("hypotheses",),
     ("multiple",),
-    ("two_sample", "independence", "k_sample", "joint", "columns", "matrix", "permutation"),
+    ("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),
     ("shrinktest",),  # the public names

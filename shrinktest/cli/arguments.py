@@ -16,6 +16,7 @@ OPTIONS = {
     "bandwidths": ("--bandwidth",),
     "blocks": ("--blocks",),
     "comparison": ("--comparison",),
+    "confidence": ("--confidence",),
     "coordinates": ("--coordinates",),
     "estimator": ("--estimator", "--estimators"),
     "estimators": ("--estimators", "--estimator"),

@@ -12,6 +12,7 @@ from shrinktest.cli.exits import EXIT_CODES
 #: Every command and what its help says in one line.  The module of the same name (``two_sample`` for ``two-sample``)
 #: has its description and options, ``add_options(command)``, and what it does, ``run(args)``.
 COMMANDS = {
+    "compare": "what changed between two tables, and how?",
     "two-sample": "do two samples come from the same distribution?",
     "independence": "are two variables independent?",
     "k-sample": "do several samples come from the same distribution?",

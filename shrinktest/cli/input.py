@@ -74,3 +74,8 @@ def frame(table: Table, names: list[str], nan_policy: str) -> Any:
     import pandas as pd
 
     return pd.DataFrame(table.numbers(names, nan_policy), columns=names)
+
+
+def typed(table: Table, names: list[str]) -> Any:
+    """Columns as a table that keeps their names, and what they hold; missing cells are missing values."""
+    return frame(table, names, "propagate")

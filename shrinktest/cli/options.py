@@ -51,8 +51,15 @@ def add_test_options(
     refused: tuple[str, ...] = (),
     plot: str = "save a picture of the null distribution",
     exits: str = "exit with 1 when the test rejects",
+    estimator: str = DEFAULTS["estimator"],
+    missing: str = "raise (default), omit their rows, or propagate",
+    units: str = "as they are",
 ) -> None:
-    """Add the options of all tests; those that a command refuses, with a reason, are not in its help."""
+    """Add the options of all tests; those that a command refuses, with a reason, are not in its help.
+
+    A command says which ``estimator`` it takes where nobody names one, what becomes of ``missing`` cells, and in which
+    ``units`` it compares.
+    """
     command.epilog = EXIT_CODES
 
     def add(option: str, **said: Any) -> None:
@@ -62,16 +69,14 @@ def add_test_options(
         command.add_argument(option, **known | said | hidden)
 
     what = (
-        "see `shrinktest estimators` (default: kme), such as fkmse:lam_cov=0.3; several with commas between are "
-        "combined, auto is the combination that is recommended"
+        f"see `shrinktest estimators` (default: {estimator}), such as fkmse:lam_cov=0.3; several with commas between "
+        "are combined, auto is the combination that is recommended"
     )
-    add("--estimator", metavar="NAME", help=what)
+    add("--estimator", metavar="NAME", default=estimator, help=what)
     what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
-    what = (
-        "units of the columns: sd, mad, rank, deviation, or one number per column such as 1,1000 (default: as they are)"
-    )
+    what = f"units of the columns: sd, mad, rank, deviation, or one number per column such as 1,1000 (default: {units})"
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
@@ -81,8 +86,8 @@ def add_test_options(
     add("--seed", metavar="N", type=int, help="makes the p-value reproducible")
     what = "does the first row name the columns? auto (default), yes or no"
     add("--header", metavar="WHETHER", choices=HEADERS, default="auto", help=what)
-    what = "with missing cells (empty, NA, nan): raise (default), omit their rows, or propagate"
-    add("--nan-policy", metavar="POLICY", default="raise", help=what)
+    what = f"with missing cells (empty, NA, nan): {missing}"
+    add("--nan-policy", metavar="POLICY", default=missing.split()[0].rstrip(","), help=what)
     what = "how the kernel is evaluated: auto (default), dense, factor, nystrom or rff; the last two approximate it"
     add("--gram", metavar="ROUTE", help=what)
     add("--rank", metavar="N", type=int, help="coordinates of an approximated kernel")

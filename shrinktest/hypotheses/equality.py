@@ -138,12 +138,13 @@ class TwoEqualDistributions(EqualDistributions):
         scale: Any = None,
         column_types: Any = None,
         transform: Any = None,
+        names: tuple[str, str] = XY,
         **options: Any,
     ) -> Self:
-        """The hypothesis about two samples as users give them."""
+        """The hypothesis about two samples as users give them; ``names`` are what messages call these."""
         told = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_samples((X, Y), XY, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
-        return cls._of(read, "X and Y", not is_unasked(scale), **options)
+        read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
+        return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
 
     def carried(
         self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings

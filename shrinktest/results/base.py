@@ -60,7 +60,7 @@ def same(one: Any, other: Any) -> bool:
     if type(one) is not type(other):
         return False
     if isinstance(one, np.ndarray):
-        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fc")
+        return np.array_equal(one, other, equal_nan=one.dtype.kind in "fcmM")
     if is_dataclass(one):
         return all(same(getattr(one, field.name), getattr(other, field.name)) for field in _compared(one))
     if isinstance(one, partial | MethodType):  # features hold such functions, which Python compares by identity

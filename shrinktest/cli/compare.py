@@ -1,0 +1,94 @@
+"""``shrinktest compare``."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from shrinktest import ComparisonResult, compare
+from shrinktest.cli.exits import RAN, REJECTS
+from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples, typed
+from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
+from shrinktest.plots.axes import check_path
+from shrinktest.results.kinds import TWO_SAMPLE
+
+_REFUSED = ("stopping", "form")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = "What changed between two tables: an overall test, a test of every column, and effects."
+    add = command.add_argument
+    add("first", metavar="A.csv", help="the first table; - is standard input")
+    add("second", metavar="B.csv", help="the second table")
+    add("--html", metavar="FILE.html", help="save the whole report as a page, with its pictures")
+    add_test_options(
+        command,
+        refused=_REFUSED,
+        plot="save a picture of the columns that changed",
+        exits="exit with 1 when the tables differ",
+        estimator="auto",
+        missing="indicator (default: that they are missing counts), omit their rows, or raise",
+        units="sd",
+    )
+    add("--confidence", metavar="SHARE", type=float, default=0.95, help="of the intervals of effects (default: 0.95)")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_method(command)
+    add_restrictions(command, TWO_SAMPLE.name)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say what changed between two tables; the exit code."""
+    refuse(args, _REFUSED, "compare")
+    tables = read_samples([args.first, args.second], args.header, "two tables")
+    labels = labels_of(args)
+    wanted = None if args.columns is None else data_columns(tables, args.columns, labels)
+    check_path(args.plot)
+    _check_page(args.html)
+    first, second = (
+        typed(table, wanted or [name for name in table.names if name not in labels.values()]) for table in tables
+    )
+    given = arguments(args, *_REFUSED)
+    result = compare(
+        first,
+        second,
+        names=_names([args.first, args.second]),
+        method=args.method,
+        confidence=args.confidence,
+        paired=args.paired,
+        **labels_in(tables, labels),
+        **given | ({"scale": "auto"} if args.scale is None else {}),
+    )
+    print(result.to_json() if args.json else result.summary())
+    if args.plot is not None:
+        _save(result, args.plot)
+    if args.html is not None:
+        result.to_html(args.html)
+    return REJECTS if args.exit_code and result.reject() else RAN
+
+
+def _names(paths: Sequence[str]) -> tuple[str, str]:
+    """What the report calls the tables: the names of their files, as far as these tell them apart."""
+    stems = [Path(path).stem if path != "-" else "standard input" for path in paths]
+    first, second = stems if stems[0] != stems[1] else paths
+    return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")
+
+
+def _check_page(path: str | None) -> None:
+    """Raise, before the work and not after it, if a page cannot be made or saved under this path."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"--html: {path} is no name for a page; it must end in .html")
+    if not Path(path).absolute().parent.is_dir():
+        raise ValueError(f"--html: {path} cannot be saved, because there is no directory {Path(path).parent}")
+    check_path(str(Path(path).with_suffix(".svg")))  # whether there is what draws its pictures
+
+
+def _save(result: ComparisonResult, path: str) -> None:
+    from matplotlib.figure import Figure
+
+    figure = Figure(layout="constrained")
+    result.plot(figure=figure)
+    figure.savefig(path, dpi=150)

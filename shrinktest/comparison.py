@@ -1,0 +1,320 @@
+"""What changed between two tables?  ``compare``."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._labels import pooled_labels
+from shrinktest._validate import as_points, as_rng, choice, level, listed
+from shrinktest.columns import column_tests, labelled, one_by_one
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+from shrinktest.results.comparison import ComparisonResult
+from shrinktest.results.effects import Effects
+from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
+from shrinktest.results.where import Where
+from shrinktest.tables.changes import MISSING, SHARE, as_numbers, changes, missing_change
+from shrinktest.tables.intervals import Units
+from shrinktest.tables.observed import Rows
+from shrinktest.tables.pooled import PooledTable, checked_types
+from shrinktest.tables.reading import Table, is_table, of_points, read_table
+
+POLICIES = ("indicator", "omit", "raise")
+
+_GRID = 31  # points of the witness function along each of two columns
+_ROWS = 500  # of each table that it is computed from
+_RESAMPLES = 199  # of its band
+
+
+def compare(
+    A: Any,
+    B: Any,
+    *,
+    names: tuple[str, str] = ("A", "B"),
+    estimator: Any = "auto",
+    method: str = WESTFALL_YOUNG,
+    scale: Any = "auto",
+    n_resamples: float = 999,
+    alpha: float = 0.05,
+    confidence: float = 0.95,
+    blocks: Any = None,
+    paired: bool = False,
+    groups: Any = None,
+    column_types: Any = None,
+    nan_policy: str = "indicator",
+    rng: Any = None,
+    workers: int | None = None,
+    progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> ComparisonResult:
+    """What changed between two tables, and how: an overall test, a test of every column, effects and a report.
+
+    Parameters
+    ----------
+    A, B : data frame (pandas, polars, pyarrow) or array_like, shape (m, d) and (n, d)
+        The tables, one row an observation.  Columns are matched by name; those that only one table has are named in
+        the result and not compared.
+    names : tuple of str, default ("A", "B")
+        What the report calls the tables, such as ("March", "April").
+    estimator
+        As in :func:`two_sample_test`, of the overall test and of every column.  "auto" combines statistics for shifts,
+        spread, shape and dependence; "kme" is faster.
+    method : str, default "westfall-young"
+        How the p-values of columns are adjusted for their number, as in :func:`two_sample_test_columns`.
+    scale, column_types
+        As in :func:`two_sample_test`.
+    n_resamples, rng, workers, progress, gram, rank, max_memory
+        As in :func:`two_sample_test`.
+    alpha : float, default 0.05
+        Level at which the result decides, of the overall test and of the adjusted tests of columns.
+    confidence : float, default 0.95
+        Of the intervals of effects, of each by itself.
+    blocks, paired, groups
+        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.  Intervals regard
+        pairs and groups as well; effects and intervals do not regard blocks.
+    nan_policy : {"indicator", "omit", "raise"}
+        Missing values count as information, so that a column also changes if it misses more values than before; or
+        rows with missing values are left out; or are an error.
+
+    Returns
+    -------
+    ComparisonResult
+        ``print(result.summary())``, ``result.table``, ``result.to_html("report.html")``, ``result.pvalue``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that cannot be compared; the message names the argument and says what to do.
+
+    Warns
+    -----
+    UserWarning
+        When there are too few permutations to reject at ``alpha``.
+
+    Notes
+    -----
+    The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
+    :func:`two_sample_test_columns`, with the same ``rng``: all are on the same permutations of rows, and exact.  Each
+    of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column with
+    one value only is not tested.
+
+    Effects describe what the tests do not say.  Numbers, dates and times: Hedges' standardised difference of means and
+    the ratio of standard deviations, with jackknife intervals, which assume no distribution; categories, and True and
+    False: the change of every share, and of missing values, with Newcombe's intervals (:mod:`shrinktest.tables`).
+    With fewer than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted
+    for their number: the tests say whether a column changed, the effects by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from shrinktest import compare
+    >>> rng = np.random.default_rng(1)
+    >>> march = pd.DataFrame({"income": rng.lognormal(8.0, 0.4, 100), "region": rng.choice(["north", "south"], 100)})
+    >>> april = pd.DataFrame({"income": rng.lognormal(8.4, 0.4, 100), "region": rng.choice(["north", "south"], 100)})
+    >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
+    >>> print(result.answer)
+    These tables differ (p = .005). 1 of 2 columns changed: income.
+    >>> for column, change in zip(result.table["column"], result.table["change"]):
+    ...     print(f"{column}: {change}")
+    income: mean 3,060 → 4,582 (+0.95 sd [+0.72, +1.19]); sd 1,022 → 2,001 (× 1.96 [1.37, 2.8])
+    region: north 51% → 55% (+4.0 points [-9.7, +17.5])
+    """
+    called = _names(names)
+    choice(method, METHODS, "method")
+    choice(nan_policy, POLICIES, "nan_policy")
+    level(confidence, "confidence")
+    settings = Settings.read(
+        form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
+        max_memory=max_memory,
+    )  # fmt: skip
+    (first, second), types, only = _common(A, B, called, column_types)
+    pooled = PooledTable.read((first, second), called, types, "both")
+    labels = {"blocks": blocks, "groups": groups}
+    for name, given in labels.items():
+        if given is not None and not paired:
+            labels[name] = pooled_labels(given, name, (A, B), called, pooled.sizes, " and ".join(called))
+    x, y = _split(pooled)
+    told = {"scale": scale, "column_types": {name: types[name] for name in pooled.table.names if name in types}}
+    whole = TwoEqualDistributions.read(
+        x, y, names=called, called=called, nan_policy=nan_policy, paired=paired, **told, **labels
+    )
+    shown = labelled(whole.variables[0], len(pooled.table.columns), "x")
+    parts = {
+        label: part
+        for label, part in zip(shown, one_by_one(whole.variables[0]), strict=True)
+        if (np.ptp(part[0], axis=0) > 0.0).any()
+    }
+    if not parts:
+        raise ValueError(
+            f"{called[0]} and {called[1]}: every column has the same value in every row, so that there is nothing to "
+            "compare"
+        )
+    generator = as_rng(rng)
+    overall = run(whole, estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator))
+    tests = column_tests(
+        whole,
+        parts,
+        method=method,
+        estimator=estimator,
+        kernel="gaussian",
+        widths=["median"] * len(parts),
+        settings=settings,
+        generator=generator,
+    )
+    units = _units(pooled.sizes, paired, labels["groups"])
+    keep = _kept(pooled, nan_policy, paired)
+    kept = _split(pooled, keep)
+    effects = tuple(
+        _effects(label, j, pooled, kept, units, keep, confidence, constant=label not in parts)
+        for j, label in enumerate(shown)
+    )
+    result = ComparisonResult(called, overall, tests, effects, kept, confidence, only)
+    notes = [*_only_notes(only, called), *pooled.notes, *overall.notes, *tests.notes]
+    if blocks is not None:
+        notes.append("Effects and their intervals do not regard blocks; the p-values compare within blocks.")
+    return replace(result, notes=tuple(dict.fromkeys(notes)), where=_where(result, shown))
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def _names(given: Any) -> tuple[str, str]:
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
+        raise TypeError(f"names must be two texts, such as ('March', 'April'); got {given!r}")
+    if given[0] == given[1]:
+        raise ValueError(f"names must differ, so that a reader can tell the tables apart; both are {given[0]!r}")
+    return given[0], given[1]
+
+
+def _common(
+    A: Any, B: Any, names: tuple[str, str], column_types: Any
+) -> tuple[tuple[Table, Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """The tables with the columns that both have, how to read these, and the names of the others."""
+    types = checked_types(column_types)
+    first, second = (
+        read_table(x if is_table(x) else of_points(as_points(x, name).values), name, types)
+        for x, name in zip((A, B), names, strict=True)
+    )
+    for key in types:
+        choice(key, [*first.names, *first.dropped, *second.names, *second.dropped], "a column in column_types")
+    if not (first.named and second.named):
+        return (first, second), types, ((), ())
+    only = (
+        tuple(name for name in first.names if name not in second.names),
+        tuple(name for name in second.names if name not in first.names),
+    )
+    if len(only[0]) == len(first.names):
+        raise ValueError(
+            f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(first.names)}, {names[1]} has "
+            f"{listed(second.names)}; rename those that hold the same"
+        )
+    shared = [
+        replace(table, columns=tuple(column for column in table.columns if column.name not in alone))
+        for table, alone in zip((first, second), only, strict=True)
+    ]
+    return (shared[0], shared[1]), types, only
+
+
+def _only_notes(only: tuple[tuple[str, ...], tuple[str, ...]], names: tuple[str, str]) -> list[str]:
+    return [
+        f"Only in {name}, not compared: {', '.join(alone)}." for alone, name in zip(only, names, strict=True) if alone
+    ]
+
+
+def _split(pooled: PooledTable, keep: Rows | None = None) -> tuple[Table, Table]:
+    """The rows of both tables, all or those that are kept, with common levels."""
+    first = np.arange(sum(pooled.sizes)) < pooled.sizes[0]
+    rows = np.ones_like(first) if keep is None else keep
+    found = [
+        replace(pooled.table, columns=tuple(column.taken(part & rows) for column in pooled.table.columns))
+        for part in (first, ~first)
+    ]
+    return found[0], found[1]
+
+
+def _kept(pooled: PooledTable, nan_policy: str, paired: bool) -> Rows:
+    """Which rows were tested."""
+    missing = pooled.missing().any(axis=1)
+    if nan_policy != "omit":
+        return np.ones_like(missing)
+    if paired:
+        missing = np.tile(missing.reshape(2, -1).any(axis=0), 2)
+    return np.asarray(~missing)
+
+
+def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
+    """What varies independently."""
+    both = (sizes[0], sizes[1])
+    if paired:
+        return Units.pairs(both)
+    if groups is None:
+        return Units.rows(both)
+    known: dict[Any, int] = {}
+    return Units(both, np.array([known.setdefault(label, len(known)) for label in groups], dtype=np.int64))
+
+
+# --- what changed -------------------------------------------------------------------------------------------
+
+
+def _effects(
+    label: str,
+    j: int,
+    pooled: PooledTable,
+    kept: tuple[Table, Table],
+    units: Units,
+    keep: Rows,
+    confidence: float,
+    *,
+    constant: bool,
+) -> Effects:
+    """The effects of a column: of the rows that were tested, and of missing values, of all rows."""
+    column = pooled.table.columns[j]
+    found = () if constant else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
+    first, second = column.taken(slice(None, pooled.sizes[0])), column.taken(slice(pooled.sizes[0], None))
+    missing = missing_change(first, second, units, confidence)
+    return Effects(label, column.kind, found if missing is None else (*found, missing), constant)
+
+
+def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
+    """The witness function of the two columns of numbers with the clearest changes, if there are two."""
+    strength = {
+        one.name: max((change.strength for change in one.changes if change.what not in (SHARE, MISSING)), default=0.0)
+        for one in result.ordered
+        if one.kind not in ("boolean", "category", "ordered") and not one.constant
+    }
+    chosen = sorted(strength, key=lambda name: (result.pvalues_of(name)[1], -strength[name]))[:2]
+    if len(chosen) < 2:
+        return None
+    columns = [[table.columns[labels.index(name)] for name in chosen] for table in result.tables]
+    rows = [np.column_stack([as_numbers(column) for column in one]) for one in columns]
+    rows = [one[~np.isnan(one).any(axis=1)] for one in rows]
+    if min(map(len, rows)) < 10 or min(np.ptp(np.vstack(rows), axis=0)) == 0.0:
+        return None
+    chance = np.random.default_rng(0)
+    sampled = max(map(len, rows)) > _ROWS
+    rows = [one[np.sort(chance.permutation(len(one))[:_ROWS])] for one in rows]
+    hypothesis = TwoEqualDistributions.read(rows[0], rows[1], scale="sd")
+    settings = Settings.read(
+        form="auto", n_resamples=_RESAMPLES, alpha=1.0 - result.confidence, workers=1, progress=False
+    )
+    test = run(hypothesis, "kme", [Asked("gaussian", "median")], settings, 0)
+    low, high = np.quantile(np.vstack(rows), (0.005, 0.995), axis=0)
+    lines = tuple(np.linspace(a, b, _GRID) for a, b in zip(low, high, strict=True))
+    places = np.stack([axis.ravel() for axis in np.meshgrid(*lines, indexing="ij")], axis=1)
+    band = test.witness_band(places, confidence=result.confidence)
+    heights = -band.values.reshape(_GRID, _GRID)
+    outside = None if result.overall.restriction else band.outside.reshape(_GRID, _GRID)
+    kinds = tuple(column.kind for column in columns[0])
+    return Where(
+        (chosen[0], chosen[1]), (kinds[0], kinds[1]), (lines[0], lines[1]), heights, outside, (rows[0], rows[1]),
+        result.confidence, sampled,
+    )  # fmt: skip

@@ -1,0 +1,292 @@
+"""ComparisonResult: what changed between two tables, and how."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest._validate import choice, counted
+from shrinktest.results.base import Result
+from shrinktest.results.effects import Effects, shown_pvalue
+from shrinktest.results.multiple import MultipleTestsResult
+from shrinktest.results.result import TestResult, plain_json
+from shrinktest.results.text import Table as Text
+from shrinktest.results.text import numbered
+from shrinktest.results.where import Where
+from shrinktest.tables.distribution import Distribution
+from shrinktest.tables.reading import Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_NAMED = 8  # columns that a sentence names
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Result):
+    """What changed between two tables: one overall test, a test of every column, and effects with intervals.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the tables are called.
+    overall : TestResult
+        The test of the tables as a whole; an :class:`AggregateResult` with ``estimator="auto"``.
+    columns : MultipleTestsResult
+        A test of every column that has more than one value, adjusted for their number.
+    effects : tuple of Effects
+        How every column differs, in the order of the table.
+    tables : tuple of Table
+        The data, without what was left out; the pictures are made from them.
+    confidence : float
+        Of every interval, each by itself.
+    only : tuple of tuple of str
+        Columns that only one of the tables has, those of the first and those of the second.
+    where : Where or None
+        The witness function of the two columns of numbers that say most.
+    notes : tuple of str
+        What a reader should know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from shrinktest import compare
+    >>> rng = np.random.default_rng(0)
+    >>> before = pd.DataFrame({"age": rng.normal(40.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
+    >>> after = pd.DataFrame({"age": rng.normal(50.0, 9.0, 80), "smokes": rng.random(80) < 0.3})
+    >>> result = compare(before, after, n_resamples=199, rng=0)
+    >>> result.pvalue, result.changed(), result.reject(0.001)
+    (0.005, ('age',), False)
+    """
+
+    names: tuple[str, str]
+    overall: TestResult
+    columns: MultipleTestsResult
+    effects: tuple[Effects, ...]
+    tables: tuple[Table, Table]
+    confidence: float = 0.95
+    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    where: Where | None = None
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return (
+            f"ComparisonResult({' and '.join(self.names)}, pvalue={self.pvalue:.6g}, {len(self.changed())} of "
+            f"{counted(len(self.columns), 'column')} changed)"
+        )
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis that the rows of both tables come from one distribution: that of ``overall``."""
+        return self.overall.pvalue
+
+    @property
+    def alpha(self) -> float:
+        """The level at which the result decides."""
+        return self.overall.alpha
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the tables differ, by the overall test, at ``alpha`` (default: the result's)."""
+        return self.overall.reject(alpha)
+
+    def changed(self, alpha: float | None = None) -> tuple[str, ...]:
+        """The columns whose tests reject, adjusted for their number, clearest first."""
+        rejected = dict(zip(self._tested, self.columns.reject(alpha).tolist(), strict=True))
+        return tuple(one.name for one in self.ordered if rejected.get(one.name))
+
+    @property
+    def ordered(self) -> tuple[Effects, ...]:
+        """The effects of every column, most significant first; those that were not tested at the end."""
+
+        def place(one: Effects) -> tuple[float, ...]:
+            pvalue, adjusted = self.pvalues_of(one.name)
+            strength = one.leading.strength if one.leading is not None else 0.0
+            return (math.isnan(adjusted), adjusted, pvalue, -strength) if not one.constant else (2.0,)
+
+        return tuple(sorted(self.effects, key=place))
+
+    def pvalues_of(self, name: str) -> tuple[float, float]:
+        """The p-value of a column and the adjusted one; NaN for a column that was not tested."""
+        if name not in self._tested:
+            return math.nan, math.nan
+        i = self._tested.index(name)
+        return float(self.columns.pvalues[i]), float(self.columns.adjusted[i])
+
+    @property
+    def _tested(self) -> tuple[str, ...]:
+        return tuple(label for (label,) in self.columns.labels)
+
+    def distribution(self, name: str) -> Distribution:
+        """The shares of the values of a column in both tables, in bins or by category."""
+        j = [one.name for one in self.effects].index(choice(name, [one.name for one in self.effects], "a column"))
+        first, second = (table.columns[j] for table in self.tables)
+        return Distribution.of(first, second)
+
+    @property
+    def answer(self) -> str:
+        """What came out, in one or two sentences."""
+        changed, tested = self.changed(), len(self.columns)
+        named = ", ".join(changed[:_NAMED]) + (", ..." if len(changed) > _NAMED else "")
+        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {named}."
+        if math.isnan(self.pvalue):
+            return "No p-value was computed, because there are no permutations (n_resamples=0)."
+        if self.reject():
+            first = f"These tables differ (p = {shown_pvalue(self.pvalue)})."
+            alone = "No column is clear by itself: small changes may add up, or columns go together in another way."
+            return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
+        if changed:
+            as_one = f"taken as a whole, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."
+            return f"{columns[:-1]}; {as_one}"
+        return f"No difference was found between these tables (p = {shown_pvalue(self.pvalue)})."
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a column (pandas), most significant first.
+
+        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("mean", "spread",
+        "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; and ``change``, in words.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        changed = self.changed()
+        found = []
+        for one in self.ordered:
+            pvalue, adjusted = self.pvalues_of(one.name)
+            shown = one.told(changed=one.name in changed)
+            first = one.to_dict(shown[0]) if shown else dict.fromkeys(("effect", "level"))
+            found.append(
+                {
+                    "column": one.name,
+                    "type": one.kind,
+                    "pvalue": pvalue,
+                    "adjusted": adjusted,
+                    "reject": one.name in changed,
+                    "effect": first["effect"],
+                    "level": first["level"],
+                    **{key: first.get(key, math.nan) for key in ("estimate", "low", "high")},
+                    "change": one.words(changed=one.name in changed),
+                }
+            )
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row for every effect of every column (pandas), in the order of the table.
+
+        column, effect, level; ``first`` and ``second``, the mean, standard deviation or share in each table;
+        ``estimate``, ``low``, ``high``: the standardised difference of means, the ratio of standard deviations, or the
+        difference of shares.
+        """
+        import pandas as pd
+
+        names = ("column", "effect", "level", "first", "second", "estimate", "low", "high")
+        return pd.DataFrame(self._every_effect(), columns=list(names))
+
+    def _every_effect(self) -> list[dict[str, Any]]:
+        return [one.to_dict(change) for one in self.effects for change in one.changes]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values: the answer, the overall test, ``columns`` (a row each), ``effects`` (a row each)."""
+        overall = {name: value for name, value in self.overall.to_dict().items() if name != "null_distribution"}
+        return {
+            "answer": self.answer,
+            "names": list(self.names),
+            "pvalue": self.pvalue,
+            "alpha": self.alpha,
+            "reject": self.reject(),
+            "changed": list(self.changed()),
+            "n_observations": list(self.overall.n_observations),
+            "confidence": self.confidence,
+            "method": self.columns.method,
+            "only": [list(names) for names in self.only],
+            "columns": self.rows(),
+            "effects": self._every_effect(),
+            "overall": overall,
+            "notes": list(self.notes),
+            "versions": self.overall.versions,
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    def summary(self) -> str:
+        """The answer, the columns most significant first, and notes."""
+        changed, rows = self.changed(), []
+        for one in self.ordered:
+            pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(one.name)]
+            line, *more = one.lines(changed=one.name in changed)
+            rows.append([one.name, one.kind, *pvalues, "yes" if one.name in changed else "", line])
+            rows += [["", "", "", "", "", line] for line in more]
+        sizes = " and ".join(
+            f"{name} ({counted(size, 'row')})"
+            for name, size in zip(self.names, self.overall.n_observations, strict=True)
+        )
+        headers = ["column", "type", "p-value", "adjusted", "changed", f"change, with {self.confidence:.0%} interval"]
+        table = Text(rows, "llrrll", headers=headers, gap="  ", below="-")
+        return "\n".join([f"Comparison of {sizes}", fill(self.answer, 80), table.as_text(), *numbered(self.notes)])
+
+    @property
+    def how(self) -> dict[str, str]:
+        """How it was computed: labels and what stands beside them."""
+        one, count = self.overall, self.columns.null_distributions.shape[0]
+        entropy = self.columns.rng.get("entropy")
+        return {
+            "Rows": " + ".join(map(str, one.n_observations)),
+            "Overall test": f"{one.kind.title}: {getattr(one.estimator, 'label', repr(one.estimator))}",
+            "Permutations": f"{count} ({'all' if self.columns.exact else 'random'})"
+            + (f", {self.columns.restriction}" if self.columns.restriction else "")
+            + ", the same for all columns",
+            "Columns": f"{counted(len(self.columns), 'test')}, adjusted by {self.columns.method}",
+            "Level": f"{self.alpha:g}",
+            "Intervals": f"{self.confidence:.0%} each, not adjusted for their number; means and standard deviations by "
+            "the jackknife (Miller 1968), shares after Newcombe (1998)",
+            "Seed": "-" if entropy is None else str(entropy),
+            "Versions": ", ".join(f"{package} {version}" for package, version in one.versions.items()),
+        }
+
+    def to_html(self, path: str | Path | None = None) -> str:
+        """The whole report as one page of HTML, with its pictures; written to ``path`` if one is given (matplotlib).
+
+        The page is complete in itself: it needs no other file and no network.
+        """
+        from shrinktest.results.report import page
+
+        text = page(self)
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def _repr_html_(self) -> str:
+        from shrinktest.results.report import fragment
+
+        return fragment(self)
+
+    def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
+        """Distributions in both tables of the columns that changed (matplotlib).
+
+        Parameters
+        ----------
+        columns : str or sequence of str, optional
+            Which columns; default those that changed, or all (up to twelve) if none has.
+        figure : Figure, optional
+            Where to draw.
+
+        Returns
+        -------
+        ndarray of Axes
+        """
+        from shrinktest.plots.comparison import plot_comparison
+
+        return plot_comparison(self, columns, figure)

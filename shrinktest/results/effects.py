@@ -1,0 +1,140 @@
+"""Effects: what changed in a column, in words."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
+
+_SHOWN = 3  # effects of a column that are told
+_MORE_THAN_SHOWN = 1000.0  # from where numbers are written without decimals
+
+
+@dataclass(frozen=True)
+class Effects:
+    """How one column differs between two tables.
+
+    Parameters
+    ----------
+    name, kind : str
+        Of the column.
+    changes : tuple of Change
+        In every respect that its kind has.
+    constant : bool
+        Whether it has one value only in both tables, so that nothing was tested.
+    """
+
+    name: str
+    kind: str
+    changes: tuple[Change, ...]
+    constant: bool = False
+
+    @property
+    def leading(self) -> Change | None:
+        """The change that stands out most, in lengths of its interval; None if there is none to speak of."""
+        return max(self.changes, key=lambda change: change.strength, default=None)
+
+    def told(self, *, changed: bool) -> tuple[Change, ...]:
+        """The changes that the words are about: of a column that changed all that are clear, else the leading one."""
+        clear = sorted((one for one in self.changes if one.clear), key=lambda one: -one.strength) if changed else []
+        if not clear and self.leading is not None:
+            return (self.leading,)
+        return tuple(clear[:_SHOWN])
+
+    def lines(self, *, changed: bool) -> tuple[str, ...]:
+        """What changed, a line for each effect; ``changed`` says whether the test of this column rejects."""
+        if self.constant:
+            return ("one value only: not tested",)
+        said = tuple(self.said(change) for change in self.told(changed=changed))
+        if changed and not any(change.clear for change in self.changes):
+            return ("no single effect is clear", *said)
+        return said or ("not estimated",)
+
+    def words(self, *, changed: bool) -> str:
+        """What changed, in one line."""
+        return "; ".join(self.lines(changed=changed))
+
+    def said(self, change: Change) -> str:
+        """One change in words: what it was and is, and the effect with its interval."""
+        first, second = self.value(change, change.first), self.value(change, change.second)
+        what = {MEAN: "mean", SPREAD: "sd", SHARE: change.level, MISSING: "missing"}[change.what]
+        if change.what == MEAN and self.kind == "ordered":
+            what = "mean position"
+        return f"{what} {first} → {second} ({_effect(change)})"
+
+    def value(self, change: Change, number: float) -> str:
+        """A mean, a standard deviation or a share as a person writes it."""
+        if change.what in (SHARE, MISSING):
+            return f"{100.0 * number:.3g}%"
+        if change.what == MEAN and self.kind == "date":
+            return shown_date(number)
+        if change.what == MEAN and self.kind == "time":
+            return f"{int(number):02d}:{int(number * 60.0) % 60:02d}"
+        unit = {"date": " days", "duration": " days", "time": " hours"}.get(self.kind, "")
+        return f"{shown(number)}{unit}"
+
+    def to_dict(self, change: Change) -> dict[str, Any]:
+        """One change as plain values."""
+        return {
+            "column": self.name,
+            "effect": change.what,
+            "level": change.level or None,
+            "first": change.first,
+            "second": change.second,
+            "estimate": change.estimate,
+            "low": change.low,
+            "high": change.high,
+        }
+
+
+def shown(number: float) -> str:
+    """A number as a person writes it: three digits, and no powers of ten for what is no larger than a population.
+
+    Examples
+    --------
+    >>> shown(1234.5), shown(0.12345), shown(-2.0), shown(3e15)
+    ('1,234', '0.123', '-2', '3e+15')
+    """
+    if _MORE_THAN_SHOWN <= abs(number) < 1e12:
+        return f"{number:,.0f}"
+    return f"{number:.3g}"
+
+
+def shown_date(days: float) -> str:
+    """The day that is so many days after the first of 1970."""
+    try:
+        return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=math.floor(days)))
+    except OverflowError:
+        return f"{shown(days)} days after 1970-01-01"
+
+
+def shown_pvalue(pvalue: float) -> str:
+    """A p-value as papers print it.
+
+    Examples
+    --------
+    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05)
+    ('.001', '.042', '.30', '1e-05')
+    """
+    if math.isnan(pvalue):
+        return "not computed"
+    return f"{pvalue:.2f}".removeprefix("0") if pvalue >= 0.1 else f"{pvalue:.2g}".removeprefix("0")
+
+
+def _effect(change: Change) -> str:
+    if math.isnan(change.estimate):
+        return "effect not estimated"
+    if change.what in (SHARE, MISSING):
+        numbers = [f"{100.0 * number:+.1f}" for number in (change.estimate, change.low, change.high)]
+        unit = " points"
+    elif change.what == SPREAD:
+        numbers, unit = [f"{number:.3g}" for number in (change.estimate, change.low, change.high)], ""
+        numbers[0] = f"× {numbers[0]}"
+    else:
+        numbers, unit = [f"{number:+.2f}" for number in (change.estimate, change.low, change.high)], " sd"
+    if math.isnan(change.low):
+        return f"{numbers[0]}{unit}, interval not estimated"
+    return f"{numbers[0]}{unit} [{numbers[1]}, {numbers[2]}]"

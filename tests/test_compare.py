@@ -1,0 +1,257 @@
+"""What changed between two tables: the p-values are those of the tests, and any table that people have is read."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from statsmodels.stats.proportion import confint_proportions_2indep
+
+import naive_comparison as naive
+from shrinktest import AggregateResult, compare, two_sample_test, two_sample_test_columns
+
+FAST = {"n_resamples": 99, "workers": 1}
+
+
+def table(rows, change=0.0, seed=0):
+    """A table of mixed columns, with a few missing values."""
+    rng = np.random.default_rng([seed, rows])
+    income = rng.lognormal(8.0 + change, 0.4, rows)
+    income[rng.random(rows) < 0.1] = np.nan
+    start = pd.Timestamp("2024-03-01")
+    return pd.DataFrame(
+        {
+            "income": income,
+            "age": rng.normal(40.0, 9.0, rows),
+            "region": rng.choice(["north", "south", "east"], rows),
+            "smokes": rng.random(rows) < 0.3,
+            "visit": start + pd.to_timedelta(rng.integers(0, 30, rows), unit="D"),
+        }
+    )
+
+
+A, B = table(40), table(36, 1.0)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return compare(A, B, rng=0, **FAST)
+
+
+# --- p-values -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("policy", ["indicator", "omit"])
+@pytest.mark.parametrize("estimator", ["auto", "kme"])
+def test_pvalues_are_those_of_the_two_tests(policy, estimator):
+    given = {"estimator": estimator, "nan_policy": policy, "rng": 4, **FAST}
+    found = compare(A, B, **given)
+    assert found.pvalue == two_sample_test(A, B, **given).pvalue
+    expected = two_sample_test_columns(A, B, **given)
+    assert found.columns.pvalues.tolist() == expected.pvalues.tolist()
+    assert found.columns.adjusted.tolist() == expected.adjusted.tolist()
+    assert found.columns.labels == expected.labels
+    assert isinstance(found.overall, AggregateResult) == (estimator == "auto")
+
+
+@pytest.mark.parametrize("design", ["blocks", "groups", "paired"])
+def test_designs_are_passed_on(design):
+    a, b = A.iloc[:36], B.reset_index(drop=True)
+    labels = (np.arange(36) // 3, np.arange(36) // 3 + (100 if design == "groups" else 0))
+    given = {design: True if design == "paired" else labels, "rng": 1, **FAST}
+    found = compare(a, b, **given)
+    given |= {"nan_policy": "indicator", "estimator": "auto"}
+    assert found.pvalue == two_sample_test(a, b, **given).pvalue
+    assert found.columns.pvalues.tolist() == two_sample_test_columns(a, b, **given).pvalues.tolist()
+    assert found.where is not None and found.where.outside is None  # a band of free permutations would be wrong
+    assert "simultaneous" not in found.to_html()
+    assert found.overall.restriction and (design == "blocks") == any("blocks" in note for note in found.notes)
+
+
+def test_units_and_seeds_and_generators(result):
+    assert compare(A, B, rng=np.random.default_rng(0), **FAST).pvalue == result.pvalue
+    generator = np.random.default_rng(0)
+    assert compare(A, B, rng=generator, **FAST).to_json() != compare(A, B, rng=generator, **FAST).to_json()
+    numbers = compare(A[["age", "income"]], B[["age", "income"]], scale={"income": "rank"}, rng=0, **FAST)
+    expected = two_sample_test(
+        A[["age", "income"]], B[["age", "income"]], scale={"income": "rank"}, rng=0, estimator="auto",
+        nan_policy="indicator", **FAST,
+    )  # fmt: skip
+    assert numbers.pvalue == expected.pvalue
+
+
+def test_it_finds_what_changed_and_nothing_else(result):
+    assert result.reject() and result.changed() == ("income",)
+    same = compare(A, table(40, seed=9), rng=0, **FAST)
+    assert not same.reject() and same.changed() == ()
+
+
+# --- effects ------------------------------------------------------------------------------------------------
+
+
+def test_effects_are_those_of_slow_computations(result):
+    frame = result.to_frame().fillna({"level": ""}).set_index(["column", "effect", "level"]).sort_index()
+    x, y = A["age"].to_numpy(), B["age"].to_numpy()
+    row = frame.loc[("age", "mean", "")]
+    expected = naive.jackknife(naive.hedges, x, y, range(40), range(40, 76), 0.95)
+    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected)
+    assert row[["first", "second"]].tolist() == pytest.approx([x.mean(), y.mean()])
+    row = frame.loc[("age", "spread", "")]
+    expected = np.exp(naive.jackknife(naive.log_ratio, x, y, range(40), range(40, 76), 0.95))
+    assert row[["estimate", "low", "high"]].tolist() == pytest.approx(expected.tolist())
+    counts = [int((one["region"] == "north").sum()) for one in (B, A)]
+    row = frame.loc[("region", "share", "north")]
+    expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
+    assert [float(row["low"]), float(row["high"])] == pytest.approx(expected)
+    counts = [int(one["income"].isna().sum()) for one in (B, A)]
+    row = frame.loc[("income", "missing", "")]
+    expected = confint_proportions_2indep(counts[0], 36, counts[1], 40, method="newcomb", compare="diff")
+    assert [row["low"], row["high"]] == pytest.approx(expected)
+
+
+def test_confidence_is_that_of_the_intervals():
+    wide, narrow = (compare(A, B, rng=0, confidence=c, **FAST).to_frame() for c in (0.99, 0.8))
+    there = wide["low"].notna()
+    assert there.sum() > 8
+    assert ((wide["high"] - wide["low"])[there] > (narrow["high"] - narrow["low"])[there]).all()
+
+
+def test_pairs_have_shorter_intervals_where_they_go_together():
+    rng = np.random.default_rng(2)
+    a = pd.DataFrame({"x": rng.normal(size=25), "y": rng.normal(size=25)})
+    b = a + 0.2 * rng.normal(size=(25, 2))
+    lengths = [
+        (frame["high"] - frame["low"]).to_numpy()
+        for frame in (compare(a, b, paired=paired, rng=0, **FAST).to_frame() for paired in (True, False))
+    ]
+    assert (lengths[0] < 0.6 * lengths[1]).all()
+
+
+def test_rows_left_out_are_left_out_of_effects_but_missing_values_are_told():
+    found = compare(A, B, nan_policy="omit", rng=0, **FAST)
+    frame = found.to_frame().set_index(["column", "effect"]).sort_index()
+    complete = A.dropna()
+    assert frame.loc[("age", "mean"), "first"] == pytest.approx(complete["age"].mean())
+    assert frame.loc[("income", "missing"), "first"] == pytest.approx(A["income"].isna().mean())
+    assert any("Left out for missing values" in note for note in found.notes)
+
+
+def test_more_missing_values_are_a_change():
+    rng = np.random.default_rng(0)
+    a = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
+    b = pd.DataFrame({"x": rng.normal(size=60), "y": rng.normal(size=60)})
+    b.loc[:29, "x"] = np.nan
+    found = compare(a, b, rng=0, **FAST)
+    assert found.changed() == ("x",)
+    assert found.table.iloc[0][["effect", "estimate"]].tolist() == ["missing", 0.5]
+
+
+# --- tables as people have them -----------------------------------------------------------------------------
+
+
+def test_every_library_gives_the_same(result):
+    expected = result.to_frame()
+    for convert in (pl.from_pandas, pa.Table.from_pandas):
+        found = compare(convert(A), convert(B), rng=0, **FAST)
+        assert found.pvalue == result.pvalue
+        pd.testing.assert_frame_equal(found.to_frame(), expected, check_dtype=False)
+
+
+def test_arrays_are_tables_without_names():
+    rng = np.random.default_rng(0)
+    found = compare(rng.normal(size=(20, 2)), rng.normal(size=(25, 2)), rng=0, **FAST)
+    assert sorted(found.table["column"]) == ["x0", "x1"]
+    assert compare(rng.normal(size=20), rng.normal(size=25), rng=0, **FAST).table["column"].tolist() == ["x0"]
+
+
+def test_columns_of_one_table_only_are_named_and_not_compared(result):
+    found = compare(A.assign(old=1.0), B.assign(new=2.0, other="z"), names=("March", "April"), rng=0, **FAST)
+    assert found.only == (("old",), ("new", "other")) and found.pvalue == result.pvalue
+    assert {"Only in March, not compared: old.", "Only in April, not compared: new, other."} <= set(found.notes)
+
+
+def test_columns_without_variation_or_values_are_not_tested():
+    a, b = (one.assign(one="same", none=np.nan) for one in (A, B))
+    found = compare(a, b, rng=0, **FAST)
+    rows = found.table.set_index("column")
+    for name in ("one", "none"):
+        assert math.isnan(rows.loc[name, "pvalue"]) and not rows.loc[name, "reject"]
+        assert "not tested" in rows.loc[name, "change"]
+    assert len(found.columns) == 5 and found.changed() == ("income",)
+    with pytest.raises(ValueError, match="every column has the same value in every row"):
+        compare(a[["one"]], b[["one"]], rng=0, **FAST)
+
+
+def test_a_column_without_values_in_one_table():
+    found = compare(A.assign(new=np.nan), B.assign(new=range(36)), rng=0, **FAST, column_types={"new": "number"})
+    assert "new" in found.changed()
+    row = found.table.set_index("column").loc["new"]
+    assert row["effect"] == "missing" and row["change"].startswith("missing 100% → 0%")
+
+
+def test_identifiers_are_left_out_unless_asked_for():
+    a, b = (one.assign(id=[f"r{i}-{len(one)}" for i in range(len(one))]) for one in (A, B))
+    found = compare(a, b, rng=0, **FAST)
+    assert "id" not in set(found.table["column"]) and any("'id' is not tested" in note for note in found.notes)
+    numbered = A.assign(row=range(40)), B.assign(row=range(36))
+    assert "row" not in set(compare(*numbered, rng=0, **FAST).table["column"])
+    asked = compare(*numbered, rng=0, column_types={"row": "number"}, **FAST)
+    assert "row" in set(asked.table["column"])
+
+
+def test_a_column_constant_in_one_table_changes():
+    rng = np.random.default_rng(0)
+    found = compare(pd.DataFrame({"x": np.zeros(30), "y": rng.normal(size=30)}),
+                    pd.DataFrame({"x": rng.normal(size=30), "y": rng.normal(size=30)}), rng=0, **FAST)  # fmt: skip
+    spread = found.to_frame().set_index(["column", "effect"]).sort_index().loc[("x", "spread")]
+    assert found.changed() == ("x",) and math.isnan(spread["estimate"]) and spread["first"] == 0.0
+
+
+def test_small_tables_have_effects_without_intervals():
+    a, b = (
+        pd.DataFrame({"x": [1.0, 2.0, 4.0], "g": list("uvu")}),
+        pd.DataFrame({"x": [8.0, 9.0, 7.5], "g": list("vvv")}),
+    )
+    with pytest.warns(UserWarning, match="the test can never reject"):
+        found = compare(a, b, rng=0, workers=1)
+    frame = found.to_frame().set_index(["column", "effect"]).sort_index()
+    assert frame.loc[("x", "mean"), "estimate"] > 0 and math.isnan(frame.loc[("x", "mean"), "low"])
+    assert "interval not estimated" in found.table.set_index("column").loc["x", "change"]
+    assert found.where is None
+
+
+# --- errors -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given, error, message",
+    [
+        ({"names": ("A", "A")}, ValueError, "names must differ"),
+        ({"names": "AB"}, TypeError, r"names must be two texts, such as \('March', 'April'\); got 'AB'"),
+        ({"nan_policy": "propagate"}, ValueError, "nan_policy must be one of 'indicator', 'omit', 'raise'"),
+        ({"nan_policy": "raise"}, ValueError, "^A has .* missing values"),
+        ({"method": "holms"}, ValueError, "method must be one of .* Did you mean 'holm'"),
+        ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1"),
+        ({"alpha": 0}, ValueError, "alpha must lie strictly between 0 and 1"),
+        ({"column_types": {"incme": "number"}}, ValueError, "a column in column_types .* Did you mean 'income'"),
+        ({"paired": True}, ValueError, "as many rows in A as in B, row i of each a pair; found 40, 36"),
+        ({"blocks": [1, 2]}, ValueError, "blocks has 2 labels, and there are 76 rows in A and B"),
+        ({"kernel": "gaussian"}, TypeError, "kernel"),
+    ],
+)
+def test_wrong_input_is_named(given, error, message):
+    with pytest.raises(error, match=message):
+        compare(A, B, **FAST | given)
+
+
+def test_tables_without_a_common_column_or_kind():
+    with pytest.raises(
+        ValueError, match="March and April have no column in common: March has 'age', April has 'years'"
+    ):
+        compare(A[["age"]], B[["age"]].rename(columns={"age": "years"}), names=("March", "April"), **FAST)
+    with pytest.raises(ValueError, match="holds numbers in A and categories in B; convert one"):
+        compare(A[["age"]], pd.DataFrame({"age": ["old", "young"] * 8}), **FAST)
