@@ -16,8 +16,8 @@ from shrinktest.results.base import Result
 from shrinktest.results.effects import Effects, shown_pvalue
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult, plain_json
+from shrinktest.results.text import Report
 from shrinktest.results.text import Table as Text
-from shrinktest.results.text import numbered
 from shrinktest.results.where import Where
 from shrinktest.tables.distribution import Distribution
 from shrinktest.tables.reading import Table
@@ -223,6 +223,9 @@ class ComparisonResult(Result):
 
     def summary(self) -> str:
         """The answer, the columns most significant first, and notes."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
         changed, rows = self.changed(), []
         for one in self.ordered:
             pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(one.name)]
@@ -234,8 +237,8 @@ class ComparisonResult(Result):
             for name, size in zip(self.names, self.overall.n_observations, strict=True)
         )
         headers = ["column", "type", "p-value", "adjusted", "changed", f"change, with {self.confidence:.0%} interval"]
-        table = Text(rows, "llrrll", headers=headers, gap="  ", below="-")
-        return "\n".join([f"Comparison of {sizes}", fill(self.answer, 80), table.as_text(), *numbered(self.notes)])
+        lines = [f"Comparison of {sizes}", fill(self.answer, 80)]
+        return Report(lines, Text(rows, "llrrll", headers=headers, gap="  ", below="-"), self.notes)
 
     @property
     def how(self) -> dict[str, str]:
@@ -267,11 +270,6 @@ class ComparisonResult(Result):
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
-
-    def _repr_html_(self) -> str:
-        from shrinktest.results.report import fragment
-
-        return fragment(self)
 
     def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:
         """Distributions in both tables of the columns that changed (matplotlib).

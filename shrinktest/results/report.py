@@ -39,13 +39,6 @@ def page(result: ComparisonResult) -> str:
     )
 
 
-def fragment(result: ComparisonResult) -> str:
-    """The answer and the table of columns, for a notebook; nothing in it changes the rest of the page."""
-    notes = "".join(f"<li>{escape(note)}</li>" for note in result.notes)
-    listed = f"<ol>{notes}</ol>" if notes else ""
-    return f"<div><p><strong>{escape(result.answer)}</strong></p>{table(result)}{listed}</div>"
-
-
 def table(result: ComparisonResult) -> str:
     """The columns, most significant first."""
     headers = ("Column", "Changed", f"How, with {result.confidence:.0%} interval", "p, adjusted", "p")

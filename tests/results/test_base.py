@@ -19,6 +19,7 @@ from shrinktest import (
     SKMSE,
     Precomputed,
     calibrate,
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -37,6 +38,7 @@ RNG = np.random.default_rng(7)
 X, Y = RNG.normal(size=(14, 2)), RNG.normal((0.8, 0.0), size=(11, 2))
 PAIR = X[:, 0] ** 2 + 0.2 * RNG.normal(size=14)
 TABLE = pd.DataFrame({"weight": np.concatenate([X, Y])[:, 0], "colour": list("abcde") * 5})
+DAYS = TABLE.assign(day=pd.date_range("2024-03-01", periods=25).where(np.arange(25) % 5 > 0))
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 STUDY = {"n_trials": 10, "workers": 1}
 PERMUTED = {"n_resamples": 39, "progress": False}
@@ -63,6 +65,7 @@ MADE = {
     "combined, by coordinates": lambda: two_sample_test(X, Y, estimator="auto", gram="factor", **FEW),
     "columns": lambda: two_sample_test_columns(X, Y, **FEW),
     "matrix": lambda: independence_matrix(X, PAIR, estimator=["kme", SKMSE(alpha=0.3)], method="holm", **FEW),
+    "comparison": lambda: compare(DAYS[:14], DAYS[14:], names=("<i>", "B"), **FEW),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
     "calibration": lambda: calibrate(t_test, X, Y, **STUDY),
     "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
@@ -85,7 +88,14 @@ def test_every_class_of_results_is_tested_here():
 
     ours = {kind for kind in below(Result) - {Result} if kind.__module__.startswith("shrinktest.")}
     names = {"TestResult", "TwoSampleResult", "AggregateResult", "MultipleTestsResult", "WitnessBand"}
-    names |= {"CalibrationResult", "PowerStudyResult", "SampleSizeResult", "RiskStudyResult", "LossPath"}
+    names |= {
+        "CalibrationResult",
+        "PowerStudyResult",
+        "SampleSizeResult",
+        "RiskStudyResult",
+        "LossPath",
+        "ComparisonResult",
+    }
     assert {kind.__name__ for kind in ours} == names == made
 
 
