@@ -108,7 +108,7 @@ def compare(
 
     Effects describe what the tests do not say.  Numbers, dates and times: Hedges' standardised difference of means and
     the ratio of standard deviations, with jackknife intervals, which assume no distribution; categories, and True and
-    False: the change of every share, and of missing values, with Newcombe's intervals (:mod:`shrinktest.tables`).
+    False: the change of every share, and of missing values, with Newcombe's intervals.
     With fewer than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted
     for their number: the tests say whether a column changed, the effects by how much.
 
