@@ -207,7 +207,7 @@ def test_level_in_simulation(form):
 
 def test_auto_is_fixed():
     near, wide, ranks = Gaussian("neighbours"), Gaussian("2 * median"), Rescaled(Energy(), "rank")
-    fine, fast = Whitened(Gaussian("0.5 * median"), 0.01), Whitened(Energy(), 0.001)
+    fine, fast, wider = Whitened(Gaussian("median / 2"), 0.03), Whitened(Energy(), 0.001), Gaussian("4 * median")
     samples_ = [
         Member("kme", Gaussian(), weight=8),
         Member("kme", Rescaled(Gaussian(), "rank"), weight=3),
@@ -225,9 +225,16 @@ def test_auto_is_fixed():
         Member("kme", Whitened(Gaussian("median / 2"), 0.1)),
         Member("kme", Whitened(Laplacian(), 0.1)),
     ]
-    curves = [Member("kme", kernels) for kernels in ((fine, wide), (wide, fine), (fast, ranks), (ranks, fast))]
+    pairs = [
+        Member("kme", Energy(), weight=7),
+        Member("kme", wider, weight=6),
+        Member("kme", Whitened(Gaussian(), 0.1), weight=5),
+        Member("kme", ranks, weight=2),
+        Member("kme", Whitened(Laplacian(), 0.1)),
+        *(Member("kme", kernels) for kernels in ((fine, wider), (wider, fine), (fast, ranks), (ranks, fast))),
+    ]
     expected = {
-        "two-sample": samples_, "k-sample": samples_, "independence": variables + curves,
+        "two-sample": samples_, "k-sample": samples_, "independence": pairs,
         "joint-independence": variables,
     }  # fmt: skip
     for name, members in expected.items():
