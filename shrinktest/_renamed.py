@@ -1,4 +1,4 @@
-"""Names that have changed: for one version the old ones do what the new ones do, and a warning says which these are."""
+"""Names that have changed, and names that others use: a warning or an error says what something is called here."""
 
 from __future__ import annotations
 
@@ -11,13 +11,33 @@ from shrinktest._warn import warn_user
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+#: What arguments are called in other packages.
+_ELSEWHERE = {
+    **dict.fromkeys(("seed", "random_state", "random_seed"), "rng"),
+    **dict.fromkeys(("n_permutations", "n_perms", "num_permutations", "permutation_count", "reps", "B"), "n_resamples"),
+    **dict.fromkeys(("n_jobs", "n_workers", "num_workers", "threads"), "workers"),
+    **dict.fromkeys(("significance_level", "level"), "alpha"),
+    **dict.fromkeys(("verbose",), "progress"),
+}
+
 
 def renamed(**names: str) -> Callable[[Function], Function]:
-    """A decorator for functions whose keyword arguments have changed their names: ``@renamed(old="new")``."""
+    """A decorator for functions whose keyword arguments have changed their names: ``@renamed(old="new")``.
+
+    For one version the old ones do what the new ones do.  What other packages call an argument is an error that names
+    it as it is called here.
+    """
 
     def decorate(function: Function) -> Function:
+        from inspect import signature
+
+        known = signature(function).parameters
+
         @wraps(function)
         def called(*values: Any, **given: Any) -> Any:
+            for name in given:
+                if name not in known and _ELSEWHERE.get(name) in known:
+                    raise TypeError(f"{function.__name__} has no argument {name}=; it is {_ELSEWHERE[name]}= here")
             return function(*values, **by_new_names(given, names, function.__name__))
 
         return called  # type: ignore[return-value]  # it is called as the function is

@@ -160,6 +160,27 @@ def listed(names: Iterable[str]) -> str:
     return ", ".join(repr(name) for name in names)
 
 
+# --- functions ----------------------------------------------------------------------------------------------
+
+
+def takes(function: Any, arguments: tuple[str, ...], said: str) -> None:
+    """Raise TypeError for a function that cannot be called with these arguments; ``said`` is what it must be."""
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some functions written in C nobody knows
+        return
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        name = getattr(function, "__name__", repr(function))
+        many = counted(len(arguments), "argument")
+        raise TypeError(
+            f"{said}, and is called with {many}, ({', '.join(arguments)}); found {name}{signature}"
+        ) from None
+
+
 # --- random numbers -----------------------------------------------------------------------------------------
 
 

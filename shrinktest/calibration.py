@@ -12,7 +12,8 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
-from shrinktest._validate import as_rng, choice, count, level
+from shrinktest._renamed import renamed
+from shrinktest._validate import as_rng, choice, count, level, takes
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.arguments import several
 from shrinktest.power.store import Row
@@ -22,7 +23,7 @@ from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 from shrinktest.tables.reading import is_table
-from shrinktest.tables.rows import stacked, taken
+from shrinktest.tables.rows import categories, stacked, taken
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,6 +151,7 @@ class CalibrationResult(Result):
         return plot_calibration(self, ax)
 
 
+@renamed()
 def calibrate(
     test: Callable[[Any, Any], Any],
     X: Any,
@@ -236,6 +238,7 @@ def calibrate(
     """
     if not callable(test):
         raise TypeError(f"test must be a function (X, Y) -> p-value; found {test!r}")
+    takes(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     choice(kind, KINDS, "kind")
     trials = count(n_trials, "n_trials", minimum=1)
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
@@ -349,10 +352,10 @@ def _read(
         )
     found: Samples | Variables
     if kind == TWO_SAMPLE.name:
-        found = samples = read_samples((X, Y), XY, nan_policy, **told)
+        found = samples = read_samples((X, Y), XY, nan_policy, column_types=categories((X, Y)), **told)
         sizes = samples.sizes
     else:
-        found = read_variables((X, Y), XY, nan_policy, **told)
+        found = read_variables((X, Y), XY, nan_policy, column_types=categories((X, Y)), **told)
         sizes = (len(found.values[0]),)
     restriction = found.restriction
     if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:

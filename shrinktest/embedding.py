@@ -99,11 +99,13 @@ class MeanEmbedding:
 
     def embedding(self, x: object) -> np.ndarray:
         """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
-        from shrinktest._validate import as_points
+        from shrinktest._validate import as_points, counted
 
         at = as_points(x, "x").values
         if at.shape[1] != self.points.shape[1]:
-            raise ValueError(f"x has {at.shape[1]} columns, the embedding's points have {self.points.shape[1]}")
+            raise ValueError(
+                f"x has {counted(at.shape[1], 'column')}, the embedding's points have {self.points.shape[1]}"
+            )
         kernel = self.kernel
         if self.smoothing is not None:
             kernel = kernel.smoothed(np.asarray(self.smoothing), self.points.shape[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._renamed import renamed
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
@@ -11,6 +12,7 @@ from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
 
+@renamed()
 def joint_independence_test(
     *variables: Any,
     estimator: Any = "kme",

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import as_rng, level, resamples, rng_provenance
+from shrinktest._renamed import renamed
+from shrinktest._validate import as_rng, level, resamples, rng_provenance, takes
 from shrinktest.nulls.permutation import null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
@@ -16,6 +17,7 @@ from shrinktest.results.conclude import conclude
 from shrinktest.results.result import TestResult
 
 
+@renamed()
 def permutation_test(
     statistic: Callable[[np.ndarray], Any],
     permutations: Any,
@@ -95,6 +97,8 @@ def permutation_test(
     """
     if not callable(statistic):
         raise TypeError(f"statistic must be a function from a permutation to a number; got {statistic!r}")
+    what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
+    takes(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
     alpha = level(alpha)
     threads, count = n_workers(workers), resamples(n_resamples)
     rule = as_stopping(stopping, alpha)

@@ -24,7 +24,18 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 #: The rooms of the package, from the ground up: a module imports from its own layer and from those below.
 LAYERS = [
-    ("_version", "_warn", "_renamed", "_validate", "_labels", "_machine", "_compiled", "_threads", "plots"),
+    (
+        "_version",
+        "_warn",
+        "_progress",
+        "_renamed",
+        "_validate",
+        "_labels",
+        "_machine",
+        "_compiled",
+        "_threads",
+        "plots",
+    ),
     ("units", "tables"),
     ("kernels",),
     ("embedding", "estimators"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import Array, choice, count, positive
+from shrinktest._validate import Array, choice, count, counted, positive
+from shrinktest._warn import warn_user
 from shrinktest.applications._matching import Matching, kmeans_start
 from shrinktest.applications._mixtures import mixture_means
 from shrinktest.applications._sklearn import DensityMixin, OnPoints, check_is_fitted, generator
@@ -128,7 +128,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         points = self._read_fit(X)
         distinct = len(np.unique(points, axis=0))
         if k > distinct:
-            found = f"{len(points)} rows" + (f", {distinct} of them different" if distinct < len(points) else "")
+            found = counted(len(points), "row") + (f", {distinct} of them different" if distinct < len(points) else "")
             raise ValueError(f"n_components={k} is more than the data can carry: X has {found}")
         if distinct == 1:
             raise ValueError("X: all rows are equal, so there is no density to estimate")
@@ -145,7 +145,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         if not self.converged_:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn(f"stopped after max_iter={steps} iterations; raise it", ConvergenceWarning, stacklevel=2)
+            warn_user(f"stopped after max_iter={steps} iterations; raise it", ConvergenceWarning)
         return self
 
     def score_samples(self, X: Any) -> Array:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, Columns, choice, complete_points, positive
+from shrinktest._validate import Array, Columns, choice, complete_points, counted, positive
 from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
@@ -126,8 +126,8 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         points = _read(samples, self._columns)[0]
         if points[0].shape[1] != self.n_features_in_:
             raise ValueError(
-                f"the samples have {points[0].shape[1]} columns, those that {type(self).__name__} was fitted on "
-                f"{self.n_features_in_}; pass the same variables"
+                f"the samples have {counted(points[0].shape[1], 'column')}, those that {type(self).__name__} was "
+                f"fitted on {self.n_features_in_}; pass the same variables"
             )
         estimator = as_estimator(self.estimator)
         embeddings = [estimator.embed(rows, self.kernel_) for rows in points]
@@ -235,7 +235,7 @@ def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
         columns = names if columns is None else columns
         if points and values.shape[1] != points[0].shape[1]:
             raise ValueError(
-                f"samples[{i}] has {values.shape[1]} columns, samples[0] has {points[0].shape[1]}; "
+                f"samples[{i}] has {counted(values.shape[1], 'column')}, samples[0] has {points[0].shape[1]}; "
                 "all samples must hold the same variables, one per column"
             )
         if names is not None and columns is not None and names != columns:

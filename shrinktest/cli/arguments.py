@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection
 from functools import partial
+from typing import Any
 
 #: Arguments of the library and the options that give them; of several, the first that a command has.
 OPTIONS = {
@@ -15,6 +17,7 @@ OPTIONS = {
     "bandwidth_y": ("--bandwidth-y", "--bandwidth"),
     "bandwidths": ("--bandwidth",),
     "blocks": ("--blocks",),
+    "column_types": ("--types",),
     "comparison": ("--comparison",),
     "confidence": ("--confidence",),
     "coordinates": ("--coordinates",),
@@ -50,8 +53,22 @@ OPTIONS = {
     "weights": ("--weights",),
     "workers": ("--workers",),
 }
+
+
+def _type_of(found: re.Match[str]) -> str:
+    """What says how a column is to be read."""
+    return f"--types {shlex.quote((found[1] or found[2]) + (f'={found[3]}' if found[3] else ''))}"
+
+
 #: What is said of Python only, and how it is said here.
-_PHRASES = (
+_PHRASES: tuple[tuple[str, Any], ...] = (
+    (r"(?<!')\bcolumn_types\[(?:'([^']*)'|\"([^\"]*)\")\](?:='(\w+)')?", _type_of),
+    (r"\bcolumn_types=\{(?:'([^']*)'|\"([^\"]*)\"): '(\w+)'\}", _type_of),
+    (r"column_types=\{(?:'([^']*)'|\"([^\"]*)\"): \[\.\.\.\]\}", r"--types '\1\2=first<second<...'"),
+    (r"as a list$", "such as --types 'size=S<M<L'"),
+    (r", turn the text into numbers \(transform=\)", ""),
+    (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
+    (r"scale=None\b", "scale='none'"),
     (r"^X: (.*?)\bbandwidth(?==| has| must)", r"X: \1bandwidth_x"),  # each variable has an option
     (r"^Y: (.*?)\bbandwidth(?==| has| must)", r"Y: \1bandwidth_y"),
     (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 import traceback
 from collections.abc import Callable
@@ -12,14 +13,28 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from shrinktest import calibrate, independence_test, two_sample_test
 from shrinktest._validate import level
-from shrinktest.cli.input import apart, data_columns, labels_in, labels_of, read_samples, read_table
-from shrinktest.cli.options import DEFAULTS, add_kernels, add_restrictions, add_test_options, arguments, refuse
+from shrinktest.cli.input import (
+    Data,
+    apart,
+    labels_in,
+    labels_of,
+    read_samples,
+    read_table,
+    sample_columns,
+    samples_from,
+    types_of,
+    variables_from,
+)
+from shrinktest.cli.options import COLUMNS, DEFAULTS, add_kernels, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import report
-from shrinktest.cli.values import bandwidth
+from shrinktest.cli.values import bandwidth, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+from shrinktest.tables.reading import Table
 
 #: Each kind of test that can be calibrated, and the test of this package.
 _TESTS: dict[str, Callable[..., Any]] = {TWO_SAMPLE.name: two_sample_test, INDEPENDENCE.name: independence_test}
@@ -36,11 +51,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample, or the pairs; - is standard input")
     add("second", metavar="B.csv", nargs="?", help="the second sample")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name), where there are two files")
     for variable in "xy":
         add(f"--{variable}", metavar="NAMES", help=f"columns of the variable {variable}, where there is one file")
     what = "a function (X, Y) -> p-value, such as mine:pipeline (default: the test of this package with --estimator)"
     add("--test", metavar="MODULE:FUNCTION", help=what)
-    add("--trials", metavar="N", type=int, default=1000, help="relabelled data sets (default: 1000)")
+    add("--trials", metavar="N", type=whole, default=1000, help="relabelled data sets (default: 1000)")
     add_restrictions(command, *_TESTS)
     add_kernels(command)
 
@@ -55,16 +71,16 @@ def run(args: argparse.Namespace) -> int:
         if name not in KINDS[kind].restrictions:
             taken = ", ".join(f"--{known}" for known in KINDS[kind].restrictions)
             raise ValueError(f"--{name} is not for a test of the kind {kind}, which takes {taken}; leave it out")
-    flat = [values[:, 0] if values.shape[1] == 1 and args.test is not None else values for values in data]
+    tables: Any = data.tested if args.test is None else [_numbers(table) for table in data.tested]
     try:
         found = calibrate(
-            _pipeline(args, kind, told),
-            *flat,
+            _pipeline(args, kind, told, data.column_types),
+            *tables,
             kind=kind,
             **told,
             n_trials=args.trials,
             alphas=sorted({0.01, 0.05, 0.1, level(args.alpha)}),
-            nan_policy=args.nan_policy,
+            nan_policy="propagate" if args.nan_policy == "indicator" else args.nan_policy,
             rng=0 if args.seed is None else args.seed,
             workers=args.workers,
             progress=args.progress,
@@ -74,28 +90,44 @@ def run(args: argparse.Namespace) -> int:
     return report(args, found, found.anti_conservative)
 
 
-def _variables(args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _numbers(table: Table) -> Any:
+    """What a function of the user's gets: an array of numbers, of one dimension for one column."""
+    for column in table.columns:
+        if column.kind != "number":
+            raise ValueError(
+                f"a --test of one's own gets numbers, and column {column.name!r} holds {column.kind} values; leave it "
+                f"out with --types {shlex.quote(f'{column.name}=drop')}"
+            )
+    values = np.column_stack([column.values for column in table.columns])
+    return values[:, 0] if values.shape[1] == 1 else values
+
+
+def _variables(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     """Two variables in one file, and their labels."""
-    table, labels = read_table(args.first, args.header), labels_of(args)
+    table, labels = read_table(args.first, args), labels_of(args)
     if args.x is None or args.y is None:
         raise ValueError("with one file, say which columns are the two variables with --x and --y")
+    if args.columns is not None:
+        raise ValueError("--columns are those of two samples in two files; one file has --x and --y")
     x, y = map(table.select, (args.x, args.y))
     apart(labels, [*x, *y], "--x or --y")
-    data = [table.numbers(names, args.nan_policy) for names in (x, y)]
+    data = variables_from(table, (x, y), types_of(args, [table]), args)
     return data, {name: table.labels(column) for name, column in labels.items()}
 
 
-def _samples(args: argparse.Namespace) -> tuple[list[Any], dict[str, Any]]:
+def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     """Two samples in two files, and their labels."""
     if args.x is not None or args.y is not None:
         raise ValueError("--x and --y are for two variables in one file; two files are two samples")
-    tables, labels = read_samples([args.first, args.second], args.header, "two samples"), labels_of(args)
-    names = data_columns(tables, None, labels)
-    data = [table.numbers(names, args.nan_policy) for table in tables]
-    return data, labels_in(tables, labels)
+    files, labels = read_samples([args.first, args.second], args, "two samples"), labels_of(args)
+    types = types_of(args, files)
+    names = sample_columns(files, args.columns, labels, types)
+    return samples_from(files, names, types, args), labels_in(files, labels)
 
 
-def _pipeline(args: argparse.Namespace, kind: str, told: dict[str, Any]) -> Callable[[Any, Any], Any]:
+def _pipeline(
+    args: argparse.Namespace, kind: str, told: dict[str, Any], types: dict[str, Any]
+) -> Callable[[Any, Any], Any]:
     """The test that is calibrated: a function of the user's, or one of this package."""
     if args.test is not None:
         if not all(args.test.partition(":")):
@@ -105,7 +137,8 @@ def _pipeline(args: argparse.Namespace, kind: str, told: dict[str, Any]) -> Call
     kernels = dict.fromkeys(KINDS[kind].kernels, args.kernel)
     bandwidths = dict.fromkeys(KINDS[kind].bandwidths, bandwidth(args.bandwidth))
     given = arguments(args, "rng", "workers", "progress", "nan_policy")
-    return partial(_TESTS[kind], **kernels, **bandwidths, **given, workers=1, rng=0, **told)
+    given["nan_policy"] = "indicator" if args.nan_policy == "indicator" else "raise"
+    return partial(_TESTS[kind], **kernels, **bandwidths, **given, column_types=types, workers=1, rng=0, **told)
 
 
 def _imported(typed: str) -> _Users:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from shrinktest import two_sample_test_columns
-from shrinktest.cli.input import data_columns, frame, labels_in, labels_of, read_samples
+from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
     add_kernel,
@@ -37,19 +37,20 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test in which columns two samples differ; the exit code."""
     refuse(args, ("stopping",), "columns")
-    tables = read_samples([args.first, args.second], args.header, "two samples")
-    labels = labels_of(args)
-    names = data_columns(tables, args.columns, labels)
+    files = read_samples([args.first, args.second], args, "two samples")
+    labels, types = labels_of(args), types_of(args, files)
+    names = sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
-    x, y = (frame(table, names, args.nan_policy) for table in tables)
+    data = samples_from(files, names, types, args)
     result = two_sample_test_columns(
-        x,
-        y,
+        data.tables[0],
+        data.tables[1],
+        column_types=data.column_types,
         method=args.method,
         kernel=args.kernel,
         bandwidth=one_bandwidth(args),
         paired=args.paired,
-        **labels_in(tables, labels),
+        **labels_in(files, labels),
         **arguments(args, "stopping"),
     )
     return report(args, result, bool(result.reject().any()))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Collection
 from importlib import import_module
+from typing import NoReturn
 
+from shrinktest._validate import choice
 from shrinktest._version import __version__
-from shrinktest.cli.exits import EXIT_CODES
+from shrinktest.cli.exits import EXIT_CODES, WRONG
 
 #: Every command and what its help says in one line.  The module of the same name (``two_sample`` for ``two-sample``)
 #: has its description and options, ``add_options(command)``, and what it does, ``run(args)``.
@@ -26,6 +29,22 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line, in the words of the others."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong in one line and exit."""
+        named = re.sub(r"^argument (?:(\S+)/)?(\S+): ", r"\2: ", message)
+        named = re.sub(r"^(\S+): (must|invalid)", r"\1 \2", named)
+        if found := re.fullmatch(r"(\S+) invalid choice: (\S+) \(.*?choose from (.*)\)", named):
+            known = [name.strip("' ") for name in found[3].split(",")]
+            try:
+                choice(found[2].strip("'"), known, found[1])
+            except ValueError as error:
+                named = str(error)
+        self.exit(WRONG, f"shrinktest: error: {' '.join(named.split())}; see {self.prog} --help\n")
+
+
 def parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """The parser of ``shrinktest``; ``args.run(args)`` runs the command.
 
@@ -35,7 +54,7 @@ def parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
         What was typed.  Only the commands among these words have their options, so that the modules of the others,
         and what they import, are not loaded; default all.
     """
-    program = argparse.ArgumentParser(
+    program = _Parser(
         prog="shrinktest",
         description="Kernel two-sample and independence tests with pluggable mean estimators.",
         epilog=EXIT_CODES,

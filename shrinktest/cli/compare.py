@@ -8,8 +8,9 @@ from pathlib import Path
 
 from shrinktest import ComparisonResult, compare
 from shrinktest.cli.exits import RAN, REJECTS
-from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples, typed
+from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in
 from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
+from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import TWO_SAMPLE
 
@@ -30,9 +31,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         exits="exit with 1 when the tables differ",
         estimator="auto",
         missing="indicator (default: that they are missing counts), omit their rows, or raise",
-        units="sd",
     )
-    add("--confidence", metavar="SHARE", type=float, default=0.95, help="of the intervals of effects (default: 0.95)")
+    add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the intervals of effects (default: 0.95)")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_method(command)
     add_restrictions(command, TWO_SAMPLE.name)
@@ -41,24 +41,25 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say what changed between two tables; the exit code."""
     refuse(args, _REFUSED, "compare")
-    tables = read_samples([args.first, args.second], args.header, "two tables")
-    labels = labels_of(args)
-    wanted = None if args.columns is None else data_columns(tables, args.columns, labels)
+    files = read_samples([args.first, args.second], args, "two tables")
+    labels, types = labels_of(args), types_of(args, files)
+    wanted = None if args.columns is None else sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
     _check_page(args.html)
-    first, second = (
-        typed(table, wanted or [name for name in table.names if name not in labels.values()]) for table in tables
-    )
+    # without --columns each has its own, for the report says what only one of them has
+    names = [wanted or variables_in(file, labels, types) for file in files]
+    first, second = (file.columns(columns, types) for file, columns in zip(files, names, strict=True))
     given = arguments(args, *_REFUSED)
     result = compare(
         first,
         second,
+        column_types={name: kind for name, kind in types.items() if any(name in columns for columns in names)},
         names=_names([args.first, args.second]),
         method=args.method,
         confidence=args.confidence,
         paired=args.paired,
-        **labels_in(tables, labels),
-        **given | ({"scale": "auto"} if args.scale is None else {}),
+        **labels_in(files, labels),
+        **given,
     )
     print(result.to_json() if args.json else result.summary())
     if args.plot is not None:

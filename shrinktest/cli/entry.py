@@ -7,6 +7,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 from shrinktest.cli.arguments import OfParameter, as_typed
@@ -36,19 +37,31 @@ def main(argv: Sequence[str] | None = None) -> int:
     shrinktest ...
     0
     """
-    words = sys.argv[1:] if argv is None else argv
+    words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
     try:
         try:
-            args = parser(words).parse_args(words)
+            args, unknown = parser(words).parse_known_args(words)
         except SystemExit as stop:  # argparse has printed the help, or what is wrong
             return int(stop.code or 0)
-        return _run(args, words)
+        return _unknown(args, unknown[0]) if unknown else _run(args, words)
     except KeyboardInterrupt:
-        return _complain("interrupted", INTERRUPTED)
+        store = getattr(args, "store", None)
+        kept = "" if store is None else f"; the trials so far are in {store}, and the same command goes on from there"
+        return _complain(f"interrupted{kept}", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone (`| head`); the interpreter must not fail again on its last flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return UNREAD
+
+
+def _unknown(args: argparse.Namespace, word: str) -> int:
+    """Say that a command has no such option, and which one may be meant; the exit code."""
+    options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
+    option = word.partition("=")[0]
+    near = [known for known in options if known.startswith(option)] or get_close_matches(option, options, n=1)
+    meant = f" Did you mean {near[0]}?" if near and word.startswith("--") else ""
+    what = "no option" if word.startswith("-") else "no use for"
+    return _complain(f"error: {args.command} has {what} {option}.{meant} See shrinktest {args.command} --help", WRONG)
 
 
 def _run(args: argparse.Namespace, words: Sequence[str]) -> int:

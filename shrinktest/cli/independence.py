@@ -6,7 +6,16 @@ import argparse
 from typing import Any
 
 from shrinktest import independence_test
-from shrinktest.cli.input import PACKAGED, apart, different, labels_of, read_table
+from shrinktest.cli.input import (
+    PACKAGED,
+    apart,
+    different,
+    labels_of,
+    read_table,
+    types_of,
+    variables_from,
+    variables_in,
+)
 from shrinktest.cli.options import add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
@@ -32,9 +41,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Test whether two variables are independent; the exit code."""
-    table = read_table(args.data, args.header)
-    labels = labels_of(args)
-    variables = [name for name in table.names if name not in labels.values()]
+    table = read_table(args.data, args)
+    labels, types = labels_of(args), types_of(args, [table])
+    variables = variables_in(table, labels, types)
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
         raise ValueError(
             f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
@@ -44,9 +53,11 @@ def run(args: argparse.Namespace) -> int:
     apart(labels, [*x, *y], "--x or --y")
     check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
+    data = variables_from(table, (x, y), types, args)
     result = independence_test(
-        table.numbers(x, args.nan_policy),
-        table.numbers(y, args.nan_policy),
+        data.tables[0],
+        data.tables[1],
+        column_types=data.column_types,
         kernel_x=args.kernel_x,
         kernel_y=args.kernel_y,
         bandwidth_x=bandwidth(args.bandwidth_x),

@@ -4,37 +4,52 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shrinktest.cli.table import Table, matched_columns, parse_table
+from shrinktest._validate import choice
+from shrinktest.cli.table import TextTable, matched_columns, parse_table
+from shrinktest.tables.column import DROP
+from shrinktest.tables.pooled import PooledTable
+from shrinktest.tables.reading import Table
 
 #: Data sets that stand for themselves where a file is expected.
 PACKAGED = ("eckerle4",)
 
 
-def read_table(path: str, header: str) -> Table:
+def read_table(path: str, args: argparse.Namespace) -> TextTable:
     """The table in a file, on standard input (-), or of a packaged data set."""
     if path in PACKAGED:
         from importlib import resources
 
         text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
-    elif path == "-":
+        return parse_table(text, path)
+    if path == "-":
         path, text = "standard input", sys.stdin.read()
     else:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
-    return parse_table(text, path, header)
+    return parse_table(text, path, args.header, decimal=args.decimal, comment=args.comment)
 
 
-def read_samples(paths: Sequence[str], header: str, what: str) -> list[Table]:
+def read_samples(paths: Sequence[str], args: argparse.Namespace, what: str) -> list[TextTable]:
     """The tables of several samples, one of which may be on standard input."""
     if list(paths).count("-") > 1:
         raise ValueError(f"standard input (-) can be only one of the {what}")
-    return [read_table(path, header) for path in paths]
+    return [read_table(path, args) for path in paths]
+
+
+def names_of(tables: Sequence[TextTable]) -> tuple[str, ...]:
+    """What results call samples: their files without folders, where that tells them apart."""
+    short = tuple(Path(table.source).name for table in tables)
+    return short if len(set(short)) == len(short) else tuple(table.source for table in tables)
+
+
+# --- which columns ------------------------------------------------------------------------------------------
 
 
 def labels_of(args: argparse.Namespace) -> dict[str, str]:
@@ -42,7 +57,7 @@ def labels_of(args: argparse.Namespace) -> dict[str, str]:
     return {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
 
 
-def labels_in(tables: Sequence[Table], labels: dict[str, str]) -> dict[str, Any]:
+def labels_in(tables: Sequence[TextTable], labels: dict[str, str]) -> dict[str, Any]:
     """The labels of samples, for each argument of the test those in every table."""
     return {name: tuple(table.labels(column) for table in tables) for name, column in labels.items()}
 
@@ -54,28 +69,106 @@ def apart(labels: dict[str, str], names: list[str], option: str) -> None:
             raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
 
 
-def data_columns(tables: Sequence[Table], wanted: str | None, labels: dict[str, str]) -> list[str]:
-    """The columns of samples that are tested: those named by ``--columns``, or all but the labels."""
-    if wanted is None:
-        return [name for name in matched_columns(tables) if name not in labels.values()]
-    names = tables[0].select(wanted)
-    apart(labels, names, "--columns")
-    return names
-
-
 def different(x: list[str], y: list[str]) -> None:
     """Raise where a column is in both of two variables."""
     for name in set(x) & set(y):
         raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
 
 
-def frame(table: Table, names: list[str], nan_policy: str) -> Any:
-    """Columns as a DataFrame, whose names the result keeps."""
-    import pandas as pd
+def sample_columns(
+    tables: Sequence[TextTable], wanted: str | None, labels: dict[str, str], types: Mapping[str, Any]
+) -> list[str]:
+    """The columns of samples that are tested: those named by ``--columns``, or all but the labels and the dropped."""
+    if wanted is None:
+        return matched_columns(tables, [*labels.values(), *dropped(types)])
+    names = tables[0].select(wanted)
+    apart(labels, names, "--columns")
+    return [name for name in names if name not in dropped(types)]
 
-    return pd.DataFrame(table.numbers(names, nan_policy), columns=names)
+
+def variables_in(table: TextTable, labels: dict[str, str], types: Mapping[str, Any]) -> list[str]:
+    """The columns of a table but for the labels and those that are dropped."""
+    return [name for name in table.names if name not in (*labels.values(), *dropped(types))]
 
 
-def typed(table: Table, names: list[str]) -> Any:
-    """Columns as a table that keeps their names, and what they hold; missing cells are missing values."""
-    return frame(table, names, "propagate")
+def dropped(types: Mapping[str, Any]) -> list[str]:
+    """The columns that ``--types`` leaves out."""
+    return [name for name, kind in types.items() if kind == DROP]
+
+
+# --- what is in them ----------------------------------------------------------------------------------------
+
+
+def types_of(args: argparse.Namespace, tables: Sequence[TextTable]) -> dict[str, Any]:
+    """What ``--types`` says of the columns.
+
+    Raises
+    ------
+    ValueError
+        For columns that no table has.
+    """
+    types: dict[str, Any] = dict(args.types or {})
+    known = list(dict.fromkeys(name for table in tables for name in table.names))
+    for name in types:
+        choice(name, known, "a column in --types")
+    return types
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What a test is given.
+
+    Parameters
+    ----------
+    tables : tuple of Table
+        Of samples or variables.
+    column_types : dict
+        How their columns are to be read.
+    tested : tuple of Table
+        The same without columns that identify rows.
+    """
+
+    tables: tuple[Table, ...]
+    column_types: dict[str, Any]
+    tested: tuple[Table, ...]
+
+
+def samples_from(
+    files: Sequence[TextTable], names: Sequence[str], types: Mapping[str, Any], args: argparse.Namespace
+) -> Data:
+    """The columns ``names`` of several files.
+
+    Raises
+    ------
+    ValueError
+        For cells, or whole columns, that cannot be tested; the message says where they are.
+    """
+    asked = {name: kind for name, kind in types.items() if name in names}
+    return Data(*_read(files, names, asked, args))
+
+
+def variables_from(
+    file: TextTable, variables: Sequence[Sequence[str]], types: Mapping[str, Any], args: argparse.Namespace
+) -> Data:
+    """The columns of several variables in one file; raises as `samples_from`."""
+    listed = [name for names in variables for name in names]
+    asked = {name: kind for name, kind in types.items() if name in listed}
+    read = [_read([file], names, asked, args) for names in variables]
+    return Data(tuple(one[0][0] for one in read), asked, tuple(one[2][0] for one in read))
+
+
+def _read(
+    files: Sequence[TextTable], names: Sequence[str], types: Mapping[str, Any], args: argparse.Namespace
+) -> tuple[tuple[Table, ...], dict[str, Any], tuple[Table, ...]]:
+    """The tables, the types of their columns, and the tables without columns that identify rows."""
+    if not names:
+        raise ValueError(f"no column of {files[0].source} is left to test")
+    own = {name: kind for name, kind in types.items() if name in names}
+    tables = tuple(file.columns(names, own) for file in files)
+    # what cannot be tested together is told by the names of the files, before the test calls them X and Y
+    tested = PooledTable.read(tables, [file.source for file in files], own, "all files").table.names
+    if args.nan_policy == "raise":
+        for file, table in zip(files, tables, strict=True):
+            file.require_complete(table, tested)
+    kept = (tuple(column for column in table.columns if column.name in tested) for table in tables)
+    return tables, own, tuple(Table(columns) for columns in kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from shrinktest import joint_independence_test
-from shrinktest.cli.input import read_table
+from shrinktest.cli.input import read_table, types_of, variables_from, variables_in
 from shrinktest.cli.options import add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
 from shrinktest.plots.axes import check_path
@@ -28,8 +28,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test whether several variables are jointly independent; the exit code."""
     refuse(args, REFUSED, "joint")
-    table = read_table(args.data, args.header)
-    variables = [[name] for name in table.names] if args.variable is None else list(map(table.select, args.variable))
+    table = read_table(args.data, args)
+    types = types_of(args, [table])
+    single = [[name] for name in variables_in(table, {}, types)]
+    variables = single if args.variable is None else list(map(table.select, args.variable))
     if len(variables) < 2:
         raise ValueError("give two variables or more: one --variable for each, or none for every column")
     listed = [name for names in variables for name in names]
@@ -37,8 +39,10 @@ def run(args: argparse.Namespace) -> int:
         if listed.count(name) > 1:
             raise ValueError(f"column {name!r} is in more than one --variable; nothing is independent of itself")
     check_path(args.plot)
+    data = variables_from(table, variables, types, args)
     result = joint_independence_test(
-        *(table.numbers(names, args.nan_policy) for names in variables),
+        *data.tables,
+        column_types=data.column_types,
         kernels=args.kernel,
         bandwidths=one_bandwidth(args),
         **arguments(args, *REFUSED),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from shrinktest import k_sample_test
-from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples
+from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
@@ -30,17 +31,20 @@ def run(args: argparse.Namespace) -> int:
     """Test whether several samples come from the same distribution; the exit code."""
     if len(args.samples) < 2:
         raise ValueError("give two files or more, one for each sample")
-    tables = read_samples(args.samples, args.header, "samples")
-    labels = labels_of(args)
-    names = data_columns(tables, args.columns, labels)
+    files = read_samples(args.samples, args, "samples")
+    labels, types = labels_of(args), types_of(args, files)
+    names = sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
+    data = samples_from(files, names, types, args)
     result = k_sample_test(
-        *(table.numbers(names, args.nan_policy) for table in tables),
+        *data.tables,
+        column_types=data.column_types,
         comparison=args.comparison,
         weights=args.weights,
         kernel=args.kernel,
         bandwidth=bandwidth(args.bandwidth),
-        **labels_in(tables, labels),
+        **labels_in(files, labels),
         **arguments(args),
     )
+    result = replace(result, names=names_of(files))
     return report(args, result, result.reject())

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from shrinktest import independence_matrix
-from shrinktest.cli.input import apart, different, frame, labels_of, read_table
+from shrinktest.cli.input import apart, different, labels_of, read_table, types_of, variables_from, variables_in
 from shrinktest.cli.options import (
     COLUMNS,
     add_kernel,
@@ -38,9 +38,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test which columns depend on which; the exit code."""
     refuse(args, ("stopping",), "matrix")
-    table = read_table(args.data, args.header)
-    labels = labels_of(args)
-    x = [name for name in table.names if name not in labels.values()] if args.x is None else table.select(args.x)
+    table = read_table(args.data, args)
+    labels, types = labels_of(args), types_of(args, [table])
+    x = variables_in(table, labels, types) if args.x is None else table.select(args.x)
     y = None if args.y is None else table.select(args.y)
     if y is not None and args.x is None:
         x = [name for name in x if name not in y]
@@ -51,9 +51,11 @@ def run(args: argparse.Namespace) -> int:
     given["bandwidth_x"] = one_bandwidth(args)
     if y is not None:
         given["bandwidth_y"] = given["bandwidth_x"]
+    data = variables_from(table, [x] if y is None else [x, y], types, args)
     result = independence_matrix(
-        frame(table, x, args.nan_policy),
-        None if y is None else frame(table, y, args.nan_policy),
+        data.tables[0],
+        None if y is None else data.tables[1],
+        column_types=data.column_types,
         method=args.method,
         kernel_x=args.kernel,
         shift=args.shift,

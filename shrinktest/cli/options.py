@@ -8,14 +8,14 @@ from typing import Any
 
 from shrinktest.cli.exits import EXIT_CODES
 from shrinktest.cli.settings import estimator, stopping
-from shrinktest.cli.table import HEADERS
-from shrinktest.cli.values import bandwidth, names, resamples, scale, setting, width
+from shrinktest.cli.table import DECIMALS, HEADERS
+from shrinktest.cli.values import bandwidth, names, number, one_of, resamples, scale, setting, types, whole, width
 from shrinktest.results.kinds import KINDS
 
 #: Values of those options that a command may refuse, where nobody gave them.
 DEFAULTS: dict[str, Any] = {
     **{"estimator": "kme", "set": [], "tuning": None, "form": "auto", "resamples": 999, "stopping": None},
-    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": None},
+    **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": "auto"},
 }
 
 KERNELS = (
@@ -24,7 +24,7 @@ KERNELS = (
 )
 STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
-COLUMNS = "such as a,b or 1:13 (default: all)"
+COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
     "blocks": {"metavar": "NAME", "help": "column of labels: relabel within blocks only"},
@@ -52,13 +52,11 @@ def add_test_options(
     plot: str = "save a picture of the null distribution",
     exits: str = "exit with 1 when the test rejects",
     estimator: str = DEFAULTS["estimator"],
-    missing: str = "raise (default), omit their rows, or propagate",
-    units: str = "as they are",
+    missing: str = "raise (default), omit their rows, indicator (that they are missing is information), or propagate",
 ) -> None:
     """Add the options of all tests; those that a command refuses, with a reason, are not in its help.
 
-    A command says which ``estimator`` it takes where nobody names one, what becomes of ``missing`` cells, and in which
-    ``units`` it compares.
+    A command says which ``estimator`` it takes where nobody names one, and what becomes of ``missing`` cells.
     """
     command.epilog = EXIT_CODES
 
@@ -76,24 +74,35 @@ def add_test_options(
     what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
-    what = f"units of the columns: sd, mad, rank, deviation, or one number per column such as 1,1000 (default: {units})"
+    what = (
+        "units of the columns: sd (default), none (as they are), mad, rank, deviation, one number per column such as "
+        "1,1000, or by name such as income=1000,age=mad"
+    )
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add("--resamples", metavar="N", type=resamples, help="number of relabellings (default: 999); inf: all there are")
     add("--stopping", metavar="RULE", help=STOPPING)
-    add("--alpha", metavar="LEVEL", type=float, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
-    add("--seed", metavar="N", type=int, help="makes the p-value reproducible")
+    add("--alpha", metavar="LEVEL", type=number, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
+    add("--seed", metavar="N", type=whole, help="makes the p-value reproducible")
     what = "does the first row name the columns? auto (default), yes or no"
-    add("--header", metavar="WHETHER", choices=HEADERS, default="auto", help=what)
+    add("--header", metavar="WHETHER", type=one_of(HEADERS), default="auto", help=what)
+    what = (
+        "how columns are read where their cells do not say it: number, category, boolean, date, drop, or levels in "
+        "their order, such as 'zip=category,id=drop,size=S<M<L'"
+    )
+    add("--types", metavar="NAME=TYPE", type=types, help=what)
+    what = "the mark before decimals: a point (default), or a comma as in 1,5 (with semicolons between the cells)"
+    add("--decimal", metavar="MARK", type=one_of(DECIMALS), default=".", help=what)
+    add("--comment", metavar="MARK", help="skip lines that begin with this, such as '#'")
     what = f"with missing cells (empty, NA, nan): {missing}"
     add("--nan-policy", metavar="POLICY", default=missing.split()[0].rstrip(","), help=what)
     what = "how the kernel is evaluated: auto (default), dense, factor, nystrom or rff; the last two approximate it"
     add("--gram", metavar="ROUTE", help=what)
-    add("--rank", metavar="N", type=int, help="coordinates of an approximated kernel")
+    add("--rank", metavar="N", type=whole, help="coordinates of an approximated kernel")
     what = "bytes that the kernel's values may take (default: a quarter of what is free)"
-    add("--max-memory", metavar="BYTES", type=float, help=what)
-    add("--workers", metavar="N", type=int, help="threads (default: all cores); never changes the result")
+    add("--max-memory", metavar="BYTES", type=number, help=what)
+    add("--workers", metavar="N", type=whole, help="threads (default: all cores); never changes the result")
     add("--progress", action="store_true", help="show a progress bar")
     add("--json", action="store_true", help="print JSON; its keys are the result's attributes in Python")
     add("--plot", metavar="FILE.png", help=plot)
@@ -121,7 +130,7 @@ def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
 
 def add_kernel(command: argparse.ArgumentParser, suffix: str = "") -> None:
     """Add the options of one kernel and its bandwidth; ``suffix`` says of which variable."""
-    what = f"{_WIDTHS}, a number, or one number per column such as 0.5,2"
+    what = f"{_WIDTHS}, a number, or one per column such as 0.5,2 or income=3,rate=0.5"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=KERNELS)
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
 
@@ -131,8 +140,8 @@ def add_kernels(command: argparse.ArgumentParser, suffix: str = "") -> None:
     what = f"{KERNELS}; several such as gaussian,laplacian are combined"
     command.add_argument(f"--kernel{suffix}", metavar="NAME", type=names, default="gaussian", help=what)
     what = (
-        f"{_WIDTHS}, a number, or one number per column such as 0.5,2; may be repeated: several are combined, grid is "
-        "five"
+        f"{_WIDTHS}, a number, or one per column such as 0.5,2 or income=3,rate=0.5; may be repeated: several are "
+        "combined, grid is five"
     )
     command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
 

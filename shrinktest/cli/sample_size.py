@@ -7,6 +7,7 @@ import argparse
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
 from shrinktest.cli.studies import add_study_options, study_arguments
+from shrinktest.cli.values import number, whole
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import solve_sample_size
@@ -19,12 +20,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("design", metavar="DESIGN", help="see `shrinktest power --list`")
     add("--estimator", metavar="NAME", default="kme", help="such as kme or fkmse:lam_cov=0.3 (default: kme)")
-    add("--power", metavar="POWER", type=float, default=0.8, help="to be reached (default: 0.8)")
-    add("--alpha", metavar="LEVEL", type=float, default=0.05, help="of the test (default: 0.05)")
-    add("--ratio", metavar="RATIO", type=float, help="size of the second sample over that of the first")
-    add("--trials", metavar="N", type=int, default=2000, help="data sets to fit the answer to (default: 2000)")
-    add("--resamples", metavar="N", type=int, default=199, help="relabellings per test (default: 199)")
-    add("--largest", metavar="N", type=int, default=5000, help="look no further (default: 5000)")
+    add("--power", metavar="POWER", type=number, default=0.8, help="to be reached (default: 0.8)")
+    add("--alpha", metavar="LEVEL", type=number, default=0.05, help="of the test (default: 0.05)")
+    add("--ratio", metavar="RATIO", type=number, help="size of the second sample over that of the first")
+    add("--trials", metavar="N", type=whole, default=2000, help="data sets to fit the answer to (default: 2000)")
+    add("--resamples", metavar="N", type=whole, default=199, help="relabellings per test (default: 199)")
+    add("--largest", metavar="N", type=whole, default=5000, help="look no further (default: 5000)")
 
 
 def run(args: argparse.Namespace) -> int:

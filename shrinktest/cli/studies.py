@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinktest.cli.options import KERNELS, STOPPING
 from shrinktest.cli.settings import configured, stopping
-from shrinktest.cli.values import bandwidth, names, setting, width
+from shrinktest.cli.values import bandwidth, names, setting, whole, width
 from shrinktest.multiple.collection import refuse_candidates
 from shrinktest.power.designs import Design, as_design
 from shrinktest.results.kinds import KINDS
@@ -29,10 +29,10 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
     add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
-    add("--seed", metavar="N", type=int, default=0, help="of the study (default: 0)")
+    add("--seed", metavar="N", type=whole, default=0, help="of the study (default: 0)")
     add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
     add("--plot", metavar="FILE.png", help="save a picture")
-    add("--workers", metavar="N", type=int, help="processes (default: all cores); never changes the result")
+    add("--workers", metavar="N", type=whole, help="processes (default: all cores); never changes the result")
     add("--quiet", action="store_true", help="no progress bar")
 
 

@@ -1,44 +1,63 @@
-"""Table: columns of numbers in a delimited text file, with the place of every cell that is not one."""
+"""TextTable: a delimited text file, whose columns are read by what their cells are, with the place of the odd ones."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, choice
+from shrinktest._validate import Array, choice, counted
+from shrinktest.tables.column import Column
+from shrinktest.tables.reading import Table
+from shrinktest.tables.text import OddCell, as_number, from_cells, is_missing, kind_of_cell
 
-MISSING = ("", "na", "nan")
 HEADERS = ("auto", "yes", "no")
+DECIMALS = (".", ",")
+
+_LOOKED_AT = 1000  # rows that say whether the first one names the columns
+_OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
+_CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
+_YEARS = (1800, 2200)
 
 
 @dataclass(frozen=True)
-class Table:
-    """Cells as text; they become numbers when their columns are asked for.
+class TextTable:
+    """Cells as text; they become numbers, categories or dates when their columns are asked for.
 
     Attributes
     ----------
     source : str
         What messages call the table.
     names : tuple of str
-        The header; without one, and for cells it leaves blank, the columns' numbers from 1.
+        The header, where it leaves a cell blank "Unnamed: 0" (counting from 0, as pandas has it); without one, the
+        columns' numbers from 1.
     rows : list of list of str
         The cells below the header.
     lines : list of int
         The line of the file that each row is on.
+    decimal : {".", ","}
+        The mark before decimals.
+    headed : bool
+        Whether the first row named the columns.
     """
 
     source: str
     names: tuple[str, ...]
     rows: list[list[str]]
     lines: list[int]
+    decimal: str = "."
+    headed: bool = True
 
     def select(self, wanted: str) -> list[str]:
         """Column names from a list such as ``a,b`` or ``2:5`` (from one to another, both included).
+
+        A number that is no name is a position, from 1.
 
         Raises
         ------
@@ -50,55 +69,85 @@ class Table:
             first, colon, last = item.strip().partition(":")
             if item.strip() in self.names or not colon:
                 first = last = item.strip()
-            chosen += self.names[self._index(first) : self._index(last) + 1]
+            chosen += self.names[self._place(first) : self._place(last) + 1]
         if not chosen or len(set(chosen)) < len(chosen):
             raise ValueError(f"{wanted!r} must name one or more columns of {self.source}, each once")
         return chosen
 
-    def numbers(self, names: Sequence[str], nan_policy: str = "propagate") -> Array:
-        """The columns ``names`` as an array (rows, columns); missing cells are NaN.
+    def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> Table:
+        """The columns ``names``, each by what its cells are, or as the type that is asked for it.
 
         Raises
         ------
         ValueError
-            For a cell that is neither a finite number nor missing, and with ``nan_policy="raise"`` for a missing one;
-            the message says where it is.
+            For a cell that is none of what its column holds; the message says where it is, and what to do.
         """
-        values = np.empty((len(self.rows), len(names)))
-        for j, name in enumerate(names):
-            column = self._index(name)
-            for i, row in enumerate(self.rows):
-                number = _number(row[column])
-                if number is None or np.isinf(number):
-                    where = f"{self.source}: line {self.lines[i]}, column {name!r}"
-                    what = "not a number" if number is None else "an infinite value"
-                    raise ValueError(f"{where}: {row[column]!r} is {what}; {_advice(row[column])}")
-                values[i, j] = number
-        missing = np.argwhere(np.isnan(values))
-        if nan_policy == "raise" and len(missing):
-            i, j = missing[0]
-            others = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
-            raise ValueError(
-                f"{self.source}: line {self.lines[i]}, column {names[j]!r} is missing{others}; fill it in, or drop "
-                "such rows with --nan-policy omit"
-            )
-        return values
+        return Table(tuple(self._column(name, types.get(name)) for name in names))
+
+    def numbers(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Array:
+        """The columns ``names``, which hold numbers, as an array (rows, columns); missing cells are NaN."""
+        table = self.columns(names, types or {})
+        for column in table.columns:
+            if column.kind != "number":
+                raise ValueError(
+                    f"{self.source}: column {column.name!r} holds no numbers; leave it out with --types "
+                    f"{shlex.quote(f'{column.name}=drop')}"
+                )
+        return np.column_stack([column.values for column in table.columns])
+
+    def require_complete(self, table: Table, names: Sequence[str]) -> None:
+        """Raise ValueError for the first missing cell of these columns, and say where it is."""
+        missing = np.column_stack([column.missing() for column in table.columns if column.name in names])
+        if not missing.any():
+            return
+        i, j = (int(place) for place in np.argwhere(missing)[0])
+        others = f" (and {int(missing.sum()) - 1} more)" if missing.sum() > 1 else ""
+        name = [column.name for column in table.columns if column.name in names][j]
+        raise ValueError(
+            f"{self.source}: line {self.lines[i]}, column {name!r} is missing{others}; fill it in, drop such rows with "
+            "--nan-policy omit, or take it as information with --nan-policy indicator"
+        )
 
     def labels(self, name: str) -> list[str | None]:
         """The cells of a column as they are; None where they are missing."""
         column = self._index(name)
-        return [None if row[column].casefold() in MISSING else row[column] for row in self.rows]
+        return [None if is_missing(row[column]) else row[column] for row in self.rows]
 
     def numbered(self) -> str:
         """What a message adds to the names of columns that come from no header."""
-        numbers = tuple(map(str, range(1, len(self.names) + 1)))
-        return " (no header, hence numbers)" if self.names == numbers else ""
+        return "" if self.headed else " (no header, hence numbers)"
+
+    def _column(self, name: str, wanted: Any) -> Column:
+        place = self._index(name)
+        cells = [row[place] for row in self.rows]
+        where = f"{self.source}, column {name!r},"
+        try:
+            return from_cells(name, cells, wanted=wanted, decimal=self.decimal, where=where)
+        except OddCell as odd:
+            cell = cells[odd.row]
+            raise ValueError(
+                f"{self.source}: line {self.lines[odd.row]}, column {name!r}: {cell!r} {odd.why}; "
+                f"{_advice(cell, name, self.decimal, asked=wanted is not None)}"
+            ) from None
+
+    def _place(self, item: str) -> int:
+        """The place of a column that is called by its name, or else by its position from 1."""
+        if item not in self.names and item.isdigit():
+            if 1 <= int(item) <= len(self.names):
+                return int(item) - 1
+            raise ValueError(
+                f"{self.source} has {counted(len(self.names), 'column')}: {', '.join(self.names)}; there is none at "
+                f"position {item}"
+            )
+        return self._index(item)
 
     def _index(self, name: str) -> int:
         return self.names.index(choice(name, self.names, f"a column of {self.source}"))
 
 
-def parse_table(text: str, source: str, header: str = "auto") -> Table:
+def parse_table(
+    text: str, source: str, header: str = "auto", *, decimal: str = ".", comment: str | None = None
+) -> TextTable:
     """Read a table whose cells are separated by commas, semicolons or tabs (whichever the first line has).
 
     Parameters
@@ -109,13 +158,20 @@ def parse_table(text: str, source: str, header: str = "auto") -> Table:
         What messages call it.
     header : {"auto", "yes", "no"}
         Whether the first row names the columns; see ``_is_header`` for what "auto" goes by.
+    decimal : {".", ","}
+        The mark before decimals.
+    comment : str, optional
+        What lines that are to be skipped begin with.
 
     Raises
     ------
     ValueError
-        Nothing in it, rows of different lengths, columns of the same name, broken quotes.
+        Nothing in it, rows of different lengths, columns of the same name, broken quotes; a first row of numbers that
+        may be names.
     """
     text = text.removeprefix("\ufeff")  # Excel's byte order mark
+    if comment:
+        text = _without_comments(text, comment)
     stream, mark = io.StringIO(text, newline=""), _delimiter(text)
     reader = csv.reader(stream, delimiter=mark, skipinitialspace=True, strict=True)
     lines, rows = [], []
@@ -125,26 +181,32 @@ def parse_table(text: str, source: str, header: str = "auto") -> Table:
                 lines.append(reader.line_num)
                 rows.append([cell.strip() for cell in cells])
     except csv.Error as error:
-        raise ValueError(f"{source}: line {reader.line_num}: {error}") from None
+        raise ValueError(f"{source}: line {reader.line_num}: {error}{_commented(text)}") from None
     if not rows:
-        raise ValueError(f"{source} is empty")
+        raise ValueError(f"{source} is empty{' but for comments' if comment and text.strip() else ''}")
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(rows[0]):
-            raise ValueError(f"{source}: line {line} has {len(row)} cells, line {lines[0]} has {len(rows[0])}")
+            raise ValueError(
+                f"{source}: line {line} has {counted(len(row), 'cell')}, line {lines[0]} has {len(rows[0])}"
+                f"{_commented(text)}"
+            )
+    headed = header == "yes" or (header == "auto" and _is_header(rows, f"{source}, line {lines[0]}", decimal))
     names = tuple(str(number) for number in range(1, len(rows[0]) + 1))
-    if header == "yes" or (header == "auto" and _is_header(rows)):
-        names = tuple(name or number for name, number in zip(rows.pop(0), names, strict=True))
+    if headed:
+        given = rows.pop(0)
+        blank = [f"Unnamed: {j}" for j in range(len(given))]
+        names = tuple(name or f"{own}{'.1' * (own in given)}" for name, own in zip(given, blank, strict=True))
         lines.pop(0)
         repeated = next((name for name in names if names.count(name) > 1), None)
         if repeated is not None:
             raise ValueError(f"{source} has more than one column named {repeated!r}; rename them")
         if not rows:
             raise ValueError(f"{source} has a header and no rows")
-    return Table(source, names, rows, lines)
+    return TextTable(source, names, rows, lines, decimal, headed)
 
 
-def matched_columns(tables: Sequence[Table]) -> list[str]:
-    """The columns of the first table, which are those of all others.
+def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) -> list[str]:
+    """The columns of the first table, which are those of all others, ``besides`` these.
 
     Raises
     ------
@@ -153,26 +215,41 @@ def matched_columns(tables: Sequence[Table]) -> list[str]:
     """
     first = tables[0]
     for table in tables[1:]:
-        if set(table.names) != set(first.names):
+        if set(table.names) - set(besides) != set(first.names) - set(besides):
             shared = [name for name in first.names if all(name in other.names for other in tables)]
             advice = f"test those of all files with --columns {','.join(shared)}" if shared else "name them alike"
             found = [f"{found.source} has {', '.join(found.names)}{found.numbered()}" for found in (first, table)]
             raise ValueError(f"the columns differ: {' and '.join(found)}; {advice}")
-    return list(first.names)
+    return [name for name in first.names if name not in besides]
 
 
-def _number(cell: str) -> float | None:
-    if cell.casefold() in MISSING:
-        return np.nan
-    try:
-        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number, files do not mean it
-    except ValueError:
-        return None
+def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
+    other = next(mark for mark in DECIMALS if mark != decimal)
+    if other in cell and as_number(cell, other) is not None:
+        return "read commas as decimal points with --decimal ," if other == "," else "leave out --decimal ,"
+    commented = ", or skip such lines with --comment '#'" if cell.startswith("#") else ""
+    instead = (
+        f"leave the column out with --types {shlex.quote(f'{name}=drop')}"
+        if asked
+        else f"say that all are categories with --types {shlex.quote(f'{name}=category')}"
+    )
+    return f"correct it, choose other columns, or {instead}{commented}"
 
 
-def _advice(cell: str) -> str:
-    decimal = "," in cell and _number(cell.replace(",", ".", 1)) is not None
-    return "write decimals with a point" if decimal else "correct it, or choose other columns"
+def _without_comments(text: str, comment: str) -> str:
+    """The text with blank lines for comments, which are none within quotation marks."""
+    lines, quoted = [], False
+    for line in text.splitlines(keepends=True):
+        skipped = not quoted and line.lstrip().startswith(comment)
+        quoted ^= not skipped and line.count('"') % 2 == 1
+        lines.append("\n" if skipped else line)
+    return "".join(lines)
+
+
+def _commented(text: str) -> str:
+    """What a message adds about a file in which some lines look like comments."""
+    line = next((i for i, line in enumerate(text.splitlines(), 1) if line.lstrip().startswith("#")), None)
+    return "" if line is None else f"; line {line} begins with #: skip such lines with --comment '#'"
 
 
 def _delimiter(text: str) -> str:
@@ -181,8 +258,65 @@ def _delimiter(text: str) -> str:
     return next((mark for mark in "\t;" if mark in first), ",")
 
 
-def _is_header(rows: list[list[str]]) -> bool:
-    """Whether the first row holds text, and not only where the second does too (labels beside numbers)."""
-    text = [column for column, cell in enumerate(rows[0]) if _number(cell) is None]
-    labels = [column for column in text if len(rows) > 1 and _number(rows[1][column]) is None]
-    return len(text) > 0 and (labels != text or len(text) == len(rows[0]))
+def _is_header(rows: list[list[str]], where: str, decimal: str) -> bool:
+    """Whether the first row names the columns: all of it is text, or some is where other things are below.
+
+    Raises
+    ------
+    ValueError
+        If it is numbers that may be names.
+    """
+    kinds = [kind_of_cell(cell, decimal) for cell in rows[0]]
+    if all(kind == "category" for kind in kinds):
+        return True
+    below = [list(column) for column in zip(*rows[1:_LOOKED_AT], strict=True)] or [[] for _ in kinds]
+    named = any(_is_name(kind, cells, decimal) for kind, cells in zip(kinds, below, strict=True))
+    numbers = [j for j, kind in enumerate(kinds) if kind == "number"]
+    first, rest = [rows[0][j] for j in numbers], [below[j] for j in numbers]
+    if not numbers or len(rows) == 1:
+        return named
+    likely = _may_be_names(first, rest, decimal, rising=named)
+    if likely and not named:  # text that is never there again is evidence of its own
+        text = [j for j, kind in enumerate(kinds) if kind == "category"]
+        named = bool(text) and not any(rows[0][j] in below[j] for j in text)
+    if named != likely:
+        some = ", ".join(rows[0][:4]) + (", ..." if len(rows[0]) > 4 else "")
+        raise ValueError(
+            f"{where}: {some} may be names of the columns, or an observation; say which with --header yes or "
+            "--header no"
+        )
+    return named
+
+
+def _is_name(kind: str | None, below: Sequence[str], decimal: str) -> bool:
+    """Whether a cell of this kind names a column: it is no number, and other things are below it."""
+    found = [kind_of_cell(cell, decimal) for cell in below if not is_missing(cell)]
+    return kind not in (None, "number") and 2 * found.count(kind) <= len(found)
+
+
+def _may_be_names(first: Sequence[str], below: Sequence[Sequence[str]], decimal: str, *, rising: bool) -> bool:
+    """Whether numbers in the first row look like names: whole, each once, and unlike what is below them.
+
+    Where other cells of the row are names, it is enough that they are ``rising``.
+    """
+    if not all(cell.isdigit() for cell in first) or len(set(first)) < len(first):
+        return False
+    values = [int(cell) for cell in first]
+    ascending = len(values) > 1 and values == sorted(values)
+    if values == list(range(values[0], values[0] + len(values))):
+        years = len(values) >= _CONSECUTIVE and _YEARS[0] <= values[0] < _YEARS[1]
+        if years or (len(values) > _CONSECUTIVE and values[0] in (0, 1)):
+            return True
+    if rising and ascending:
+        return True
+    decimals = [2 * sum(decimal in cell for cell in cells) > len(cells) for cells in below]
+    other = [_other_size(value, cells, decimal) for value, cells in zip(values, below, strict=True)]
+    if len(values) == 1:
+        return other[0] and (decimals[0] or rising)
+    return all(decimals) or (ascending and all(a or b for a, b in zip(decimals, other, strict=True)))
+
+
+def _other_size(value: int, below: Sequence[str], decimal: str) -> bool:
+    """Whether a number is much larger, or much smaller, than all that are below it."""
+    sizes = [abs(n) for cell in below if (n := as_number(cell, decimal)) and np.isfinite(n)]
+    return bool(sizes) and (value > _OTHER_SIZE * max(sizes) or _OTHER_SIZE * value < min(sizes))

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from shrinktest import two_sample_test
-from shrinktest.cli.input import data_columns, labels_in, labels_of, read_samples
-from shrinktest.cli.options import add_kernels, add_restrictions, add_test_options, arguments, named_estimator
+from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
+from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_test_options, arguments, named_estimator
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.multiple.collection import is_several
 from shrinktest.plots.axes import check_path, save
 from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.tables.reading import Table
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -23,7 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample; - is standard input")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
-    add("--columns", metavar="NAMES", help="such as a,b or 1:13 (default: all, matched by name)")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_restrictions(command, TWO_SAMPLE.name)
     add_kernels(command)
     add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
@@ -32,44 +33,46 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Test whether two samples come from the same distribution; the exit code."""
-    tables = read_samples([args.first, args.second], args.header, "two samples")
-    labels = labels_of(args)
-    names = data_columns(tables, args.columns, labels)
+    files = read_samples([args.first, args.second], args, "two samples")
+    labels, types = labels_of(args), types_of(args, files)
+    names = sample_columns(files, args.columns, labels, types)
     check_path(args.witness)
-    shown = _shown(args, names)
+    data = samples_from(files, names, types, args)
+    shown = _shown(args, data.tables[0])
     check_path(args.plot)
-    x, y = (table.numbers(names, args.nan_policy) for table in tables)
     result = two_sample_test(
-        x,
-        y,
+        data.tables[0],
+        data.tables[1],
+        column_types=data.column_types,
         kernel=args.kernel,
         bandwidth=bandwidth(args.bandwidth),
         paired=args.paired,
-        **labels_in(tables, labels),
+        **labels_in(files, labels),
         **arguments(args),
     )
+    result = replace(result, names=names_of(files))
     code = report(args, result, result.reject())
     if args.witness is not None:
-        save(partial(result.plot_witness, **shown), args.witness)
+        features = list(result.encodings[0].features)
+        places = [features.index(name) for name in shown or features]
+        save(partial(result.plot_witness, names=features, coordinates=places), args.witness)
     return code
 
 
-def _shown(args: argparse.Namespace, names: list[str]) -> dict[str, Any]:
-    """What a picture of the witness function is told about the columns."""
-    shown: dict[str, Any] = {"names": names}
-    if args.coordinates is not None:
-        wanted = [name.strip() for name in args.coordinates.split(",")]
-        for name in wanted:
-            if name not in names:
-                among = f"which is not among the columns tested: {', '.join(names)}"
-                raise ValueError(f"--coordinates has {name!r}, {among}")
-        shown["coordinates"] = [names.index(name) for name in wanted]
+def _shown(args: argparse.Namespace, table: Table) -> list[str]:
+    """The columns that a picture of the witness function shows; none where it shows all of them."""
+    wanted = [] if args.coordinates is None else [name.strip() for name in args.coordinates.split(",")]
+    axes = [column.name for column in table.columns if not column.categorical]
+    for name in wanted:
+        if name not in axes:
+            among = f"which is not among the columns tested that have an axis: {', '.join(axes) or 'none'}"
+            raise ValueError(f"--coordinates has {name!r}, {among}")
     if args.witness is None:
-        if args.coordinates is not None:
+        if wanted:
             raise ValueError("--coordinates are those of the picture: give --witness FILE.png as well")
-        return shown
-    if len(shown.get("coordinates", names)) not in (1, 2):
-        raise ValueError(f"--witness: choose one or two to show of {', '.join(names)}, with --coordinates")
+        return wanted
+    if len(wanted or table.names) not in (1, 2) or (not wanted and len(axes) < len(table.names)):
+        raise ValueError(f"--witness: choose one or two to show of {', '.join(axes)}, with --coordinates")
     if is_several(named_estimator(args), args.kernel, bandwidth(args.bandwidth)):
         raise ValueError("--witness is a picture of one statistic: give one estimator, one kernel and one bandwidth")
-    return shown
+    return wanted

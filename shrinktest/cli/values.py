@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
 from ast import literal_eval
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import listed
 from shrinktest.kernels.bandwidths import RULES
 
 
@@ -20,6 +22,33 @@ def list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
             return [kind(item) for item in text.split(",")]
         except ValueError:
             raise argparse.ArgumentTypeError(f"must be numbers separated by commas; got {text!r}") from None
+
+    return read
+
+
+def whole(text: str) -> int:
+    """A whole number."""
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}") from None
+
+
+def number(text: str) -> float:
+    """A number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a number; got {text!r}") from None
+
+
+def one_of(known: tuple[str, ...]) -> Callable[[str], str]:
+    """A reader of a word among those that are known."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise argparse.ArgumentTypeError(f"must be one of {listed(known)}; got {text!r}")
+        return text
 
     return read
 
@@ -38,14 +67,16 @@ def resamples(text: str) -> int | float:
         raise argparse.ArgumentTypeError(f"must be a whole number or inf; got {text!r}") from None
 
 
-def width(text: str) -> str | float | tuple[float, ...]:
-    """One bandwidth: a word such as ``0.5*median``, a number, or one number per column."""
+def width(text: str) -> str | float | tuple[float, ...] | dict[str, float]:
+    """One bandwidth: a word such as ``0.5*median``, a number, one number per column, or ``income=3,rate=0.5``."""
+    if "=" in text:
+        return {name: number(value) for name, value in _by_name(text, "income=3,rate=0.5")}
     if text == "grid" or any(rule in text.lower() for rule in RULES):
         return text
     try:
         widths = tuple(float(width) for width in text.split(","))
     except ValueError:
-        message = "must be median, neighbours, such as 0.5*median, grid, a number, or numbers such as 0.5,2"
+        message = "must be median, neighbours, such as 0.5*median, grid, a number, or one per column (0.5,2)"
         raise argparse.ArgumentTypeError(f"{message}; got {text!r}") from None
     return widths if len(widths) > 1 else widths[0]
 
@@ -60,10 +91,39 @@ def bandwidth(given: list[Any] | None) -> Any:
     return [np.asarray(width) if isinstance(width, float) else width for width in given]
 
 
-def scale(text: str) -> str | tuple[float, ...]:
-    """Units of columns: a name such as ``sd``, or one number per column such as ``1,1000``."""
+def scale(text: str) -> Any:
+    """Units of columns: a name such as ``sd``, one number per column such as ``1,1000``, or ``income=1000,age=mad``."""
+    if "=" in text:
+        return {name: _number_or_word(value) for name, value in _by_name(text, "income=1000,age=mad")}
+    if text.lower() == "none":
+        return None
     try:
         return tuple(float(number) for number in text.split(","))
+    except ValueError:
+        return text
+
+
+def types(text: str) -> dict[str, str | list[str]]:
+    """How columns are read, from such as ``zip=category,id=drop,size=S<M<L``."""
+    found = _by_name(text, "zip=category,id=drop,size=S<M<L")
+    return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind for name, kind in found}
+
+
+def _by_name(text: str, example: str) -> list[tuple[str, str]]:
+    """Names and what follows them; a name with a comma stands in quotation marks."""
+    pairs: list[tuple[str, str]] = []
+    for item in next(csv.reader([text], skipinitialspace=True), []):
+        name, equals, value = (part.strip() for part in item.rpartition("="))
+        if not (equals and name and value) or name in dict(pairs):
+            again = f"; {name!r} is there twice" if name and name in dict(pairs) else ""
+            raise argparse.ArgumentTypeError(f"must look like {example}; got {text!r}{again}")
+        pairs.append((name, value))
+    return pairs
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
     except ValueError:
         return text
 

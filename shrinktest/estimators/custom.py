@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from shrinktest._validate import takes
 from shrinktest.estimators.base import MeanEstimator, as_gram, read_only
 from shrinktest.estimators.spectral import Loops, SpectralEstimator
 
@@ -35,6 +36,7 @@ class FromFunction(MeanEstimator):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, gram -> weights; found {self.function!r}")
+        takes(self.function, ("gram",), "an estimator is a function gram (n, n) -> weights (n,)")
 
     def __repr__(self) -> str:
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"

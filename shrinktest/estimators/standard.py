@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, choice
+from shrinktest._validate import as_points, choice, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
@@ -226,7 +226,7 @@ class SKMSE(Tuned, ScaledMean):
     def _target(self, columns: int) -> tuple[np.ndarray, np.ndarray]:
         z, w = np.array(self.target[0]), np.array(self.target[1])
         if z.shape[1] != columns:
-            raise ValueError(f"target points have {z.shape[1]} columns, the sample has {columns}")
+            raise ValueError(f"target points have {counted(z.shape[1], 'column')}, the sample has {columns}")
         return z, w
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:

@@ -12,6 +12,7 @@ from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
@@ -132,8 +133,9 @@ class Hypothesis(ABC):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader of the result should know of the data, as the resolved kernel (or kernels) compares them."""
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
-        pairs = zip(self.variables, kernels, strict=True)
-        return (*self.remarks, *(note for variable, one in pairs for note in variable.notes(one)))
+        pairs = list(zip(self.variables, kernels, strict=True))
+        units = (note for variable, one in pairs for note in variable.notes(one))
+        return (*self.remarks, *units, *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)))
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data, and of how columns became numbers."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import as_rng, complete_points, count, level
+from shrinktest._validate import as_rng, complete_points, count, counted, level
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
@@ -87,7 +87,7 @@ class Witness:
         flat = complete_points(np.reshape(points, (-1, shape[2])) if groups else points, "points").values
         at = flat.reshape(shape if groups else (len(flat), 1, -1))
         if at.shape[2] != self.pooled.shape[1]:
-            raise ValueError(f"points has {at.shape[2]} columns, the samples have {self.pooled.shape[1]}")
+            raise ValueError(f"points has {counted(at.shape[2], 'column')}, the samples have {self.pooled.shape[1]}")
         relabellings = self.again()
         if relabellings.count < 2:
             raise ValueError("n_resamples=0 leaves no relabellings for a band; run the test with some")

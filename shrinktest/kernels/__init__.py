@@ -63,6 +63,9 @@ _NAMED: dict[str, type[Kernel]] = {
     "energy": Energy,
 }
 
+#: What other packages call them.
+_ELSEWHERE = {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "euclidean": "energy"}
+
 
 def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> Kernel:
     """Turn the arguments ``kernel`` and ``bandwidth`` of a test into a kernel.
@@ -85,6 +88,8 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     """
     if isinstance(kernel, str) and kernel == "precomputed":
         raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
+    if isinstance(kernel, str) and kernel.lower() in _ELSEWHERE:
+        raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]!r} here")
     if isinstance(kernel, str):
         kind = _NAMED[choice(kernel, _NAMED, name)]
         if issubclass(kind, DistanceKernel | PooledKernel):

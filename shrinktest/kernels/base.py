@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import Array, as_rng, complete_points, positive
+from shrinktest._validate import Array, as_rng, complete_points, counted, positive
 from shrinktest._warn import warn_user
 
 
@@ -93,11 +93,13 @@ class Kernel(ABC):
         x = complete_points(X, "X").values
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
         if x.shape[1] != y.shape[1]:
-            raise ValueError(f"X has {x.shape[1]} columns and Y has {y.shape[1]}; a kernel compares like with like")
+            raise ValueError(
+                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; a kernel compares like with like"
+            )
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
             gram = np.require(self.evaluate(x, y), np.float64, ["C", "W"])
         if gram.shape != (len(x), len(y)):
-            raise ValueError(f"{self!r} returned shape {gram.shape} for {len(x)} rows against {len(y)}")
+            raise ValueError(f"{self!r} returned shape {gram.shape} for {counted(len(x), 'row')} against {len(y)}")
         if not np.isfinite(gram).all():
             i, j = np.argwhere(~np.isfinite(gram))[0]
             raise ValueError(

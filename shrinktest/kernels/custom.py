@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._validate import Array, complete_points
+from shrinktest._validate import Array, complete_points, counted, takes
 from shrinktest.kernels.base import Kernel, symmetric
 
 
@@ -48,7 +48,7 @@ class Precomputed(Kernel):
         if points.shape[1] != 1:
             raise ValueError(
                 "with a Precomputed kernel the points are row numbers of its matrix, in one column; "
-                f"got {points.shape[1]} columns"
+                f"got {counted(points.shape[1], 'column')}"
             )
         wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
         if wrong.any():
@@ -92,6 +92,7 @@ class Custom(Kernel):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"a kernel function (X, Y) -> Gram matrix must be callable, got {self.function!r}")
+        takes(self.function, ("X", "Y"), "a kernel is a function (X, Y) -> Gram matrix")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return np.asarray(self.function(X, Y), dtype=np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._threads import each
-from shrinktest._validate import Array, as_points, complete_points, count, positive
+from shrinktest._validate import Array, as_points, complete_points, count, counted, positive
 from shrinktest.kernels.bandwidths import RULES, Metric, parsed
 from shrinktest.kernels.base import Kernel, Scaled
 from shrinktest.kernels.metric import distances, magnitude
@@ -52,7 +52,7 @@ class DistanceKernel(Kernel):
         widths = np.asarray(self.bandwidth, dtype=np.float64)
         if widths.ndim and len(widths) != dimension:
             raise ValueError(
-                f"bandwidth has {len(widths)} entries but the points have {dimension} columns; "
+                f"bandwidth has {len(widths)} entries but the points have {counted(dimension, 'column')}; "
                 "give one bandwidth per column, or a single number"
             )
         return widths

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._progress import advancing
 from shrinktest._validate import Array, as_rng
 from shrinktest.kernels.base import FiniteRank, Kernel, Scaled
 from shrinktest.kernels.distance import Gaussian, Laplacian
@@ -16,6 +17,9 @@ _BLOCK = 2**20  # kernel values computed at a time
 _ROOM = 256  # coordinates for which there is room at first
 _FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, which is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
+_NARROW = 2  # columns of data whose Gram matrix has a low rank as a rule
+_SPARE = 64  # points more than landmarks that show that the rank is higher
+_MANY = 4  # times as many points, from which that is worth a look
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,12 +60,14 @@ class Landmarks(FiniteRank):
 
         before, lower = self.factor[known:, :known], self.factor[known:, known:]
         step = max(1, _BLOCK // max(len(lower), 1))
+        advance = advancing(-(-len(X) // step))
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
             values = self.kernel(X[rows], self.points[known:]).T
             if known:
                 values = values - before @ out[:known, rows]
             out[known : len(self.points), rows] = solve_triangular(lower, values, lower=True, check_finite=False)
+            advance()
 
     def __repr__(self) -> str:
         return f"Landmarks({self.kernel!r}, <{len(self.points)} points>)"
@@ -89,11 +95,13 @@ class RandomFourier(FiniteRank):
         half = len(self.frequencies)
         out = np.empty((len(X), 2 * half))
         step = max(1, _BLOCK // half)
+        advance = advancing(-(-len(X) // step))
         for start in range(0, len(X), step):
             rows = slice(start, start + step)
             phase = X[rows] @ self.frequencies.T
             np.cos(phase, out=out[rows, :half])
             np.sin(phase, out=out[rows, half:])
+            advance()
         out *= np.sqrt(self.scale / half)
         return out
 
@@ -104,7 +112,9 @@ class RandomFourier(FiniteRank):
         return f"RandomFourier({self.kernel!r}, <{len(self.frequencies)} frequencies>)"
 
 
-def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = False) -> tuple[Landmarks, Array] | None:
+def factorized(
+    kernel: Kernel, points: Array, limit: int, *, truncate: bool = False, in_vain: bool = False
+) -> tuple[Landmarks, Array] | None:
     """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points.
 
     What is missing has a trace below `TOLERANCE` times that of the Gram matrix.  Pools are formed in an order that does
@@ -118,22 +128,34 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
         Most landmarks to take.
     truncate : bool
         Whether to be content with that many where more would be needed.
+    in_vain : bool
+        Whether it is to be expected that more are needed, and nothing else can be done: then parts of the points, each
+        four times as large as the one before, are looked at first.
 
     Returns
     -------
     (Landmarks, coordinates of the points), or None where ``limit`` landmarks do not do, or nearly every point of a
     pool became one
     """
-    order = np.lexsort(points.T[::-1])
     residual = kernel.diagonal(points)
     allowed = TOLERANCE * float(residual.mean())
+    if not truncate and _is_full(kernel, points, limit, allowed * len(points)):
+        return None
+    order = np.lexsort(points.T[::-1])
     pool = order[np.unique(np.linspace(0, len(points) - 1, min(len(points), _POOL)).round().astype(np.intp))]
+    part = _POOL
+    while in_vain and (part := 4 * part) <= len(points) // 4:
+        some = points[order[np.linspace(0, len(points) - 1, part).round().astype(np.intp)]]
+        if factorized(kernel, some, limit) is None:
+            return None
     found = Landmarks(kernel, points[:0], np.empty((0, 0)))
     z = np.empty((min(limit, _ROOM), len(points)))  # transposed: what is not needed is never touched
     while True:
         known = len(found.points)
-        found = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
+        found, left = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
         rank = len(found.points)
+        if known < rank == limit and not truncate and left > 2.0 * allowed:  # of the pool, which has the landmarks
+            return None
         if rank - known >= _FULL * len(pool) and not truncate and len(pool) < len(points):
             return None
         if rank > len(z):
@@ -147,8 +169,31 @@ def factorized(kernel: Kernel, points: Array, limit: int, *, truncate: bool = Fa
         pool = order[np.argsort(-residual[order], kind="stable")[:_POOL]]
 
 
-def _with_pivots(found: Landmarks, pool: Array, known: Array, residual: Array, allowed: float, limit: int) -> Landmarks:
-    """Add landmarks from a pool, each time the point that is approximated worst, up to ``limit`` in all."""
+def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
+    """Whether a look at few points proves that no ``limit`` landmarks leave a trace of ``allowed`` or less.
+
+    Whatever the landmarks, they leave at least the sum of the eigenvalues but the ``limit`` largest of the Gram matrix
+    of any points.  It is more than that if the matrix less a multiple of the identity has a Cholesky factor.
+    """
+    size = limit + _SPARE
+    if points.shape[1] <= _NARROW or len(points) < _MANY * size:  # where it would take longer than it saves
+        return False
+    gram = kernel(points[np.linspace(0, len(points) - 1, size).round().astype(np.intp)])
+    gram[np.diag_indices(size)] -= 2.0 * allowed / _SPARE
+    try:
+        np.linalg.cholesky(gram)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def _with_pivots(
+    found: Landmarks, pool: Array, known: Array, residual: Array, allowed: float, limit: int
+) -> tuple[Landmarks, float]:
+    """Add landmarks from a pool, each time the point that is approximated worst, up to ``limit`` in all.
+
+    Returns them and the mean of what is missing of the points of the pool.
+    """
     start = known.shape[1]
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
     columns[:start] = known.T
@@ -164,7 +209,7 @@ def _with_pivots(found: Landmarks, pool: Array, known: Array, residual: Array, a
     factor = np.zeros((rank, rank))
     factor[:start, :start] = found.factor
     factor[start:] = np.tril(columns[:rank, chosen].T, k=start)
-    return Landmarks(found.kernel, np.vstack([found.points, pool[chosen]]), factor)
+    return Landmarks(found.kernel, np.vstack([found.points, pool[chosen]]), factor), float(residual.mean())
 
 
 def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
@@ -172,7 +217,13 @@ def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
     drawn = points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)]
     diagonal = kernel.diagonal(drawn)
     none = Landmarks(kernel, points[:0], np.empty((0, 0)))
-    return _with_pivots(none, drawn, np.empty((len(drawn), 0)), diagonal, TOLERANCE * float(diagonal.mean()), rank)
+    allowed = TOLERANCE * float(diagonal.mean())
+    return _with_pivots(none, drawn, np.empty((len(drawn), 0)), diagonal, allowed, rank)[0]
+
+
+def has_spectrum(kernel: Kernel) -> bool:
+    """Whether frequencies can be drawn for it."""
+    return isinstance(kernel.kernel if isinstance(kernel, Scaled) else kernel, Gaussian | Laplacian)
 
 
 def random_fourier(kernel: Kernel, columns: int, rank: int, rng: Any) -> RandomFourier:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Hypothesis, resolve
@@ -70,9 +71,10 @@ def run(
     if hypothesis.missing:
         return conclude(None, kernel=kernel, **described, **common)
     permutations = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
-    grams = Grams(settings.gram, settings.rank, settings.memory, generator)
-    resolved = hypothesis.resolved(kernel, generator)
-    prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
+    grams = Grams(settings.gram, settings.rank, settings.memory, generator, settings.n_resamples)
+    with preparing(settings.progress):
+        resolved = hypothesis.resolved(kernel, generator)
+        prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
     carried = hypothesis.carried(one, prepared, described["form"], permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
@@ -102,9 +104,9 @@ def _combined(
         return aggregated(collection, (), tuple(nothing), **common)
     # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
     for_kernels = _source_for_kernels(generator)
-    grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels)
-    resolved = _Resolved(for_kernels, fresh=grams.random)
     first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
+    grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels, settings.n_resamples)
+    resolved = _Resolved(for_kernels, fresh=grams.random)
     common["restriction"] = first.restriction
     kept = Kept.of(first) if first.count * first.size <= _KEPT else None
 
@@ -147,9 +149,10 @@ def _nulls(
     order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
     for left, i in enumerate(order, start=1):
         estimator, form = members[i].estimator, described[i]["form"]
-        kernel = resolved(hypothesis, members[i].kernel)
         try:
-            prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
+            with preparing(settings.progress):
+                kernel = resolved(hypothesis, members[i].kernel)
+                prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
             null = prepared.null(
                 permutations(left == len(members)), workers=settings.workers, progress=settings.progress
             )
@@ -243,7 +246,7 @@ def run_side_by_side(
     again = same_state(generator)
     first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
     _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
-    grams = Grams(settings.gram, settings.rank, settings.memory, setup)
+    grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
     resolved = _Resolved(setup, fresh=False)
     nulls: list[Null] = []
     notes: list[str] = []
@@ -253,7 +256,9 @@ def run_side_by_side(
             for member in collection.members:
                 resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
     for hypothesis, collection in zip(hypotheses, collections, strict=True):
-        used = Grams(settings.gram, settings.rank, settings.memory, setup) if grams.random else grams
+        used = (
+            Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples) if grams.random else grams
+        )
 
         def permutations(last: bool, hypothesis: Hypothesis = hypothesis) -> Relabellings:
             return hypothesis.permutations(settings.n_resamples, again(), settings.alpha)

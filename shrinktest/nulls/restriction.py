@@ -136,7 +136,7 @@ def check_shift(shift: Any, groups: Any, keep: NDArray[np.bool_]) -> None:
     if not keep.all():
         raise ValueError(
             f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
-            f"{int((~keep).sum())} rows; fill them in (interpolate), or test a part without missing values"
+            f"{counted(int((~keep).sum()), 'row')}; fill them in (interpolate), or test a part without missing values"
         )
 
 

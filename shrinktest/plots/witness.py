@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, count
+from shrinktest._validate import choice, count, counted
 from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def plot_witness(
         drawn = [_Axis(*encoding.axis(name)) for name in encoding.names]
     if names is not None:
         if len(names) != len(drawn):
-            raise ValueError(f"names has {len(names)} entries for {len(drawn)} columns")
+            raise ValueError(f"names has {len(names)} entries for {counted(len(drawn), 'column')}")
         drawn = [replace(axis, label=name) for axis, name in zip(drawn, names, strict=True)]
     called = encoding.names if encoding is not None and encoding.named else names
     chosen = [drawn[j] for j in _coordinates(coordinates, len(drawn), called)]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, complete_points
+from shrinktest._validate import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.risk.closed_form import closed_form
@@ -48,7 +48,9 @@ class TrueEmbedding:
         """mu_P(x) = E k(x, X) at the rows x of ``points`` (n, d), shape (n,)."""
         x = complete_points(points, "points").values
         if x.shape[1] != self.mixture.dimension:
-            raise ValueError(f"points has {x.shape[1]} columns, the mixture has dimension {self.mixture.dimension}")
+            raise ValueError(
+                f"points has {counted(x.shape[1], 'column')}, the mixture has dimension {self.mixture.dimension}"
+            )
         return closed_form(self.kernel, self.mixture).at(x) @ self.mixture.weights
 
     def inner(self, embedding: MeanEmbedding) -> float:

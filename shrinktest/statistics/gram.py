@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, count
+from shrinktest._validate import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
+from shrinktest.statistics.outlook import advised
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -147,13 +148,20 @@ class Grams:
 
     Parameters
     ----------
-    gram, rank, memory, rng
+    gram, rank, memory, rng, permutations
         As for :func:`choose_gram`.
     """
 
-    def __init__(self, gram: str, rank: int | None, memory: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self, gram: str, rank: int | None, memory: float, rng: np.random.Generator, permutations: float = 0
+    ) -> None:
         self.options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng}
+        self.options["permutations"] = permutations
         self._known: list[tuple[np.ndarray, Kernel, tuple[Any, ...], Gram]] = []
+
+    def anew(self) -> Grams:
+        """The same, without the kernels that are known."""
+        return Grams(**self.options)
 
     @property
     def random(self) -> bool:
@@ -203,6 +211,8 @@ def choose_gram(
     large: int = 1500,
     columns: int = _COLUMNS,
     default_rank: int = 1000,
+    permutations: float = 0,
+    work: str = "sums",
 ) -> Gram:
     """How to evaluate a kernel at these observations.
 
@@ -231,6 +241,10 @@ def choose_gram(
         Of the data, up to which they are looked for.
     default_rank : int
         Coordinates of an approximation.
+    permutations : float
+        How many there will be, and
+    work : str
+        what each does (:data:`~shrinktest.statistics.outlook.WORKS`), for what is said of the time.
 
     Raises
     ------
@@ -244,6 +258,7 @@ def choose_gram(
         inner = choose_gram(
             kernel.kernel, kernel.moved(points), gram=gram, rank=rank, memory=memory, rng=rng, kernels=kernels,
             by_coordinates=by_coordinates, unasked=unasked, large=large, columns=columns, default_rank=default_rank,
+            permutations=permutations, work=work,
         )  # fmt: skip
         if inner.name == "dense":
             return Gram("dense", kernel, points, of=inner)
@@ -253,6 +268,7 @@ def choose_gram(
         matrices = kernels + 1  # there is a factorisation beside the Gram matrix
         asked: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng, "kernels": matrices}
         asked |= {"by_coordinates": by_coordinates, "unasked": unasked, "large": large, "columns": columns}
+        asked |= {"permutations": permutations, "work": work}
         return _of_pooled(kernel, choose_gram(kernel.kernel, points, **asked, default_rank=default_rank), asked)
     if rank is not None:
         rank = count(rank, "rank", minimum=1)
@@ -266,7 +282,7 @@ def choose_gram(
         gram = "dense"
         small = size < large or width > columns
         if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
-            found = _factor(kernel, points, min(_LOW, size // 4, affordable))
+            found = _factor(kernel, points, min(_LOW, size // 4, affordable), in_vain=not fits)
             if found is not None and not (fits and _coarse(found)):
                 return found
     if gram != "dense" and not by_coordinates:
@@ -277,17 +293,19 @@ def choose_gram(
         )
     if gram == "dense":
         advice = (
-            f"use gram='nystrom' (or 'rff') with rank={min(default_rank, max(1, affordable))}"
+            advised(kernel, size, width, min(default_rank, max(1, affordable)), permutations, work)
             if by_coordinates
             else "use estimator='kme', 'skmse' or 'mkme', which do without it, or a random part of the data"
         )
         check_memory(size, kernels, memory, advice)
         return Gram("dense", kernel, points)
     exact = gram == "factor" and rank is None  # then nobody knows how many coordinates before they are found
-    most = rank or min(_MOST if exact else default_rank, size)
+    most = rank or (_MOST if exact else default_rank)
+    most = most if gram == "rff" else min(most, size)  # a landmark is one of the observations
     if (1 if exact else most) > max(1, affordable):
         raise MemoryError(
-            f"gram={gram!r}: {most} coordinates of {size} observations take {_bytes(24.0 * kernels * size * most)}, "
+            f"gram={gram!r}: {counted(most, 'coordinate')} of {counted(size, 'observation')} take "
+            f"{_bytes(24.0 * kernels * size * most)}, "
             f"more than max_memory={_bytes(memory)}; give rank={max(1, affordable)} or less"
         )
     if exact:
@@ -312,10 +330,11 @@ def choose_gram(
             return Gram(gram, kernel, points)
         low = factorized(kernel, points, rank, truncate=True)
         assert low is not None  # as it may be truncated
-        return Gram(gram, low[0], points, _note(f"a pivoted Cholesky factor of rank {rank}"), low[1])
+        return Gram(gram, low[0], points, _note(f"a pivoted Cholesky factor of rank {low[1].shape[1]}"), low[1])
     if gram == "nystrom":
         approximation = nystrom(kernel, points, most, rng)
-        return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {most} landmarks"))
+        landmarks = counted(len(approximation.points), "landmark")
+        return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {landmarks}"))
     features = random_fourier(kernel, width, most, rng)
     return Gram(gram, features, points, _note(f"an approximation by {most} random Fourier features"))
 
@@ -363,11 +382,11 @@ def _needed(size: int, kernels: int) -> float:
     return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
 
 
-def _factor(kernel: Kernel, points: np.ndarray, limit: int) -> Gram | None:
+def _factor(kernel: Kernel, points: np.ndarray, limit: int, *, in_vain: bool = False) -> Gram | None:
     """The kernel by a factor of at most ``limit`` coordinates, if there is one."""
     if isinstance(kernel, FiniteRank):
         return Gram("factor", kernel, points)
-    low = factorized(kernel, points, limit) if limit >= 1 else None
+    low = factorized(kernel, points, limit, in_vain=in_vain) if limit >= 1 else None
     return Gram("factor", low[0], points, found=low[1]) if low else None
 
 

@@ -69,7 +69,13 @@ def _grams(
 ) -> tuple[Gram, Gram]:
     """Both margins in one way, each with features of its own; a margin knows nothing of the pairing."""
     features = [one.features(kernel, z) for one, kernel, z in zip(estimators, kernels, points, strict=True)]
-    wishes = {"kernels": 2, "by_coordinates": estimators[0].needs == "sums", "default_rank": 100, "large": 300}
+    wishes: dict[str, Any] = {
+        "kernels": 2,
+        "by_coordinates": estimators[0].needs == "sums",
+        "default_rank": 100,
+        "large": 300,
+    }
+    wishes["work"] = "pairs"
 
     def both(**more: Any) -> tuple[Gram, Gram]:
         left, right = (grams(kernel, z, **wishes, **more) for kernel, z in zip(features, points, strict=True))

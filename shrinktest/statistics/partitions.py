@@ -128,7 +128,9 @@ def prepare(
 def _wishes(estimator: MeanEstimator, pooled: np.ndarray) -> dict[str, object]:
     """Whether the estimator can do without the Gram matrix, and from when on that is worth trying."""
     wishes: dict[str, object] = {"by_coordinates": estimator.by_coordinates, "unasked": estimator.any_rank}
-    return wishes | ({"large": _DEAR, "columns": pooled.shape[1]} if estimator.needs == "filter" else {})
+    if estimator.needs != "filter":
+        return wishes
+    return wishes | {"large": _DEAR, "columns": pooled.shape[1], "work": "filter"}
 
 
 def _cost(estimator: MeanEstimator, gram: Gram, k: int) -> CostHint | None:

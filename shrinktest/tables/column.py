@@ -198,7 +198,7 @@ def as_kind(column: Column, wanted: Any, where: str) -> Column:
     if kind == "number" and column.kind in ("boolean", "category"):
         return _by_level(column, _as_number, kind, where)
     if kind in ("date", "duration") and column.kind == "category":
-        return _by_level(column, _as_date if kind == "date" else _as_duration, kind, where)
+        return _by_level(column, as_date if kind == "date" else _as_duration, kind, where)
     advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
     raise ValueError(f"{argument}={kind!r}: {where} holds {_WORDS[column.kind]}, which are no {_WORDS[kind]}; {advice}")
 
@@ -211,8 +211,13 @@ def as_category(column: Column) -> Column:
     values, codes = np.unique(column.values[~missing], return_inverse=True)
     out = np.full(len(column), -1, dtype=np.int64)
     out[~missing] = codes
-    levels = tuple(f"{value:.12g}" if column.kind not in _TIMES else str(value) for value in values)
+    levels = tuple(number_level(value) if column.kind not in _TIMES else str(value) for value in values)
     return Column(column.name, "category", out, levels)
+
+
+def number_level(value: float) -> str:
+    """What a number is called as a category."""
+    return f"{value:.0f}" if value == round(value) else f"{value:.12g}"
 
 
 def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:
@@ -255,7 +260,7 @@ def _as_number(level: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _as_date(level: str) -> Any:
+def as_date(level: str) -> Any:
     """A date in the order year, month, day, which is the one that cannot be misread."""
     try:
         found = datetime.datetime.fromisoformat(level)

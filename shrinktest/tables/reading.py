@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,13 @@ class Table:
     def size(self) -> int:
         """Number of rows."""
         return len(self.columns[0])
+
+    def taken(self, rows: Any) -> Table:
+        """The table with these rows only."""
+        return replace(self, columns=tuple(column.taken(rows) for column in self.columns))
+
+    def __len__(self) -> int:
+        return self.size
 
 
 def is_table(x: Any) -> bool:

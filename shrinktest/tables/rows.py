@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.tables.reading import is_table
+from shrinktest.tables.column import pooled
+from shrinktest.tables.reading import Table, is_table
 
 
 def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
@@ -26,6 +27,14 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
     """
     if len(tables) == 1:
         return tables[0]
+    if all(isinstance(table, Table) for table in tables):
+        first = tables[0].names
+        places = [[table.names.index(name) for name in first] for table in tables]
+        columns = [
+            pooled([table.columns[place[j]] for table, place in zip(tables, places, strict=True)], names)
+            for j in range(len(first))
+        ]
+        return Table(tuple(columns), tables[0].named)
     if not all(map(is_table, tables)):
         return np.concatenate([np.asarray(table) for table in tables])
     import narwhals as nw
@@ -47,9 +56,17 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
 
 def taken(table: Any, rows: np.ndarray) -> Any:
     """The rows with these numbers, of a table without the labels that its rows have, or of an array."""
+    if isinstance(table, Table):
+        return table.taken(rows)
     if not is_table(table):
         return np.ascontiguousarray(np.asarray(table)[rows])
     import narwhals as nw
 
     frame = nw.from_native(table, eager_only=True, allow_series=True)
     return nw.to_native(nw.maybe_reset_index(frame[rows.tolist()]))
+
+
+def categories(tables: Sequence[Any]) -> dict[str, str]:
+    """Columns of text of a Table, which may have as many values as they like: whoever made it has looked at them."""
+    columns = [column for table in tables if isinstance(table, Table) for column in table.columns]
+    return {column.name: "category" for column in columns if column.kind == "category"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._validate import counted, takes
 from shrinktest.tables.rows import stacked
 
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
@@ -36,6 +36,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         raise TypeError(
             f"transform must be a scikit-learn transformer{made} or a function of the pooled rows; got {transform!r}"
         )
+    said = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
+    takes(function, ("rows",), said)
     sizes = [len(table) for table in tables]
     found = function(stacked(tables, names))
     if hasattr(found, "toarray"):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import shrinktest
@@ -17,6 +18,7 @@ from shrinktest.cli import independence, main
 from shrinktest.cli.table import parse_table
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
+from typed import typed
 
 FAST = ["--seed", "0", "--resamples", "99"]
 
@@ -36,19 +38,19 @@ def run(tmp_path, monkeypatch, capsys):
 
 @pytest.fixture
 def samples(run, tmp_path):
-    """Two samples in files a.csv and b.csv, columns in different orders, and as arrays."""
+    """Two samples in files a.csv and b.csv, columns in different orders, and as data frames."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(12, 2)).round(6), rng.normal(1.5, size=(10, 2)).round(6)
     np.savetxt(tmp_path / "a.csv", x, delimiter=",", header="u,v", comments="", fmt="%.6f")
     np.savetxt(tmp_path / "b.csv", y[:, ::-1], delimiter=";", header="v;u", comments="", fmt="%.6f")
-    return x, y
+    return pd.DataFrame(x, columns=["u", "v"]), pd.DataFrame(y, columns=["u", "v"])
 
 
 # ----------------------------------------------------------------------------------------- the commands
 
 
 def test_two_sample_is_the_library_on_columns_matched_by_name(run, samples):
-    expected = two_sample_test(*samples, estimator="fkmse", rng=0, n_resamples=99)
+    expected = typed(two_sample_test(*samples, estimator="fkmse", rng=0, n_resamples=99), "a.csv", "b.csv")
     code, out, err = run("two-sample", "a.csv", "b.csv", "--estimator", "fkmse", *FAST)
     assert (code, out, err) == (0, f"{expected.summary()}\n", "")
 
@@ -67,8 +69,8 @@ def test_json_keys_are_attributes_of_the_result(run, samples):
 def test_options_reach_the_two_sample_test(run, samples):
     x, y = samples
     expected = two_sample_test(
-        x[:, :1],
-        y[:, :1],
+        x[["u"]],
+        y[["u"]],
         estimator=FKMSE(loo="paper", tuning="joint"),
         kernel="laplacian",
         bandwidth=0.7,
@@ -82,7 +84,7 @@ def test_options_reach_the_two_sample_test(run, samples):
     more = "--form biased --resamples 49 --alpha 0.1 --seed 3 --workers 1 --gram dense --json"
     code, out, _ = run("two-sample", "a.csv", "b.csv", *options.split(), *more.split())
     assert code == 0
-    assert json.loads(out) == json.loads(expected.to_json())
+    assert json.loads(out) == json.loads(typed(expected, "a.csv", "b.csv").to_json())
 
 
 def test_tuning_and_infinite_parameters(run, samples):
@@ -102,7 +104,8 @@ def test_exhaustive_null_on_request(run):
 
 
 def test_independence_of_the_packaged_data(run):
-    expected = independence_test(*load_eckerle4(), rng=0, n_resamples=99)
+    data = pd.DataFrame(dict(zip(["wavelength", "transmittance"], load_eckerle4(), strict=True)))
+    expected = independence_test(data[["wavelength"]], data[["transmittance"]], rng=0, n_resamples=99)
     code, out, err = run("independence", "eckerle4", *FAST)
     assert (code, out, err) == (0, f"{expected.summary()}\n", "")
     columns = ("--x", "wavelength", "--y", "transmittance")
@@ -113,9 +116,10 @@ def test_options_reach_the_independence_test(run):
     rng = np.random.default_rng(1)
     table = rng.normal(size=(14, 4)).round(6)
     np.savetxt("data.csv", table, delimiter="\t", header="a\tb\tc\td", comments="", fmt="%.6f")
+    data = pd.DataFrame(table, columns=list("abcd"))
     expected = independence_test(
-        table[:, 1],
-        table[:, [3, 0]],
+        data[["b"]],
+        data[["d", "a"]],
         kernel_x="laplacian",
         bandwidth_x=2.0,
         bandwidth_y=(0.5, 2.0),
@@ -127,7 +131,7 @@ def test_options_reach_the_independence_test(run):
     options = "--x b --y d,a --kernel-x laplacian --bandwidth-x 2 --bandwidth-y 0.5,2 --gram nystrom --rank 5 --json"
     code, out, _ = run("independence", "data.csv", *options.split(), *FAST)
     assert code == 0
-    assert json.loads(out) == json.loads(expected.to_json())
+    assert json.loads(out) == json.loads(typed(expected).to_json())
 
 
 def test_estimators_are_listed_one_a_line(run):
@@ -239,15 +243,21 @@ def test_interrupt_and_closed_pipe(run, monkeypatch, tmp_path):
         ("\n\n", "a.csv is empty"),
         ("u,v\n", "a.csv has a header and no rows"),
         ("u,u\n1,2\n", "more than one column named 'u'"),
-        ("u,v\n1,2\n3\n", "line 3 has 1 cells, line 1 has 2"),
-        ("u,v\n1,2\n\n3,x4\n", "a.csv: line 4, column 'v': 'x4' is not a number; correct it, or choose"),
+        ("u,v\n1,2\n3\n", "line 3 has 1 cell, line 1 has 2"),
+        ("u,v\n1,2\n\n3,x4\n", "a.csv: line 4, column 'v': 'x4' is not a number; correct it, choose"),
         ("u,v\n3,1_000\n", "a.csv: line 2, column 'v': '1_000' is not a number"),
-        ("u;v\n1,5;2\n", "a.csv: line 2, column 'u': '1,5' is not a number; write decimals with a point"),
+        (
+            "u;v\n1,5;2\n",
+            "a.csv: line 2, column 'u': '1,5' is not a number; read commas as decimal points with --decimal ,",
+        ),
         ('u,v\n1,"2\n', "a.csv: line 2: unexpected end of data"),
         ("w,v\n1,2\n", "a.csv has w, v and b.csv has v, u; test those of all files with --columns v"),
         ("1,2\n3,4\n", "a.csv has 1, 2 (no header, hence numbers) and b.csv has v, u; name them alike"),
         ("u,v\n1,inf\n2,3\n", "a.csv: line 2, column 'v': 'inf' is an infinite value; correct it"),
-        ("u,v\n1,NA\n2,3\n", "a.csv: line 2, column 'v' is missing; fill it in, or drop such rows"),
+        (
+            "u,v\n1,NA\n2,3\n",
+            "a.csv: line 2, column 'v' is missing; fill it in, drop such rows with --nan-policy omit, or",
+        ),
         ("u,v\n\n1,2\n,NA\n", "a.csv: line 4, column 'u' is missing (and 1 more); fill it in"),
         ("u,v\n1,2\n", "at least 2"),
         (b"\xff\xfe\x00", "a.csv is not text in UTF-8"),
@@ -270,9 +280,12 @@ def test_files_that_cannot_be_read(run, samples, tmp_path):
 
 
 def test_standard_input(run, samples, tmp_path):
-    files = run("two-sample", "a.csv", "b.csv", *FAST)
-    assert run("two-sample", "-", "b.csv", *FAST, stdin=(tmp_path / "a.csv").read_text()) == files
-    assert run("two-sample", "a.csv", "-", *FAST, stdin=(tmp_path / "b.csv").read_text()) == files
+    expected = two_sample_test(*samples, rng=0, n_resamples=99)
+    for files in (["-", "b.csv"], ["a.csv", "-"]):
+        names = ["standard input" if file == "-" else file for file in files]
+        stdin = (tmp_path / ("a.csv" if files[0] == "-" else "b.csv")).read_text()
+        printed = f"{typed(expected, *names).summary()}\n"
+        assert run("two-sample", *files, *FAST, stdin=stdin) == (0, printed, "")
 
 
 def test_missing_cells_and_the_nan_policy(run, samples, tmp_path):
@@ -293,7 +306,7 @@ def test_missing_cells_and_the_nan_policy(run, samples, tmp_path):
         ("a,b\n1,2\n", ("a", "b"), 1),
         ("\ufeffa,b\r\n1,2\r\n", ("a", "b"), 1),
         ('"a, and b",c\n1,2\n', ("a, and b", "c"), 1),
-        (",b\n1,2\n", ("1", "b"), 1),
+        (",b\n1,2\n", ("Unnamed: 0", "b"), 1),
         ("a\tb\n1\t2\n", ("a", "b"), 1),
         ("a; b\n1; 2\n", ("a", "b"), 1),
         ("1,NA\n3,4\n", ("1", "2"), 2),

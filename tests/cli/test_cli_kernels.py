@@ -19,6 +19,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.cli import main
+from typed import typed
 
 FAST = ["--seed", "0", "--resamples", "39", "--workers", "1"]
 GIVEN = {"rng": 0, "n_resamples": 39, "workers": 1}
@@ -47,7 +48,9 @@ def table(name):
 COMMANDS = {
     "two-sample a.csv b.csv": lambda k, b, **o: two_sample_test(table("a"), table("b"), kernel=k, bandwidth=b, **o),
     "k-sample a.csv b.csv c.csv": lambda k, b, **o: k_sample_test(*map(table, "abc"), kernel=k, bandwidth=b, **o),
-    "joint a.csv": lambda k, b, **o: joint_independence_test(*table("a").to_numpy().T, kernels=k, bandwidths=b, **o),
+    "joint a.csv": lambda k, b, **o: joint_independence_test(
+        table("a")[["u"]], table("a")[["v"]], kernels=k, bandwidths=b, **o
+    ),
     "columns a.csv b.csv": lambda k, b, **o: two_sample_test_columns(
         table("a"), table("b"), kernel=k, bandwidth=b, **o
     ),
@@ -102,6 +105,7 @@ def test_several_samples_take_candidates(run):
     expected = k_sample_test(
         *samples, kernel=["gaussian", "energy"], bandwidth=[np.asarray(1.0), "neighbours"], **GIVEN
     )
+    expected = typed(expected, "a.csv", "b.csv", "c.csv")
     assert code == 0 and json.loads(out) == json.loads(expected.to_json()) and len(expected.members) == 3
     code, out, _ = run("k-sample", "a.csv", "b.csv", "c.csv", "--bandwidth", "grid", "--json")
     assert code == 0 and json.loads(out)["pvalue"] == k_sample_test(*samples, bandwidth="grid", **GIVEN).pvalue

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest import BesagClifford, independence_test, two_sample_test
 from shrinktest.cli import main
+from typed import typed
 
 RNG = np.random.default_rng(0)
-X, Y = RNG.normal(size=(12, 2)).round(6), RNG.normal(size=(12, 2)).round(6)
+X, Y = (pd.DataFrame(RNG.normal(size=(12, 2)).round(6), columns=["u", "v"]) for _ in range(2))
+BOTH = (X[["u"]], Y[["u"]].rename(columns={"u": "w"}))
 SITES = [["north", "south", "west"][i % 3] for i in range(12)]
 FAST = ["--seed", "0", "--resamples", "99", "--json"]
 
@@ -21,9 +24,11 @@ def run(tmp_path, monkeypatch, capsys):
     """Run the command line in a folder with a.csv, b.csv (two samples) and both.csv (two variables)."""
     monkeypatch.chdir(tmp_path)
     for name, z, groups in (("a", X, range(12)), ("b", Y, range(12, 24))):
-        rows = [f"{site},{u:.6f},{v:.6f},g{g // 2}" for site, (u, v), g in zip(SITES, z, groups, strict=True)]
+        rows = [
+            f"{site},{u:.6f},{v:.6f},g{g // 2}" for site, (u, v), g in zip(SITES, z.to_numpy(), groups, strict=True)
+        ]
         (tmp_path / f"{name}.csv").write_text("\n".join(["site,u,v,cluster", *rows]))
-    rows = [f"{a:.6f},{s},{b:.6f}" for a, s, b in zip(X[:, 0], SITES, Y[:, 0], strict=True)]
+    rows = [f"{a:.6f},{s},{b:.6f}" for a, s, b in zip(X["u"], SITES, Y["u"], strict=True)]
     (tmp_path / "both.csv").write_text("\n".join(["u,site,w", *rows]))
 
     def call(*argv):
@@ -40,7 +45,7 @@ def same(shown, expected):
 
 
 @pytest.mark.parametrize(
-    ("typed", "given"),
+    ("options", "given"),
     [
         ("--blocks site --columns u,v", {"blocks": SITES * 2}),
         ("--groups cluster --columns u,v", {"groups": np.arange(24) // 2}),
@@ -50,23 +55,23 @@ def same(shown, expected):
         ("--columns u,v --stopping besag-clifford:h=5", {"stopping": BesagClifford(h=5)}),
     ],
 )
-def test_two_samples(run, typed, given):
-    expected = two_sample_test(X, Y, rng=0, n_resamples=99, **given)
-    same(run("two-sample", "a.csv", "b.csv", *typed.split(), *FAST), expected)
+def test_two_samples(run, options, given):
+    expected = typed(two_sample_test(X, Y, rng=0, n_resamples=99, **given), "a.csv", "b.csv")
+    same(run("two-sample", "a.csv", "b.csv", *options.split(), *FAST), expected)
 
 
 def test_columns_of_labels_are_not_data(run):
     shown = run("two-sample", "a.csv", "b.csv", "--blocks", "site", "--groups", "cluster", *FAST)
     assert shown[0] == 2 and "groups: some groups have observations in more than one block" in shown[2]
-    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, blocks=SITES)
+    expected = independence_test(*BOTH, rng=0, n_resamples=99, blocks=SITES)
     same(run("independence", "both.csv", "--blocks", "site", *FAST), expected)
 
 
 def test_independence(run):
-    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, alpha=0.1, shift="circular")
+    expected = independence_test(*BOTH, rng=0, n_resamples=99, alpha=0.1, shift="circular")
     typed = "--x u --y w --shift circular --alpha 0.1"
     same(run("independence", "both.csv", *typed.split(), *FAST), expected)
-    expected = independence_test(X[:, 0], Y[:, 0], rng=0, n_resamples=99, stopping="curtailed")
+    expected = independence_test(*BOTH, rng=0, n_resamples=99, stopping="curtailed")
     same(run("independence", "both.csv", "--x", "u", "--y", "w", "--stopping", "curtailed", *FAST), expected)
 
 

@@ -18,6 +18,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.cli import main
+from typed import typed
 
 FAST = ["--seed", "0", "--resamples", "99", "--workers", "1"]
 GIVEN = {"rng": 0, "n_resamples": 99, "workers": 1}
@@ -44,6 +45,7 @@ def table(name):
 
 def test_k_sample_is_the_library(run):
     expected = k_sample_test(*map(table, "abc"), comparison="pooled", weights="equal", estimator="fkmse", **GIVEN)
+    expected = typed(expected, "a.csv", "b.csv", "c.csv")
     options = ["--comparison", "pooled", "--weights", "equal", "--estimator", "fkmse", *FAST]
     assert run("k-sample", "a.csv", "b.csv", "c.csv", *options) == (0, f"{expected.summary()}\n", "")
     code, out, _ = run("k-sample", "a.csv", "b.csv", "c.csv", "--columns", "u,w", "--json", "--plot", "n.png", *FAST)
@@ -53,17 +55,18 @@ def test_k_sample_is_the_library(run):
 
 def test_joint_is_the_library(run):
     a = table("a")
-    expected = joint_independence_test(a["u"], a["v"], a["w"], bandwidths=0.7, **GIVEN)
+    expected = joint_independence_test(a[["u"]], a[["v"]], a[["w"]], bandwidths=0.7, **GIVEN)
     assert run("joint", "a.csv", "--bandwidth", "0.7", *FAST) == (0, f"{expected.summary()}\n", "")
-    grouped = joint_independence_test(a[["u", "v"]], a["w"], **GIVEN)
+    grouped = typed(joint_independence_test(a[["u", "v"]], a[["w"]], **GIVEN))
     assert run("joint", "a.csv", "--variable", "u,v", "--variable", "w", *FAST)[1] == f"{grouped.summary()}\n"
 
 
 def test_columns_is_the_library(run):
     expected = two_sample_test_columns(table("a"), table("c"), method="holm", **GIVEN)
+    expected = typed(expected)
     assert run("columns", "a.csv", "c.csv", "--method", "holm", *FAST) == (0, f"{expected.summary()}\n", "")
     code, out, _ = run("columns", "a.csv", "c.csv", "--columns", "w,u", "--json", "--plot", "map.png", *FAST)
-    chosen = two_sample_test_columns(table("a")[["w", "u"]], table("c")[["w", "u"]], **GIVEN)
+    chosen = typed(two_sample_test_columns(table("a")[["w", "u"]], table("c")[["w", "u"]], **GIVEN))
     assert (code, out) == (0, f"{chosen.to_json()}\n")
     apart = table("a")
     apart["u"] += 9.0
@@ -73,8 +76,8 @@ def test_columns_is_the_library(run):
 
 def test_matrix_is_the_library(run):
     a = table("a")
-    assert run("matrix", "a.csv", *FAST) == (0, f"{independence_matrix(a, **GIVEN).summary()}\n", "")
-    expected = independence_matrix(a[["u"]], a[["v", "w"]], **GIVEN)
+    assert run("matrix", "a.csv", *FAST) == (0, f"{typed(independence_matrix(a, **GIVEN)).summary()}\n", "")
+    expected = typed(independence_matrix(a[["u"]], a[["v", "w"]], **GIVEN))
     assert run("matrix", "a.csv", "--x", "u", "--y", "v,w", *FAST)[1] == f"{expected.summary()}\n"
     assert run("matrix", "a.csv", "--y", "v,w", *FAST)[1] == f"{expected.summary()}\n"
 
@@ -85,14 +88,14 @@ def test_designs_of_the_data_reach_many_tests(run):
     a.to_csv("sa.csv", index=False)
     b.to_csv("sb.csv", index=False)
     x, y, site = a[["u", "v", "w"]], b[["u", "v", "w"]], (a["site"], b["site"])
-    expected = two_sample_test_columns(x, y, blocks=site, **GIVEN)
+    expected = typed(two_sample_test_columns(x, y, blocks=site, **GIVEN))
     assert run("columns", "sa.csv", "sb.csv", "--blocks", "site", *FAST) == (0, f"{expected.summary()}\n", "")
-    expected = two_sample_test_columns(x, y, paired=True, **GIVEN)
+    expected = typed(two_sample_test_columns(x, y, paired=True, **GIVEN))
     assert run("columns", "sa.csv", "sb.csv", "--paired", "--columns", "u:w", *FAST)[1] == f"{expected.summary()}\n"
-    expected = independence_matrix(x[["u", "v"]], x[["w"]], blocks=a["site"], shift="circular", **GIVEN)
+    expected = typed(independence_matrix(x[["u", "v"]], x[["w"]], blocks=a["site"], shift="circular", **GIVEN))
     options = ["--y", "w", "--blocks", "site", "--shift", "circular"]
     assert run("matrix", "sa.csv", *options, *FAST) == (0, f"{expected.summary()}\n", "")
-    expected = k_sample_test(x, y, blocks=site, **GIVEN)
+    expected = typed(k_sample_test(x, y, blocks=site, **GIVEN), "sa.csv", "sb.csv")
     assert run("k-sample", "sa.csv", "sb.csv", "--blocks", "site", *FAST) == (0, f"{expected.summary()}\n", "")
     for options in (["--x", "u,v", "--y", "site"], ["--x", "u,site", "--y", "w"]):
         assert "labels are not data" in run("matrix", "sa.csv", *options, "--blocks", "site", *FAST)[2]
@@ -131,7 +134,8 @@ def test_calibrate_is_the_library(run, tmp_path):
 def test_two_sample_saves_a_picture_of_the_witness(run, tmp_path):
     code, out, err = run("two-sample", "a.csv", "c.csv", "--witness", "w.png", "--coordinates", "w,u", *FAST)
     assert (code, err) == (0, "") and (tmp_path / "w.png").stat().st_size > 1000
-    assert out == f"{two_sample_test(table('a'), table('c'), **GIVEN).summary()}\n"
+    expected = typed(two_sample_test(table("a"), table("c"), **GIVEN), "a.csv", "c.csv")
+    assert out == f"{expected.summary()}\n"
 
 
 @pytest.mark.parametrize(
@@ -218,7 +222,7 @@ def test_calibrate_takes_combined_tests_and_another_level(run):
     }
     test = partial(two_sample_test, n_resamples=19, rng=0, workers=1, alpha=0.2, **how)
     levels = (0.01, 0.05, 0.1, 0.2)
-    expected = calibrate(test, table("a").to_numpy(), table("b").to_numpy(), n_trials=5, alphas=levels, workers=1)
+    expected = calibrate(test, table("a"), table("b"), n_trials=5, alphas=levels, workers=1)
     assert (code, out) == (0, f"{expected.to_json()}\n")
 
 

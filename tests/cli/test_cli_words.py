@@ -15,6 +15,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--fractions", "--csv", "--statistic"}  # now --form
+OWN |= {"--decimal", "--comment"}
 
 SAMPLES = "a.csv b.csv --columns u,v"
 VARIABLES = "a.csv --x u --y v"
@@ -87,7 +88,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--alpha 2", "--alpha must lie strictly between 0 and 1, got 2.0"),
         ("--resamples -1", "--resamples must be an integer >= 0, got -1; inf asks for all relabellings"),
         ("--seed -1", "--seed must be a seed >= 0, got -1"),
-        ("--nan-policy x", "--nan-policy must be one of 'raise', 'omit', 'propagate'; got 'x'"),
+        ("--nan-policy x", "--nan-policy must be one of 'raise', 'omit', 'indicator', 'propagate'; got 'x'"),
         ("--workers 0", "--workers must be an integer >= 1, got 0; -1 uses all cores"),
         ("--estimator x", "--estimator must be one of 'kme'"),
         ("--estimator fkmse --tuning x", "--tuning must be one of 'auto'"),
@@ -128,7 +129,7 @@ def test_tests_name_the_option(run, command, typed, said):
     [
         ("independence a.csv --x u --y v --kernel-y x", "--kernel-y must be one of"),
         ("independence a.csv --x u --y v --bandwidth-y 0", "--bandwidth-y must be a finite number > 0"),
-        ("independence a.csv --x u --y v --bandwidth-y 1,2", "Y: --bandwidth-y has 2 entries"),
+        ("independence a.csv --x u --y v --bandwidth-y 1,2", "--bandwidth-y has 2 entries for 1 column"),
         ("independence a.csv --x u --y v --resamples inf", "--resamples inf: about 1e9 relabellings"),
         ("independence a.csv --x u --y v --shift circular --groups site", "--shift circular moves single observations"),
         ("two-sample a.csv b.csv --columns u --paired --blocks site", "so that --blocks has nothing to say"),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import Array, as_rng, choice, positive
+from shrinktest._validate import Array, as_rng, choice, counted, positive
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
@@ -206,7 +206,9 @@ class FromFunction(Design):
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n
-                raise ValueError(f"{self!r} must return {size} rows in {name} when asked for {size}; found {rows}")
+                raise ValueError(
+                    f"{self!r} must return {counted(size, 'row')} in {name} when asked for {size}; found {rows}"
+                )
         return x, y
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:

@@ -1,0 +1,50 @@
+"""Whether a kernel sees anything between different observations: a bandwidth may be far too small, or too large."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._validate import Array
+from shrinktest.kernels.base import Kernel
+from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.rescaled import Rescaled
+
+_LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
+_NOTHING = 1e-15  # a kernel value so much smaller than k(x, x) is 0 to rounding,
+_SAME = 1e-12  # and one so near to it is the same
+
+
+def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
+    """What a reader should know of a resolved kernel whose values are all 0, or all 1, between different observations.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : ndarray, shape (n, d)
+        Of which some are looked at, evenly spread; those with missing values are left out.
+    name : str
+        What the note calls them.
+    """
+    inner = kernel.kernel if isinstance(kernel, Rescaled | PooledKernel) else kernel
+    inner = inner.kernel if isinstance(inner, PooledKernel) else inner
+    if not isinstance(inner, DistanceKernel):
+        return ()
+    some = points[np.unique(np.linspace(0, len(points) - 1, min(len(points), _LOOKED_AT)).round().astype(np.intp))]
+    some = some[~np.isnan(some).any(axis=1)]
+    compared = kernel.moved(some) if isinstance(kernel, Rescaled) else some
+    different = (compared[:, None, :] != compared[None, :, :]).any(axis=2)
+    if not different.any():
+        return ()
+    values = inner(compared)[different]
+    if values.max() <= _NOTHING:
+        what, advice = "so small that the kernel is 0 between", "larger"
+    elif values.min() >= 1.0 - _SAME:
+        what, advice = "so large that the kernel is 1, to rounding, between", "smaller"
+    else:
+        return ()
+    width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
+    return (
+        f"{name}: the bandwidth {width} is {what} nearly all different observations, and hardly anything is compared; "
+        f"give a {advice} one, or bandwidth='median'.",
+    )

@@ -1,0 +1,61 @@
+"""Outlook: what a test that does not fit into memory could do instead, and how long that would take."""
+
+from __future__ import annotations
+
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.finite_rank import has_spectrum
+from shrinktest.kernels.pooled import PooledKernel
+
+#: What a permutation does with N observations by r coordinates, by name: sums of weights; filters that are fitted
+#: again; products of two variables, r coordinates each.
+WORKS = ("sums", "filter", "pairs")
+
+_FEATURE = 7e-8  # seconds on one core for a random Fourier feature of an observation: a cosine and a sine for two
+_LANDMARK = 4e-8  # for a landmark: a kernel value,
+_SOLVED = 6e-11  # and as much again for every landmark before it
+_COLUMN = 2e-10  # for a column of the data in either
+_ADDED = 2e-11  # for a permutation, by observation and coordinate
+_MULTIPLIED = 3.5e-11  # by observation and pair of coordinates
+_FITTED = (0.75e-11, 3e-9)  # by observation and pair of coordinates, and by the third power of their number
+_MOST = 1e7  # permutations; for more there is another error
+
+_UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
+
+
+def advised(kernel: Kernel, size: int, columns: int, rank: int, permutations: float, work: str) -> str:
+    """The approximations of a kernel with their times, the faster first, as the advice of an error."""
+    inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
+    names = ("rff", "nystrom") if has_spectrum(inner) else ("nystrom",)
+    times = {name: seconds(name, size, columns, rank, permutations, work) for name in names}
+    first, *others = sorted(times, key=lambda name: times[name])
+    advice = f"use gram={first!r}, rank={rank} (about {duration(times[first])} on one core)"
+    return advice + "".join(f" or gram={name!r} (about {duration(times[name])})" for name in others)
+
+
+def seconds(name: str, size: int, columns: int, rank: int, permutations: float, work: str) -> float:
+    """About how long a test by random coordinates takes on one core.
+
+    Parameters
+    ----------
+    name : {"nystrom", "rff"}
+    size, columns : int
+        Of the observations.
+    rank : int
+        Coordinates.
+    permutations : float
+        How many of them.
+    work : {"sums", "filter", "pairs"}
+        What a permutation does.
+    """
+    permutations = min(permutations, _MOST)
+    each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
+    made = (2.0 if work == "pairs" else 1.0) * size * rank * (each + _COLUMN * columns)
+    if work == "filter":
+        return made + permutations * (_FITTED[0] * size * rank**2 + _FITTED[1] * rank**3)
+    return made + permutations * size * rank * (_MULTIPLIED * rank if work == "pairs" else _ADDED)
+
+
+def duration(time: float) -> str:
+    """A time that is roughly known, with one digit or two."""
+    unit, name = next((unit, name) for unit, name in _UNITS if time >= 2.0 * unit or unit == 1.0)
+    return f"{max(1.0, float(f'{time / unit:.1g}')):g} {name}"

@@ -1,0 +1,194 @@
+"""Columns from cells of text: numbers, True and False, dates, times of day, and else categories."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from shrinktest.tables.column import (
+    Column,
+    as_date,
+    as_kind,
+    from_booleans,
+    from_hours,
+    from_numbers,
+    from_text,
+    from_times,
+    number_level,
+)
+
+MISSING = ("", "na", "nan")
+
+_WHOLE = re.compile(r"[+-]?\d+")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
+_TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?")
+_DECORATION = re.compile(r"[\s,.'_$€£%<>~≤≥]")  # of numbers as people write them
+
+
+class OddCell(ValueError):
+    """A cell that is none of what its column holds.
+
+    Parameters
+    ----------
+    row : int
+        Of the column, from 0.
+    why : str
+        What is the matter with it, after the cell itself.
+    """
+
+    def __init__(self, row: int, why: str) -> None:
+        super().__init__(why)
+        self.row, self.why = row, why
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell stands for a missing value."""
+    return cell.casefold() in MISSING
+
+
+def as_number(cell: str, decimal: str = ".") -> float | None:
+    """The number that a cell is; NaN where it is missing, None for what is no number."""
+    if is_missing(cell):
+        return math.nan
+    if decimal != ".":
+        if "." in cell:
+            return None
+        cell = cell.replace(decimal, ".")
+    try:
+        return None if "_" in cell else float(cell)  # Python reads 1_000 as a number, files do not mean it
+    except ValueError:
+        return None
+
+
+def kind_of_cell(cell: str, decimal: str = ".") -> str | None:
+    """What a cell looks like by itself: "number", "boolean", "date", "time" or "category"; None where it is missing."""
+    if is_missing(cell):
+        return None
+    if as_number(cell, decimal) is not None:
+        return "number"
+    return next((kind for kind, looks in _LOOKS.items() if looks(cell)), "category")
+
+
+def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: str = ".", where: str = "") -> Column:
+    """A column by what its cells are, or as the kind that is ``wanted``.
+
+    Parameters
+    ----------
+    name : str
+    cells : sequence of str
+        Without space around them; empty ones, NA and nan are missing.
+    wanted : str or list of str, optional
+        A kind of column, or the levels in their order; see :func:`~shrinktest.tables.column.as_kind`.
+    decimal : {".", ","}
+        The mark before decimals.
+    where : str
+        What messages call the column.
+
+    Raises
+    ------
+    OddCell
+        For a cell that is none of what the others are, where at least half of them are numbers, dates or times: it is
+        rather a slip than one more category.  For infinite numbers.
+    ValueError
+        For cells that cannot be read as what is wanted.
+    """
+    numbers = [as_number(cell, decimal) for cell in cells]
+    if None not in numbers and wanted in (None, "number", "ordered", "boolean"):
+        column = _numbers(name, cells, numbers)
+        return column if wanted is None else as_kind(column, wanted, where)
+    if wanted == "number":
+        raise OddCell(numbers.index(None), "is not a number")
+    present = [i for i, cell in enumerate(cells) if not is_missing(cell)]
+    if wanted is None and 2 * sum(_as_people_write(cells[i]) for i in present) >= len(present):
+        raise OddCell(numbers.index(None), "is not a number")
+    for kind, looks in _LOOKS.items() if wanted in (None, *_LOOKS) else ():
+        if wanted == "date":  # 20240331, say, which nobody takes for a date unasked
+            looks = _is_date
+        odd = next((i for i in present if not looks(cells[i])), None)
+        if odd is None and wanted in (None, kind):
+            return _READ[kind](name, cells)
+        many = 2 * sum(looks(cells[i]) for i in present) >= len(present)
+        if wanted == kind or (wanted is None and kind != "boolean" and many):
+            assert odd is not None
+            raise OddCell(odd, f"is not {_CALLED[kind]}")
+    column = from_text(name, [None if is_missing(cell) else _level(cell) for cell in cells])
+    return column if wanted is None or wanted == "category" else as_kind(column, wanted, where)
+
+
+def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any]) -> Column:
+    values = np.array(numbers, dtype=np.float64)
+    if (infinite := np.isinf(values)).any():
+        raise OddCell(int(np.flatnonzero(infinite)[0]), "is an infinite value")
+    return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
+
+
+def _as_people_write(cell: str) -> bool:
+    """Whether this is a number, if need be after marks for thousands, per cent and money are taken off."""
+    return as_number(cell) is not None or (
+        any(letter.isdigit() for letter in cell) and cell.count(".") < 2 and _bare(cell) is not None
+    )
+
+
+def _bare(cell: str) -> float | None:
+    return as_number(_DECORATION.sub("", cell) or "-")
+
+
+def _level(cell: str) -> str:
+    """What a category is called: 1.0 is 1, as it may be written in another file, and 007 is not 7."""
+    number = None if cell.isdigit() else as_number(cell)
+    return cell if number is None or not math.isfinite(number) else number_level(number)
+
+
+def _is_date(cell: str) -> bool:
+    return as_date(cell) is not None
+
+
+def _is_time(cell: str) -> bool:
+    return _TIME.fullmatch(cell) is not None and _as_time(cell) is not None
+
+
+def _as_time(cell: str) -> datetime.time | None:
+    try:
+        hour, _, rest = cell.partition(":")
+        return datetime.time.fromisoformat(f"{hour:0>2}:{rest}")
+    except ValueError:
+        return None
+
+
+def _dates(name: str, cells: Sequence[str]) -> Column:
+    zones = [_zone(cell) for cell in cells if not is_missing(cell)]
+    if len(set(zones)) > 1:
+        row = next(i for i, cell in enumerate(cells) if not is_missing(cell) and _zone(cell) != zones[0])
+        raise OddCell(row, f"is a date {'with' if _zone(cells[row]) else 'without'} a time zone, unlike others before")
+    dates = [None if is_missing(cell) else as_date(cell) for cell in cells]
+    return from_times(name, np.array(dates, dtype="datetime64[us]"))
+
+
+def _zone(cell: str) -> bool:
+    found = _DATE.fullmatch(cell)
+    return found is not None and found[1] is not None
+
+
+def _booleans(name: str, cells: Sequence[str]) -> Column:
+    return from_booleans(
+        name, np.array([math.nan if is_missing(cell) else cell.casefold() == "true" for cell in cells])
+    )
+
+
+#: How cells of a kind look, and how they are read where all of them do.
+_LOOKS: dict[str, Callable[[str], bool]] = {
+    "boolean": lambda cell: cell.casefold() in ("true", "false"),
+    "date": lambda cell: _DATE.fullmatch(cell) is not None and _is_date(cell),
+    "time": _is_time,
+}
+_CALLED = {"boolean": "True or False", "date": "a date such as 2024-03-31", "time": "a time such as 14:30"}
+_READ: dict[str, Callable[[str, Sequence[str]], Column]] = {
+    "boolean": _booleans,
+    "date": _dates,
+    "time": lambda name, cells: from_hours(name, [None if is_missing(cell) else _as_time(cell) for cell in cells]),
+}

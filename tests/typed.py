@@ -1,0 +1,13 @@
+"""What the command line prints of a result of the library: files as names, notes in the words that are typed."""
+
+from dataclasses import replace
+
+from shrinktest.cli.arguments import OPTIONS, as_typed
+
+EVERY = {option for options in OPTIONS.values() for option in options}
+
+
+def typed(result, *files):
+    """The result as a command has it that read these files."""
+    notes = tuple(as_typed(note, EVERY) for note in result.notes)
+    return replace(result, notes=notes, **({"names": files} if files else {}))
