@@ -259,7 +259,7 @@ def test_real_data():
         ({"form": "u"}, ValueError, "form must be one of"),
         ({"alpha": 0.0}, ValueError, "alpha must lie strictly between 0 and 1"),
         ({"n_resamples": np.inf, "X": np.arange(13.0), "Y": np.arange(13.0)}, ValueError, "too many"),
-        ({"kernel_y": "rbf"}, ValueError, "kernel_y must be one of"),
+        ({"kernel_y": "rbf"}, ValueError, "kernel_y 'rbf' is called 'gaussian' here"),
         ({"bandwidth_y": 0.0}, ValueError, "bandwidth_y must be a finite number > 0"),
         ({"kernel_x": "linear", "bandwidth_x": 1.0}, ValueError, "bandwidth_x=1.0 has no effect on kernel_x"),
         ({"kernel_y": "linear", "estimator": "mkme"}, ValueError, "Gaussian kernels only"),

@@ -324,7 +324,7 @@ def test_lists_tables_and_columns_in_another_order():
         ({"kernel": "linear", "estimator": "mkme"}, ValueError, "Gaussian kernels only"),
         ({"estimator": TSVD(m=5)}, ValueError, "m=5 components cannot be kept from a sample of 4"),
         ({"estimator": MMKME(variances=(0.1, 0.2, 0.3))}, ValueError, "one value per coordinate: 2 expected"),
-        ({"estimator": SKMSE(target=([[0.0]], [1.0]))}, ValueError, "target points have 1 columns"),
+        ({"estimator": SKMSE(target=([[0.0]], [1.0]))}, ValueError, "target points have 1 column,"),
         ({"n_resamples": np.inf, "X": np.arange(40.0), "Y": np.arange(41.0)}, ValueError, "too many"),
         ({"Y": POINTS[:4, :1]}, ValueError, "X has 2 columns and Y has 1"),
         ({"Y": POINTS[:1]}, ValueError, "Y has 1 row; a test needs at least 2"),

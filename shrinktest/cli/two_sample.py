@@ -53,9 +53,7 @@ def run(args: argparse.Namespace) -> int:
     result = replace(result, names=names_of(files))
     code = report(args, result, result.reject())
     if args.witness is not None:
-        features = list(result.encodings[0].features)
-        places = [features.index(name) for name in shown or features]
-        save(partial(result.plot_witness, names=features, coordinates=places), args.witness)
+        save(partial(result.plot_witness, coordinates=shown or None), args.witness)
     return code
 
 

@@ -14,7 +14,7 @@ from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.outlook import advised
+from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -101,7 +101,7 @@ class Gram:
             squares, total = float(np.vdot(z, z)), float(np.square(z.sum(axis=0)).sum())
         else:
             squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
-        fits = z is not None or _needed(len(self.points), 2) <= memory
+        fits = z is not None or needed(len(self.points), 2) <= memory
         if not (fits and alike(squares, total, len(self.points))):
             return self.evaluated(z)
         moved = self.centred(workers)
@@ -275,9 +275,8 @@ def choose_gram(
         if gram in ("auto", "dense"):
             raise ValueError(f"rank={rank} is for gram='factor', 'nystrom' or 'rff'; gram={gram!r} has none")
     size, width = points.shape
-    needed = _needed(size, kernels)
     affordable = int(memory / (24.0 * kernels * size))  # coordinates: the factor, and two of its size while it is made
-    fits = needed <= memory
+    fits = needed(size, kernels) <= memory
     if gram == "auto":
         gram = "dense"
         small = size < large or width > columns
@@ -305,8 +304,8 @@ def choose_gram(
     if (1 if exact else most) > max(1, affordable):
         raise MemoryError(
             f"gram={gram!r}: {counted(most, 'coordinate')} of {counted(size, 'observation')} take "
-            f"{_bytes(24.0 * kernels * size * most)}, "
-            f"more than max_memory={_bytes(memory)}; give rank={max(1, affordable)} or less"
+            f"{bytes_of(24.0 * kernels * size * most)}, "
+            f"more than max_memory={bytes_of(memory)}; give rank={max(1, affordable)} or less"
         )
     if exact:
         found = _factor(kernel, points, min(most, affordable))
@@ -317,7 +316,7 @@ def choose_gram(
             if affordable < most:
                 raise MemoryError(
                     f"gram='factor': {full}, and {affordable} coordinates of {size} observations take all of "
-                    f"max_memory={_bytes(memory)}; use gram='nystrom' with rank={min(default_rank, affordable)}"
+                    f"max_memory={bytes_of(memory)}; use gram='nystrom' with rank={min(default_rank, affordable)}"
                 )
             raise ValueError(
                 f"gram='factor': {full}, so that its factor saves nothing; "
@@ -366,22 +365,6 @@ def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gr
     return Gram("factor", short[0], points, note, np.ascontiguousarray(short[1]))
 
 
-def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
-    """Raise MemoryError if the Gram matrices of so many observations do not fit; ``advice`` says what does."""
-    needed = _needed(size, kernels)
-    if needed > memory:
-        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
-        raise MemoryError(
-            f"{size} observations: the {matrices} {_bytes(needed)} while being made, more than "
-            f"max_memory={_bytes(memory)}; {advice}, or raise max_memory"
-        )
-
-
-def _needed(size: int, kernels: int) -> float:
-    """Bytes of Gram matrices while they are made."""
-    return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
-
-
 def _factor(kernel: Kernel, points: np.ndarray, limit: int, *, in_vain: bool = False) -> Gram | None:
     """The kernel by a factor of at most ``limit`` coordinates, if there is one."""
     if isinstance(kernel, FiniteRank):
@@ -402,10 +385,3 @@ def _few(kernel: Kernel, points: np.ndarray) -> bool:
 
 def _note(what: str) -> str:
     return f"The statistic is that of {what}; its permutation test has exact level."
-
-
-def _bytes(size: float) -> str:
-    unit, name = next(
-        (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
-    )
-    return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"

@@ -1,4 +1,4 @@
-"""Outlook: what a test that does not fit into memory could do instead, and how long that would take."""
+"""Outlook: the memory that a test takes, what it could do instead, and how long that would take."""
 
 from __future__ import annotations
 
@@ -59,3 +59,27 @@ def duration(time: float) -> str:
     """A time that is roughly known, with one digit or two."""
     unit, name = next((unit, name) for unit, name in _UNITS if time >= 2.0 * unit or unit == 1.0)
     return f"{max(1.0, float(f'{time / unit:.1g}')):g} {name}"
+
+
+def check_memory(size: int, kernels: int, memory: float, advice: str = "use a random part of the data") -> None:
+    """Raise MemoryError if the Gram matrices of so many observations do not fit; ``advice`` says what does."""
+    taken = needed(size, kernels)
+    if taken > memory:
+        matrices = "Gram matrix takes" if kernels == 1 else "Gram matrices take"
+        raise MemoryError(
+            f"{size} observations: the {matrices} {bytes_of(taken)} while being made, more than "
+            f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
+        )
+
+
+def needed(size: int, kernels: int) -> float:
+    """Bytes of Gram matrices while they are made."""
+    return (10.0 if kernels == 1 else 20.0 * kernels) * size**2
+
+
+def bytes_of(size: float) -> str:
+    """A number of bytes in words."""
+    unit, name = next(
+        (unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB"), (1.0, "bytes")) if size >= unit or unit == 1.0
+    )
+    return f"{size / unit:.3g} {name}" if unit > 1.0 else f"{size:.0f} {name}"

@@ -15,7 +15,8 @@ from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import TIE, Statistic
 from shrinktest.statistics.centred import LAST_BITS
-from shrinktest.statistics.gram import Grams, check_memory
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.outlook import check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
 from shrinktest.statistics.products import squared_norm, without_specks
 

@@ -188,11 +188,11 @@ def test_large_samples_in_coordinates():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: run().witness_band(AT[:, :1]), "points has 1 columns, the samples have 2"),
+        (lambda: run().witness_band(AT[:, :1]), "points has 1 column, the samples have 2"),
         (lambda: run().witness_band(np.full((2, 3, 2), np.nan)), "points has 12 missing values"),
         (lambda: run().witness_band(np.full((2, 3, 2), np.inf)), "points has an infinite value"),
         (lambda: run().witness_band(np.zeros((2, 0, 2))), "points has 3 dimensions"),
-        (lambda: run().witness_band(np.zeros((2, 3, 1))), "points has 1 columns, the samples have 2"),
+        (lambda: run().witness_band(np.zeros((2, 3, 1))), "points has 1 column, the samples have 2"),
         (lambda: run().witness_band(AT, confidence=95), "confidence must lie strictly between 0 and 1"),
         (lambda: run().contributions(n_repeats=1), "n_repeats must be an integer >= 2"),
         (lambda: run().plot_witness(coordinates=(0, 2)), "two different columns from 0 to 1"),

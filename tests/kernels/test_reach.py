@@ -1,0 +1,42 @@
+"""A bandwidth with which a kernel sees nothing, or no difference, has a note."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shrinktest import Gaussian, Laplacian, Linear, independence_test, two_sample_test
+from shrinktest.kernels import Rescaled, Whitened
+from shrinktest.kernels.reach import reach_notes
+
+X, Y = np.random.default_rng(0).normal(size=(2, 30, 3))
+
+
+@pytest.mark.parametrize("kind", [Gaussian, Laplacian])
+def test_far_too_small_and_far_too_large(kind):
+    (small,) = reach_notes(kind(1e-3), X, "X and Y")
+    assert small.startswith("X and Y: the bandwidth 0.001 is so small that the kernel is 0") and "larger" in small
+    (large,) = reach_notes(kind(1e14), X, "X and Y")
+    assert "so large that the kernel is 1, to rounding," in large and "smaller" in large
+    assert reach_notes(kind(1.0), X, "X and Y") == ()
+
+
+def test_of_kernels_inside_of_others():
+    assert len(reach_notes(Whitened(Gaussian(1e-3)), X, "X")) == 1
+    assert len(reach_notes(Rescaled(Gaussian(1e-3), (1.0, 1.0, 1.0), X), X, "X")) == 1
+    assert reach_notes(Linear(), X, "X") == ()
+
+
+def test_equal_observations_and_missing_ones_say_nothing():
+    assert reach_notes(Gaussian(1e-3), np.zeros((9, 2)), "X") == ()
+    twice = np.vstack([X, X])
+    assert len(reach_notes(Gaussian(1e-3), twice, "X")) == 1
+    twice[0] = np.nan
+    assert len(reach_notes(Gaussian(1e-3), twice, "X")) == 1
+
+
+def test_results_have_the_note():
+    assert any("so small" in note for note in two_sample_test(X, Y, bandwidth=1e-3, n_resamples=39, rng=0).notes)
+    found = independence_test(X, Y, bandwidth_y=1e12, n_resamples=39, rng=0).notes
+    assert any(note.startswith("Y: the bandwidth") for note in found)
+    assert not any("bandwidth" in note for note in two_sample_test(X, Y, n_resamples=39, rng=0).notes)

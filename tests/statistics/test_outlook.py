@@ -1,0 +1,66 @@
+"""What does not fit into memory is said at once, with what does and how long it takes; notes claim what was done."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from shrinktest import Gaussian, Linear, two_sample_test
+from shrinktest.kernels.finite_rank import TOLERANCE, _is_full, factorized
+from shrinktest.statistics.outlook import advised, duration, seconds
+
+
+@pytest.mark.parametrize(("size", "columns"), [(50_000, 50), (60_000, 3)])
+def test_a_gram_matrix_that_cannot_be_is_said_at_once(size, columns):
+    X, Y = np.random.default_rng(0).normal(size=(2, size, columns))
+    with pytest.raises(MemoryError):
+        two_sample_test(X[:3000], Y[:3000], max_memory=1e7)  # loads what is to be loaded
+    start = time.process_time()
+    with pytest.raises(MemoryError, match=r"use gram='(rff|nystrom)', rank=\d+ \(about \d+ s on one core\) or gram="):
+        two_sample_test(X, Y, max_memory=5e8)
+    assert time.process_time() - start < 2.0  # seconds, on a machine that does much else; it was 13
+
+
+def test_few_points_prove_what_all_would_show():
+    rng = np.random.default_rng(1)
+    wide, narrow = rng.normal(size=(1200, 30)), rng.normal(size=(1200, 1)) @ rng.normal(size=(1, 30))
+    for points, full in ((wide, True), (narrow, False)):
+        kernel = Gaussian("median").resolve(points)
+        allowed = TOLERANCE * len(points)
+        assert _is_full(kernel, points, 120, allowed) is full
+        assert (factorized(kernel, points, 120) is None) is full
+    eigenvalues = np.linalg.eigvalsh(Gaussian("median").resolve(wide)(wide))
+    assert eigenvalues[:-120].sum() > TOLERANCE * len(wide)  # what no 120 landmarks can reach
+
+
+def test_advice_has_the_faster_first():
+    assert advised(Gaussian(1.0), 10**5, 50, 1000, 999, "sums").startswith("use gram='rff', rank=1000 (about ")
+    assert advised(Gaussian(1.0), 10**5, 50, 50, 999, "sums").startswith("use gram='nystrom', rank=50 (about ")
+    assert "rff" not in advised(Linear(), 10**5, 50, 50, 999, "sums")  # which has no frequencies
+
+
+def test_times_grow_with_all_that_there_is_to_do():
+    for work in ("sums", "filter", "pairs"):
+        for name in ("rff", "nystrom"):
+            base = seconds(name, 10**4, 5, 100, 99, work)
+            assert seconds(name, 2 * 10**4, 5, 100, 99, work) > base
+            assert seconds(name, 10**4, 5, 200, 99, work) > base
+            assert seconds(name, 10**4, 50, 100, 99, work) > base
+            assert seconds(name, 10**4, 5, 100, 999, work) > base
+    assert seconds("rff", 10**4, 5, 100, np.inf, "sums") < np.inf
+
+
+@pytest.mark.parametrize(
+    ("time", "said"), [(0.01, "1 s"), (17.3, "20 s"), (110.0, "100 s"), (1300.0, "20 min"), (9000.0, "2 h")]
+)
+def test_durations(time, said):
+    assert duration(time) == said
+
+
+@pytest.mark.parametrize(("gram", "said"), [("nystrom", "with 60 landmarks"), ("factor", "of rank 60")])
+def test_notes_claim_as_many_landmarks_as_there_are(gram, said):
+    X, Y = np.random.default_rng(2).normal(size=(2, 30, 8))
+    found = two_sample_test(X, Y, gram=gram, rank=10**6, n_resamples=39, rng=0)
+    assert any(said in note for note in found.notes)

@@ -1,0 +1,100 @@
+"""What other packages call it, and functions of the user's that take other arguments: errors that say what is meant."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from shrinktest import (
+    calibrate,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    permutation_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest._progress import advancing, preparing
+from shrinktest._validate import takes
+
+X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
+VERBS = [
+    *(partial(test, X, Y) for test in (two_sample_test, k_sample_test, independence_test, joint_independence_test)),
+    *(partial(test, X, Y) for test in (two_sample_test_columns, independence_matrix)),
+    partial(calibrate, lambda x, y: 0.5, X, Y),
+    partial(permutation_test, lambda row: 0.0, 12),
+]
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.func.__name__)
+def test_what_arguments_are_called_elsewhere(verb):
+    name = verb.func.__name__
+    for other in ("seed", "random_state"):
+        with pytest.raises(TypeError, match=f"{name} has no argument {other}=; it is rng= here"):
+            verb(**{other: 1})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nonsense'"):
+        verb(nonsense=1)
+    if name != "calibrate":
+        with pytest.raises(TypeError, match=f"{name} has no argument n_permutations=; it is n_resamples= here"):
+            verb(n_permutations=99)
+
+
+def test_what_kernels_are_called_elsewhere():
+    with pytest.raises(ValueError, match="kernel 'rbf' is called 'gaussian' here"):
+        two_sample_test(X, Y, kernel="rbf")
+    with pytest.raises(ValueError, match="kernel_y 'RBF' is called 'gaussian' here"):
+        independence_test(X, Y, kernel_y="RBF")
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (
+            lambda: two_sample_test(X, Y, estimator=lambda: 1),
+            r"-> weights \(n,\), and is called with 1 argument",
+        ),
+        (lambda: two_sample_test(X, Y, kernel=lambda x: 1), r"\(X, Y\) -> Gram matrix, and is called with 2 arguments"),
+        (lambda: permutation_test(lambda a, b: 1, 9), r"permutation \(n,\) -> number, and is called with 1 argument"),
+        (lambda: permutation_test(lambda: 1, 9, vectorized=True), r"permutations \(B, n\) -> numbers \(B,\), and"),
+        (lambda: calibrate(lambda x: 1, X, Y), r"test must be a function \(X, Y\) -> p-value, and is called with 2"),
+        (
+            lambda: two_sample_test(X, Y, transform=lambda: X),
+            r"rows \(N, d\), and is called with 1 argument",
+        ),
+    ],
+)
+def test_functions_with_other_arguments(call, said):
+    with pytest.raises(TypeError, match=said + r".*; found <lambda>\("):
+        call()
+
+
+def test_functions_that_can_be_called():
+    for function in (max, np.add, lambda x, y=1, *more: 0, partial(lambda a, x, y: 0, 1)):
+        takes(function, ("X", "Y"), "it")
+
+
+def test_kernels_move_a_bar(capsys):
+    wide = np.random.default_rng(1).normal(size=(2, 400, 3))
+    two_sample_test(*wide, n_resamples=19, rng=0, progress=True)
+    found = capsys.readouterr().err
+    assert found.index("kernels:") < found.index("relabellings:") and "kernels: 100%" in found
+    two_sample_test(*wide, n_resamples=19, rng=0, gram="rff", rank=10, progress=True)
+    assert "kernels: 100%" in capsys.readouterr().err
+    two_sample_test(*wide, n_resamples=19, rng=0)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_bar_is_there_only_where_something_is_to_be_shown(capsys):
+    with preparing(True):
+        pass
+    with preparing(False):
+        advancing(3)()
+    advancing(3)()
+    assert capsys.readouterr().err == ""
+    with preparing(True):
+        advance = advancing(2)
+        advance(), advance()
+    assert "2/2" in capsys.readouterr().err
