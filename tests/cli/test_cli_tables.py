@@ -331,3 +331,10 @@ def test_interrupted_studies_say_where_the_trials_are(run, monkeypatch):
 def test_names_that_tell_samples_apart():
     found = [parse_table("u\n1\n", path) for path in ("x/a.csv", "y/a.csv")]
     assert reading.names_of(found) == ("x/a.csv", "y/a.csv") and reading.names_of(found[:1]) == ("a.csv",)
+
+
+def test_a_report_on_two_tables_takes_types(run):
+    report = ["compare", "a.csv", "b.csv", "--json", *FAST]
+    columns = json.loads(run(*report, "--types", "size=S<M<L,city=drop")[1])["overall"]["columns"][0]
+    assert "size" in columns and "city" not in columns
+    assert "a column in --types must be one of" in run(*report, "--types", "cities=drop")[2]

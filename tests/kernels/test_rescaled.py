@@ -194,6 +194,8 @@ def test_off_the_sample_ranks_lie_between_those_of_the_sample():
 
 
 def test_power_studies_and_the_command_line(tmp_path, capsys):
+    import pandas as pd
+
     study = power_study("mean-shift", "kme", 8, test_options={"scale": "rank"}, n_trials=4, n_resamples=19)
     assert len(study.table) > 0
     for name, sample in (("x", X), ("y", Y)):
@@ -217,7 +219,8 @@ def test_power_studies_and_the_command_line(tmp_path, capsys):
         if expected is None:
             assert code == 2 and "lam" in err
         else:
-            assert f"{two_sample_test(X, Y, n_resamples=99, rng=0, **expected).pvalue:.4g}" in out
+            tables = (pd.read_csv(tmp_path / f"{name}.csv", header=None) for name in "xy")
+            assert f"{two_sample_test(*tables, n_resamples=99, rng=0, **expected).pvalue:.4g}" in out
 
 
 # --- deviations ---------------------------------------------------------------------------------------------
