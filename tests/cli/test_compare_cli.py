@@ -10,6 +10,7 @@ import pytest
 
 from shrinktest import compare
 from shrinktest.cli import main
+from typed import typed
 
 FAST = ["--seed", "0", "--resamples", "99", "--workers", "1"]
 GIVEN = {"rng": 0, "n_resamples": 99, "workers": 1, "names": ("march", "april")}
@@ -38,7 +39,7 @@ def tables(columns):
 
 def test_it_is_the_library(run):
     expected = compare(*tables(["u", "v", "w", "team"]), **GIVEN)
-    assert run("march.csv", "april.csv", *FAST) == (0, f"{expected.summary()}\n", "")
+    assert run("march.csv", "april.csv", *FAST) == (0, f"{typed(expected).summary()}\n", "")
     code, out, _ = run("march.csv", "april.csv", "--columns", "u,v", "--json", "--exit-code", *FAST)
     found = json.loads(out)
     assert code == 1 and found["changed"] == ["v"]
@@ -50,10 +51,10 @@ def test_options_reach_the_library(run):
     expected = compare(
         *tables("uv"), estimator="kme", method="holm", alpha=0.1, confidence=0.8, scale="rank", **GIVEN
     )  # fmt: skip
-    assert run("march.csv", "april.csv", "--columns", "u,v", *options, *FAST)[1] == f"{expected.summary()}\n"
+    assert run("march.csv", "april.csv", "--columns", "u,v", *options, *FAST)[1] == f"{typed(expected).summary()}\n"
     groups = tuple(table["team"].astype(str).tolist() for table in tables(["team"]))
     expected = compare(*tables("uvw"), groups=groups, **GIVEN)
-    assert run("march.csv", "april.csv", "--groups", "team", *FAST)[1] == f"{expected.summary()}\n"
+    assert run("march.csv", "april.csv", "--groups", "team", *FAST)[1] == f"{typed(expected).summary()}\n"
 
 
 def test_missing_cells_count(run, tmp_path):
@@ -61,7 +62,7 @@ def test_missing_cells_count(run, tmp_path):
     table.loc[:14, "u"] = np.nan
     table.to_csv("march.csv", index=False)
     expected = compare(*tables("uv"), **GIVEN)
-    assert run("march.csv", "april.csv", "--columns", "u,v", *FAST)[1] == f"{expected.summary()}\n"
+    assert run("march.csv", "april.csv", "--columns", "u,v", *FAST)[1] == f"{typed(expected).summary()}\n"
     assert "missing 50% → 0%" in expected.summary()
     code, _, err = run("march.csv", "april.csv", "--columns", "u,v", "--nan-policy", "raise", *FAST)
     assert code == 2 and "march has 15 missing values" in err
