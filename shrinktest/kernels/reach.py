@@ -13,6 +13,7 @@ from shrinktest.kernels.rescaled import Rescaled
 _LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
 _NOTHING = 1e-15  # a kernel value so much smaller than k(x, x) is 0 to rounding,
 _SAME = 1e-12  # and one so near to it is the same
+_FAR_FROM_SAME = 1e-6  # squared distance over squared bandwidth from which it is not
 
 
 def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
@@ -33,6 +34,8 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     some = points[np.unique(np.linspace(0, len(points) - 1, min(len(points), _LOOKED_AT)).round().astype(np.intp))]
     some = some[~np.isnan(some).any(axis=1)]
     compared = kernel.moved(some) if isinstance(kernel, Rescaled) else some
+    if _sees(compared, np.asarray(inner.bandwidth, dtype=np.float64)):
+        return ()
     different = (compared[:, None, :] != compared[None, :, :]).any(axis=2)
     if not different.any():
         return ()
@@ -48,3 +51,10 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
         f"{name}: the bandwidth {width} is {what} nearly all different observations, and hardly anything is compared; "
         f"give a {advice} one, or bandwidth='median'.",
     )
+
+
+def _sees(points: Array, widths: Array) -> bool:
+    """Whether one row and the next are enough to know that a bandwidth is neither far too small nor far too large."""
+    with np.errstate(over="ignore"):
+        away = np.square(np.diff(points, axis=0) / widths).sum(axis=1)
+    return bool((away < 1.0).any() and (away > _FAR_FROM_SAME).any())

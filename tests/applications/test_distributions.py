@@ -200,7 +200,7 @@ def test_parameters_that_cannot_be(parameters, message):
 
 
 def test_other_samples_than_those_fitted():
-    with pytest.raises(ValueError, match="the samples have 1 columns, those that DistributionKernel was fitted on 2"):
+    with pytest.raises(ValueError, match="the samples have 1 column, those that DistributionKernel was fitted on 2"):
         DistributionKernel().fit(TRAIN).transform([[1.0, 2.0]])
     means = [KME().fit(TRAIN[0], Gaussian(width)) for width in (1.0, 2.0)]
     with pytest.raises(ValueError, match="inner products need one RKHS, but the kernels differ"):

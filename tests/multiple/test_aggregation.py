@@ -9,6 +9,7 @@ from functools import partial
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -510,8 +511,20 @@ def test_command_line(tmp_path, monkeypatch, capsys):
 
     several = ("--estimator", "kme,fkmse:lam_cov=0.3", "--bandwidth", "median", "--bandwidth", "0.5*median", "--json")
     code, out, err = run(*several)
-    expected = two_sample_test(X, Y, estimator=["kme", FKMSE(lam_cov=0.3)], bandwidth=["median", "0.5 * median"], **FEW)
-    assert (code, err) == (0, "") and json.loads(out) == json.loads(expected.to_json())
+    tables = [pd.read_csv(name) for name in ("a.csv", "b.csv")]
+    expected = two_sample_test(
+        *tables, estimator=["kme", FKMSE(lam_cov=0.3)], bandwidth=["median", "0.5 * median"], **FEW
+    )
+    found, expected = json.loads(out), json.loads(expected.to_json())
+    assert (code, err, found["names"]) == (0, "", ["a.csv", "b.csv"])
+    for key in ("pvalue", "statistic", "null_distribution", "estimator", "bandwidth", "columns"):
+        assert found[key] == expected[key]
+    for one, other in zip(found["members"], expected["members"], strict=True):
+        assert (one["pvalue"], one["adjusted"], one["estimator"]) == (
+            other["pvalue"],
+            other["adjusted"],
+            other["estimator"],
+        )
     code, out, _ = run("--bandwidth", "0.5", "--bandwidth", "2", "--kernel", "gaussian,laplacian", "--json")
     assert code == 0 and [m["bandwidth"] for m in json.loads(out)["members"]] == [0.5, 2.0, 0.5, 2.0]
     code, out, _ = run("--estimator", "auto", "--plot", "members.png")

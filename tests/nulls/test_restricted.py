@@ -470,7 +470,7 @@ def test_what_cannot_be_paired_or_shifted():
         two_sample_test(X, Y, paired=True, nan_policy="drop")
     with pytest.raises(ValueError, match="X and Y has 1 row once the 1 row with missing values"):
         two_sample_test(HOLE[2:4], Y[2:4], paired=True, nan_policy="omit")
-    with pytest.raises(ValueError, match="series without gaps, and nan_policy='omit' would cut out 1 rows"):
+    with pytest.raises(ValueError, match="series without gaps, and nan_policy='omit' would cut out 1 row"):
         independence_test(HOLE, Y, shift="circular", nan_policy="omit")
 
 

@@ -289,7 +289,7 @@ def test_losses_need_one_space():
     truth = true_embedding((WEIGHTS, MEANS, FULL), Gaussian(1.0))
     with pytest.raises(ValueError, match=r"true_embedding\(mixture, embedding.kernel\)"):
         loss(KME().fit(SAMPLE), truth)
-    with pytest.raises(ValueError, match="points has 1 columns, the mixture has dimension 2"):
+    with pytest.raises(ValueError, match="points has 1 column, the mixture has dimension 2"):
         loss(KME().fit([0.0, 1.0], Gaussian(1.0)), truth)
 
 

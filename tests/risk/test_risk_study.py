@@ -493,7 +493,7 @@ REFUSED = {
     "no estimator": ({"estimators": []}, ValueError, "estimators is empty"),
     "baseline": ({"estimators": {"kme": SKMSE()}}, ValueError, "the label 'kme' is that of the plain average"),
     "oracle": ({"estimators": {"oracle": SKMSE()}}, ValueError, "the label 'oracle' is that of the reference"),
-    "kernel": ({"kernels": "rbf"}, ValueError, "kernels must be one of"),
+    "kernel": ({"kernels": "cosine"}, ValueError, "kernels must be one of"),
     "no kernel": ({"kernels": []}, ValueError, "kernels is empty"),
     "empty dict": ({"kernels": {}}, ValueError, "kernels is empty"),
     "twice": ({"kernels": ["gaussian", Gaussian()]}, ValueError, "more than once"),
