@@ -292,3 +292,11 @@ def test_scales_by_name_on_the_command_line(tmp_path, capsys):
 def test_errors(call, error, said):
     with pytest.raises(error, match=said):
         call()
+
+
+@pytest.mark.parametrize(
+    "Z", [np.arange(12.0)[::-1].reshape(6, 2), np.array([[1.0], [0.0], [1.0], [-0.0], [2.0]]), np.zeros((4, 1))]
+)
+def test_ranks_of_the_sample_itself_are_those_looked_up_in_it(Z):
+    kernel = Rescaled(Gaussian(1.0), "rank", Z)
+    np.testing.assert_array_equal(kernel.moved(Z), kernel.moved(np.vstack([Z, Z[:1]]))[: len(Z)])
