@@ -117,11 +117,13 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
     """
     if Z.shape[1] < 2:
         return ()
-    rows = Z[~np.isnan(Z).any(axis=1)]
-    if not len(rows):
-        return ()
-    with np.errstate(over="ignore"):  # the mean of the distances from the median, for it has no zero where sd has none
-        spread = np.abs(rows - np.median(rows, axis=0)).mean(axis=0)
+    with np.errstate(over="ignore"):  # the mean of the distances from the mean, on which a few wild values tell less
+        spread = np.abs(Z - Z.mean(axis=0)).mean(axis=0)
+        if np.isnan(spread).any():
+            rows = Z[~np.isnan(Z).any(axis=1)]
+            if not len(rows):
+                return ()
+            spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)
     small = (spread > 0.0) & (spread * _FAR < spread.max())
     if not small.any():
         return ()

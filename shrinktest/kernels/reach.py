@@ -31,10 +31,13 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     inner = inner.kernel if isinstance(inner, PooledKernel) else inner
     if not isinstance(inner, DistanceKernel):
         return ()
+    width = np.asarray(inner.bandwidth, dtype=np.float64)
+    if not isinstance(kernel, Rescaled) and _sees(points[:_LOOKED_AT], width):
+        return ()
     some = points[np.unique(np.linspace(0, len(points) - 1, min(len(points), _LOOKED_AT)).round().astype(np.intp))]
     some = some[~np.isnan(some).any(axis=1)]
     compared = kernel.moved(some) if isinstance(kernel, Rescaled) else some
-    if _sees(compared, np.asarray(inner.bandwidth, dtype=np.float64)):
+    if _sees(compared, width):
         return ()
     different = (compared[:, None, :] != compared[None, :, :]).any(axis=2)
     if not different.any():
@@ -46,9 +49,9 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
         what, advice = "so large that the kernel is 1, to rounding, between", "smaller"
     else:
         return ()
-    width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
+    said = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
     return (
-        f"{name}: the bandwidth {width} is {what} nearly all different observations, and hardly anything is compared; "
+        f"{name}: the bandwidth {said} is {what} nearly all different observations, and hardly anything is compared; "
         f"give a {advice} one, or bandwidth='median'.",
     )
 

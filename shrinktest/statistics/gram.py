@@ -98,7 +98,7 @@ class Gram:
         """
         z = self.coordinates()
         if z is not None:
-            squares, total = float(np.vdot(z, z)), float(np.square(z.sum(axis=0)).sum())
+            squares, total = float(np.linalg.norm(z)) ** 2, float(np.square(z.sum(axis=0)).sum())
         else:
             squares, total = np.trace(self.matrix(workers)), self.matrix(workers).sum()
         fits = z is not None or needed(len(self.points), 2) <= memory
@@ -119,7 +119,7 @@ class Gram:
         z = self.coordinates()
         if z is None:
             return float(np.linalg.norm(self.matrix(workers))) / len(self.points)
-        return float(np.vdot(z, z)) / (len(z) * max(1, z.shape[1]) ** 0.5)
+        return float(np.linalg.norm(z)) ** 2 / (len(z) * max(1, z.shape[1]) ** 0.5)
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""
