@@ -39,8 +39,6 @@ class Samples:
     ----------
     values : tuple of ndarray, shape (n_i, d)
         The samples, float64 and C-contiguous; copies of what the user gave.
-    columns : tuple of str, optional
-        Names of the columns of tables.
     missing : bool
         Whether values are missing, which they are under nan_policy="propagate" only.
     restriction : Restriction
@@ -56,13 +54,17 @@ class Samples:
     """
 
     values: tuple[Array, ...]
-    columns: Columns
     missing: bool
     restriction: Restriction
     scale: Scale | None = None
     encoding: Encoding | None = None
     notes: tuple[str, ...] = ()
     kept: tuple[Rows, ...] = ()
+
+    @property
+    def columns(self) -> Columns:
+        """Names of the columns of tables."""
+        return None if self.encoding is None else self.encoding.columns
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -78,8 +80,6 @@ class Variables:
     ----------
     values : tuple of ndarray, shape (n, d_v)
         The variables, float64 and C-contiguous; copies of what the user gave.
-    columns : tuple
-        For every variable the names of its columns, or None.
     missing : bool
         Whether values are missing, which they are under nan_policy="propagate" only.
     restriction : Restriction
@@ -95,7 +95,6 @@ class Variables:
     """
 
     values: tuple[Array, ...]
-    columns: tuple[Columns, ...]
     missing: bool
     restriction: Restriction
     scales: tuple[Scale | None, ...] = ()
@@ -103,6 +102,11 @@ class Variables:
     labels: tuple[str | None, ...] = ()
     notes: tuple[str, ...] = ()
     kept: tuple[Rows, ...] = ()
+
+    @property
+    def columns(self) -> tuple[Columns, ...]:
+        """For every variable the names of its columns, or None."""
+        return tuple(None if one is None else one.columns for one in self.encodings)
 
 
 def numbered(word: str, count: int) -> tuple[str, ...]:
@@ -198,7 +202,7 @@ def read_samples(
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes = (*data.omitted(keep), *taken.notes)
-    return Samples(values, data.columns, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep))
+    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep))
 
 
 def read_variables(
@@ -260,7 +264,6 @@ def read_variables(
     taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
     found = Variables(
         values=tuple(one.values for one in taken),
-        columns=tuple(one.columns for one in data),
         missing=nan_policy != "omit" and not bool(complete.all()),
         restriction=Restriction(),
         scales=tuple(one.scale for one in taken),

@@ -19,7 +19,7 @@ from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.results.where import Where
-from shrinktest.tables.changes import MISSING, SHARE, as_numbers, changes, missing_change
+from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import PooledTable, checked_types
@@ -295,7 +295,7 @@ def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
     if len(chosen) < 2:
         return None
     columns = [[table.columns[labels.index(name)] for name in chosen] for table in result.tables]
-    rows = [np.column_stack([as_numbers(column) for column in one]) for one in columns]
+    rows = [np.column_stack([column.numbers() for column in one]) for one in columns]
     rows = [one[~np.isnan(one).any(axis=1)] for one in rows]
     if min(map(len, rows)) < 10 or min(np.ptp(np.vstack(rows), axis=0)) == 0.0:
         return None

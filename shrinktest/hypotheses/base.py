@@ -140,7 +140,7 @@ class Hypothesis(ABC):
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data, and of how columns became numbers."""
         encodings = tuple(variable.encoding for variable in self.variables)
-        columns = tuple(None if one is None or not one.named else one.names for one in encodings)
+        columns = tuple(None if one is None else one.columns for one in encodings)
         return {"encodings": encodings, "columns": columns, "names": self.called}
 
     def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:

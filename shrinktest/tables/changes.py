@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,9 +22,6 @@ from shrinktest.tables.intervals import (
 
 #: What may change.
 MEAN, SPREAD, SHARE, MISSING = "mean", "spread", "share", "missing"
-
-_DAY = np.timedelta64(1, "D")
-_EPOCH = np.datetime64(0, "us")
 
 
 @dataclass(frozen=True)
@@ -74,15 +70,6 @@ class Change:
         return 2.0 * abs(estimate - none) / (high - low) if high > low else 0.0
 
 
-def as_numbers(column: Column) -> Array:
-    """The values of a column that has an order, as numbers, NaN where they are missing; units as in :class:`Change`."""
-    missing = column.missing()
-    values: Any = column.values
-    if column.kind in ("date", "duration"):
-        values = (values - _EPOCH if column.kind == "date" else values) / _DAY
-    return np.where(missing, np.nan, values).astype(np.float64)
-
-
 def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
     """The share of every category that occurs among the values that are there, in both tables."""
     found = []
@@ -116,7 +103,7 @@ def changes(first: Column, second: Column, units: Units, confidence: float) -> t
     present = units.taken(~missing)
     found: list[Change] = []
     if not first.categorical:
-        numbers = np.concatenate([as_numbers(first), as_numbers(second)])[~missing]
+        numbers = np.concatenate([first.numbers(), second.numbers()])[~missing]
         found += _moments(numbers, present, confidence, spread=first.kind != "ordered")
     if first.levels:
         codes = np.concatenate([first.values, second.values])[~missing]

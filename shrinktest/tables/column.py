@@ -19,6 +19,7 @@ KINDS = (*NUMERIC, "boolean", "category")
 DROP = "drop"
 
 _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
+_DAY = np.timedelta64(1, "D")
 _TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 _WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
@@ -58,6 +59,18 @@ class Column:
         if self.kind in _CODED:
             return np.asarray(self.values < 0)
         return np.isnat(self.values) if self.kind in _TIMES else np.isnan(self.values)
+
+    def numbers(self, origin: Any = None) -> np.ndarray:
+        """The values of a column that has an order, shape (n,), NaN where they are missing.
+
+        Dates in days since ``origin`` (default the first of 1970), durations in days, times of day in hours, ordered
+        categories by their position from 0.
+        """
+        values: Any = self.values
+        if self.kind in _TIMES:
+            start = np.datetime64(0, "us") if origin is None else origin
+            values = (values - start if self.kind == "date" else values) / _DAY
+        return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
 
     def taken(self, rows: Any) -> Column:
         """The column with these rows only."""

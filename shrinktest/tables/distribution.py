@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.tables.changes import as_numbers, shares
+from shrinktest.tables.changes import shares
 from shrinktest.tables.column import Column
 
 _BARS = 8  # categories that a picture shows; the rest is put together
@@ -44,7 +44,7 @@ class Distribution:
         """That of a column with the same levels in both tables."""
         if first.levels:
             return cls._of_levels(first, second)
-        values = [numbers[~np.isnan(numbers)] for numbers in map(as_numbers, (first, second))]
+        values = [numbers[~np.isnan(numbers)] for numbers in (first.numbers(), second.numbers())]
         edges, clipped = _edges(np.concatenate(values))
         counts = [np.histogram(np.clip(one, edges[0], edges[-1]), edges)[0] for one in values]
         a, b = (

@@ -14,7 +14,6 @@ from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 from shrinktest.units import Scale, Units, as_scale, constant_columns
 
-_DAY = np.timedelta64(1, "D")
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
 #: Standard deviation of numbers in these units: of normal ones, and of ranks.
 _TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
@@ -28,8 +27,8 @@ class Code:
     ----------
     name, kind, levels
         Those of the column.
-    origin : number, date or duration
-        What is subtracted: for dates the earliest.
+    origin : datetime64, optional
+        What is subtracted from dates: the earliest.
     fill : float, optional
         What stands in place of missing values of an ordered variable (the pooled median), beside an indicator.
     indicated : bool
@@ -39,7 +38,7 @@ class Code:
     name: str
     kind: str
     levels: tuple[str, ...] = ()
-    origin: Any = 0.0
+    origin: Any = None
     fill: float | None = None
     indicated: bool = False
 
@@ -51,7 +50,7 @@ class Code:
         levels = column.levels
         if column.categorical:  # levels that occur
             levels = tuple(level for i, level in enumerate(levels) if (column.values == i).any())
-        origin: Any = 0.0
+        origin: Any = None
         if column.kind == "date":
             origin = column.values[~missing].min() if not missing.all() else np.datetime64(0, "us")
         code = cls(column.name, column.kind, levels, origin)
@@ -80,16 +79,10 @@ class Code:
             if not self.indicated:
                 values[missing] = np.nan
         else:
-            values = self._plain(column, missing)[:, None]
+            values = column.numbers(self.origin)[:, None]
             if self.fill is not None:
                 values[missing] = self.fill
         return np.hstack([values, missing[:, None].astype(np.float64)]) if self.indicated else values
-
-    def _plain(self, column: Column, missing: np.ndarray) -> Array:
-        if column.kind in ("date", "duration"):
-            days = (column.values - self.origin if column.kind == "date" else column.values) / _DAY
-            return np.asarray(np.where(missing, np.nan, days))
-        return np.where(missing, np.nan, column.values).astype(np.float64)
 
     def _place(self, level: str, column: Column, i: int) -> int:
         if level in self.levels:
@@ -164,6 +157,11 @@ class Encoding:
     def names(self) -> tuple[str, ...]:
         """Names of the columns of the table."""
         return tuple(code.name for code in self.codes)
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The same where they are names of the user's."""
+        return self.names if self.named else None
 
     @property
     def features(self) -> tuple[str, ...]:

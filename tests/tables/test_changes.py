@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change, as_numbers, changes, missing_change, shares
+from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change, changes, missing_change, shares
 from shrinktest.tables.distribution import Distribution
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.pooled import PooledTable
@@ -51,10 +51,10 @@ def test_missing_values_are_left_out_of_the_others_and_counted():
 def test_dates_are_days_and_durations_too():
     days = pd.to_datetime(["2024-03-01", "2024-03-03", "2024-03-05"])
     a, b = columns(days, days + pd.Timedelta("36h"))
-    assert as_numbers(a).tolist() == [19783.0, 19785.0, 19787.0]
+    assert a.numbers().tolist() == [19783.0, 19785.0, 19787.0]
     mean = changes(a, b, Units.rows((3, 3)), 0.95)[0]
     assert mean.second - mean.first == pytest.approx(1.5) and math.isnan(mean.low)
-    assert as_numbers(columns(days - days[0], days - days[0])[0]).tolist() == [0.0, 2.0, 4.0]
+    assert columns(days - days[0], days - days[0])[0].numbers().tolist() == [0.0, 2.0, 4.0]
 
 
 def test_shares_of_categories_begin_with_the_largest_change():

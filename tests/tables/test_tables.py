@@ -489,3 +489,36 @@ def test_lazy_tables_are_to_be_collected():
     polars = pytest.importorskip("polars")
     with pytest.raises(TypeError, match=says("a lazy table (polars) has no rows yet; give x.collect()")):
         two_sample_test(polars.from_pandas(mixed(3)[["rate"]]).lazy(), np.eye(3))
+
+
+#: Every test, as a function of tables A, B and of options.
+VERBS = {
+    "two samples": two_sample_test,
+    "k samples": lambda A, B, **o: k_sample_test(A, B, A[::-1], **o),
+    "columns": two_sample_test_columns,
+    "independence": independence_test,
+    "joint": lambda A, B, **o: joint_independence_test(A, B, A[::-1].reset_index(drop=True), **o),
+    "matrix": independence_matrix,
+    "matrix of one": lambda A, B, **o: independence_matrix(A, **o),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_test_takes_every_way_to_read(verb):
+    A, B = (mixed(12, seed)[["income", "rate", "colour"]] for seed in (0, 1))
+    options = {"n_resamples": 19, "rng": 0}
+
+    def pvalues(*tables, **told):
+        result = VERBS[verb](*tables, **options, **told)
+        return result.pvalues.tolist() if hasattr(result, "pvalues") else [result.pvalue, result.statistic]
+
+    plain = pvalues(A.drop(columns="colour"), B.drop(columns="colour"))
+    assert pvalues(A, B, column_types={"colour": "drop"}) == plain
+    assert pvalues(A, B, column_types={"colour": ["red", "blue", "green"]}) != pvalues(A, B)
+    numbers_only = pvalues(A, B, transform=lambda rows: rows[["income", "rate"]])
+    assert numbers_only == plain
+    holes = A.assign(rate=A["rate"].where(A.index > 2))
+    with pytest.raises(ValueError, match="missing values"):
+        pvalues(holes, B)
+    assert pvalues(holes, B, nan_policy="indicator") != pvalues(A, B)
+    assert pvalues(A, B, scale={"rate": "rank"}) != pvalues(A, B)
