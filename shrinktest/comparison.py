@@ -109,6 +109,7 @@ def compare(
     Effects describe what the tests do not say.  Numbers, dates and times: Hedges' standardised difference of means and
     the ratio of standard deviations, with jackknife intervals, which assume no distribution; categories, and True and
     False: the change of every share, and of missing values, with Newcombe's intervals.
+    Where data are skewed and rows few, intervals of standard deviations cover less often than they say.
     With fewer than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted
     for their number: the tests say whether a column changed, the effects by how much.
 
