@@ -87,7 +87,12 @@ def _check_page(path: str | None) -> None:
         raise ValueError(f"--html: {path} is no name for a page; it must end in .html")
     if not Path(path).absolute().parent.is_dir():
         raise ValueError(f"--html: {path} cannot be saved, because there is no directory {Path(path).parent}")
-    check_path(str(Path(path).with_suffix(".svg")))  # whether there is what draws its pictures
+    try:
+        import matplotlib.figure  # noqa: F401  # which draws its pictures
+    except ImportError:
+        raise ImportError(
+            f"--html: {path} has pictures, which need matplotlib: pip install 'shrinktest[plot]'"
+        ) from None
 
 
 def _save(result: ComparisonResult, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 import pandas as pd
@@ -101,3 +102,9 @@ def test_files_of_one_name_are_told_apart(run, tmp_path):
 def test_wrong_options_are_named(run, options, message):
     code, out, err = run("march.csv", "april.csv", *options, *FAST)
     assert (code, out) == (2, "") and message in err
+
+
+def test_a_page_without_matplotlib_says_what_to_install(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, err = run("march.csv", "april.csv", "--html", "r.html", *FAST)
+    assert code == 2 and "--html: r.html has pictures, which need matplotlib: pip install 'shrinktest[plot]'" in err
