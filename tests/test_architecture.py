@@ -43,6 +43,7 @@ LAYERS = [
     ("_read",),
     ("results",),
     ("statistics",),
+    ("effects",),
     ("hypotheses",),
     ("multiple",),
     ("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
@@ -152,11 +153,20 @@ class Hypothesis(ABC):
             )
         return {"estimator": estimator, "form": self.form(estimator, form), "tuning": self.tuning(estimator)}
 
-    def carried(
-        self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
-    ) -> dict[str, Any]:
-        """What the result of a single statistic carries besides; ``permutations`` are not drawn yet."""
-        return {}
+    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
+        """A statistic that was prepared, for what is asked of the result later."""
+        return Member(estimator, prepared.kernel, prepared.features, form, self.tuning(estimator), weight)
+
+    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+        """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
+        return Again(self, members)
+
+    def effect(self, again: Again, asked: EffectAsked) -> Any:
+        """How large the effect is that the hypothesis denies, where there is a scale for it."""
+        raise ValueError(
+            f"there is no scale for the effect of {self.kind.described}; test the variables two by two "
+            "(independence_matrix, independence_test), whose results have an effect"
+        )
 
     def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
         """The kernel, or the tuple of kernels, with what they take from the data; errors say whose they are."""

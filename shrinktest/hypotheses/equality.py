@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from shrinktest._read import XY, Samples, named_samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import Contrast, prepare
@@ -111,6 +115,46 @@ class EqualDistributions(Hypothesis):
             )
         return tuning
 
+    def effect(self, again: Again, asked: EffectAsked) -> KSampleEffect:
+        """How different every two samples are."""
+        if asked.columns:
+            raise ValueError("columns=True is for two samples; test the pair in question by itself")
+        names = tuple(map(str, self.called)) or self.kind.estimate_names(len(self.sizes))
+        which = list(combinations(range(len(self.sizes)), 2))
+        labels = [(names[i], names[j]) for i, j in which]
+        found = self._apart(again, which, labels, asked)
+        notes = dict.fromkeys(note for one in found for note in one.notes)
+        pairs = dict(zip(which, found, strict=True))
+        return KSampleEffect(names=names, pairs=pairs, z=asked.z, confidence=asked.confidence, notes=tuple(notes))
+
+    def _apart(
+        self,
+        again: Again,
+        which: Sequence[tuple[int, int]],
+        names: Sequence[tuple[str, str]],
+        asked: EffectAsked,
+    ) -> list[TwoSampleEffect]:
+        """How different pairs of samples are; z is that of the test, and not known here."""
+        from shrinktest.hypotheses.effects import apart, said_of_members
+
+        told = said_of_members(again.members, again.leading, "The distance is")
+        return [
+            TwoSampleEffect(
+                auc=area.value,
+                auc_interval=area.interval(asked.confidence),
+                distance=away.value,
+                distance_interval=away.interval(asked.confidence),
+                relative_to=relative_to,
+                names=labels,
+                z=float("nan"),
+                confidence=asked.confidence,
+                notes=(*notes, *told),
+            )
+            for labels, (area, away, relative_to, notes) in zip(
+                names, apart(again, self.restriction, which, asked.folds, asked.rng), strict=True
+            )
+        ]
+
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Distances of the estimates, for every partition."""
         tuning = self.tuning(estimator)
@@ -146,12 +190,16 @@ class TwoEqualDistributions(EqualDistributions):
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
 
-    def carried(
-        self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
-    ) -> dict[str, Any]:
-        """How to compute the estimates again, on the same permutations."""
+    def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
+        """How different the samples are."""
+        first, second = (name or plain for name, plain in zip(self.called or (None, None), XY, strict=True))
+        found = self._apart(again, [(0, 1)], [(first, second)], asked)[0]
+        return replace(found, z=asked.z, shares=again.shares(asked.rng) if asked.columns else {})
+
+    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+        """How to compute the estimates of a single statistic again, on the same permutations."""
+        if permutations is None:
+            return super().again(members)
         from shrinktest.hypotheses.witness import Witness
 
-        state = permutations.rng.bit_generator.state
-        witness = Witness(self, estimator, prepared.kernel, form, self.tuning(estimator), permutations, state)
-        return {"again": witness}
+        return Witness(self, members, permutations, permutations.rng.bit_generator.state)

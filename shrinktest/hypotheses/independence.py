@@ -9,9 +9,11 @@ import numpy as np
 
 from shrinktest._read import XY, read_variables
 from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.kinds import INDEPENDENCE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.pairings import prepare, tuning_of
@@ -84,6 +86,23 @@ class Independence(Hypothesis):
     def tuning(self, estimator: MeanEstimator) -> str:
         """As the estimator says for one sample of pairs."""
         return tuning_of(estimator, self.sizes[0])
+
+    def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
+        """How dependent the variables are."""
+        from shrinktest.hypotheses.effects import bound, said_of_members
+
+        if asked.columns:
+            raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
+        found, notes = bound(again, self.restriction)
+        first, second = (name or plain for name, plain in zip(self.called or (None, None), XY, strict=True))
+        return DependenceEffect(
+            dependence=found.value,
+            dependence_interval=found.interval(asked.confidence),
+            names=(first, second),
+            z=asked.z,
+            confidence=asked.confidence,
+            notes=(*notes, *said_of_members(again.members, again.leading, "The dependence is")),
+        )
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every pairing."""

@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest._validate import as_rng, complete_points, count, counted, level
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
@@ -26,23 +27,20 @@ if TYPE_CHECKING:
     from shrinktest.hypotheses.equality import EqualDistributions
 
 _MOST = 256  # observations at which the witness function is shown
+_FEW = 5  # exchanges of a column where only its share is asked for
 _VALUES = 2**22  # of the kernel at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Witness:
+class Witness(Again):
     """What it takes to compute the estimates of a two-sample test again, on the same relabellings or on other data.
 
     Parameters
     ----------
     hypothesis : EqualDistributions
         The two samples.
-    estimator : MeanEstimator
-        As it was given.
-    kernel : Kernel
-        With its bandwidth.
-    form, tuning : str
-        Of the statistic.
+    members : tuple of Member
+        One.
     relabellings : Relabellings
         As they were before the first draw, but for their generator.
     state : dict
@@ -50,22 +48,8 @@ class Witness:
     """
 
     hypothesis: EqualDistributions
-    estimator: MeanEstimator
-    kernel: Kernel
-    form: str
-    tuning: str
     relabellings: Relabellings
     state: Mapping[str, Any]
-
-    @property
-    def pooled(self) -> np.ndarray:
-        """The observations (m + n, d), X first."""
-        return self.hypothesis.pooled
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Sizes of X and Y."""
-        return self.hypothesis.sizes
 
     def again(self) -> Relabellings:
         """The relabellings of the test, drawn anew."""
@@ -103,15 +87,15 @@ class Witness:
 
     def _functions(self, estimates: tuple[MeanEmbedding, ...], at: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The witness functions (rows, g) of all relabellings; estimators are fitted again in each."""
-        kernel, used = estimates[0].kernel, self.estimator
-        if self.tuning == "pooled":
+        kernel, used, tuning = estimates[0].kernel, self.leading.estimator, self.leading.tuning
+        if tuning == "pooled":
             used = used.tuned(kernel, self.pooled)
         if used.needs == "noise" or (used.changes_features and not used.smooths):
             return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
         gram = Gram(
             "factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled
         )
-        weights = weights_of(used, gram, self.hypothesis.sizes, self.tuning)(labels)
+        weights = weights_of(used, gram, self.hypothesis.sizes, tuning)(labels)
         if not np.isfinite(weights).all():
             raise ValueError("the estimator could not be computed on a relabelled sample; use more shrinkage")
         smoothing = estimates[0].smoothing
@@ -121,7 +105,7 @@ class Witness:
 
     def _one(self, estimator: MeanEstimator, kernel: Kernel, at: np.ndarray, first: np.ndarray) -> np.ndarray:
         """The function of one relabelling, for estimates that are no combination of the observations' features."""
-        one, other = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], self.tuning)
+        one, other = estimates_of(estimator, kernel, [self.pooled[first], self.pooled[~first]], self.leading.tuning)
         flat = at.reshape(-1, at.shape[2])
         return (one.embedding(flat) - other.embedding(flat)).reshape(at.shape[:2]).mean(axis=1)
 
@@ -142,6 +126,11 @@ class Witness:
             rows.append((name, drops.mean(), drops.std(ddof=1) / np.sqrt(repeats), share))
         return pd.DataFrame(rows, columns=["coordinate", "drop", "error", "share"])
 
+    def shares(self, rng: np.random.Generator) -> dict[str, float]:
+        """What each column contributes to the statistic, as a share of it."""
+        found = self.contributions(n_repeats=_FEW, rng=rng)
+        return dict(zip(map(str, found["coordinate"]), map(float, found["share"]), strict=True))
+
     def _coordinates(self) -> list[tuple[int | str, Any]]:
         """The columns as users know them: by name or number, and where they are among the columns of numbers."""
         encoding = self.hypothesis.variables[0].encoding
@@ -152,7 +141,8 @@ class Witness:
     def _statistic(self, pooled: np.ndarray) -> float:
         changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
         grams = Grams("dense", None, 1e18, self.relabellings.rng)
-        prepared = changed.prepare(self.estimator, self.kernel, self.form, grams, 1)
+        member = self.leading
+        prepared = changed.prepare(member.estimator, member.kernel, member.form, grams, 1)
         identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
         return float(prepared.statistic(identity[None])[0, 0])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy as np
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, rng_provenance
 from shrinktest.estimators import as_estimator
+from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, resolve
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Kernel, as_kernel
@@ -75,10 +76,10 @@ def run(
     with preparing(settings.progress):
         resolved = hypothesis.resolved(kernel, generator)
         prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
-    carried = hypothesis.carried(one, prepared, described["form"], permutations)
+    again = hypothesis.again((hypothesis.member(one, prepared, described["form"]),), permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
-    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, **carried}
+    told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
     return conclude(null, restriction=permutations.restriction, **told)
 
 
@@ -117,15 +118,25 @@ def _combined(
 
     found, left_out = _nulls(hypothesis, collection, described, settings, grams, resolved, permutations, spare=spare)
     used = [i for i, one in enumerate(found) if one is not None]
-    nulls = [one[0] for one in found if one is not None]
-    abouts = [one[1] for one in found if one is not None]
+    there = [one for one in found if one is not None]
+    nulls = [one.null for one in there]
     results = [
-        conclude(null, warn=False, **about, **described[i], **common)
-        for i, null, about in zip(used, nulls, abouts, strict=True)
+        conclude(one.null, warn=False, **one.about, **described[i], **common)
+        for i, one in zip(used, there, strict=True)
     ]
     warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
     kept_members = Collection([members[i] for i in used]) if left_out else collection
+    common["again"] = hypothesis.again(tuple(one.member for one in there))
     return aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was found of a member: its null distribution, what a result says of it, and how to compute it again."""
+
+    null: Null
+    about: dict[str, Any]
+    member: Member
 
 
 def _nulls(
@@ -138,13 +149,13 @@ def _nulls(
     permutations: Callable[[bool], Relabellings],
     *,
     spare: bool,
-) -> tuple[list[tuple[Null, dict[str, Any]] | None], tuple[str, ...]]:
-    """For every member its null distribution and what a result says of it, and notes on those that are left out.
+) -> tuple[list[_Found | None], tuple[str, ...]]:
+    """For every member what was found, and notes on those that are left out.
 
     ``permutations`` is told whether it is asked for the last time.
     """
     members = collection.members
-    found: list[tuple[Null, dict[str, Any]] | None] = [None] * len(members)
+    found: list[_Found | None] = [None] * len(members)
     without: list[str] = []
     order = range(len(members)) if grams.random else _by_kernel([member.kernel for member in members])
     for left, i in enumerate(order, start=1):
@@ -162,7 +173,8 @@ def _nulls(
             without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
             continue
         _require_kernel(null, form, prepared.kernel, hypothesis)
-        found[i] = null, prepared.about(hypothesis.notes(prepared.kernel))
+        about = prepared.about(hypothesis.notes(prepared.kernel))
+        found[i] = _Found(null, about, hypothesis.member(estimator, prepared, form, members[i].weight))
     return found, tuple(without)
 
 
@@ -268,9 +280,9 @@ def run_side_by_side(
         )
         parts = [one for one in found if one is not None]
         weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
-        nulls.append(together([null for null, _ in parts], weights) if several else parts[0][0])
-        notes += (*without, *(note for _, about in parts for note in about["notes"]))
-        if any(null.lost for null, _ in parts):
+        nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
+        notes += (*without, *(note for one in parts for note in one.about["notes"]))
+        if any(one.null.lost for one in parts):
             lost.append(" and ".join(variable.name for variable in hypothesis.variables))
     if lost:
         notes.append(f"{', '.join(lost[:_NAMED])}{', and others' if len(lost) > _NAMED else ''}: {LOST}")

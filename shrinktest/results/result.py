@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
 from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
+from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
 from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, shown_of, value_of
 
@@ -55,7 +56,7 @@ def versions() -> dict[str, str]:
 
 
 @dataclass(frozen=True, eq=False)
-class TestResult(Result):
+class TestResult(Kept, Result):
     """What a test found, with its null distribution and how it was made; ``statistic, pvalue = result`` works.
 
     Attributes
@@ -113,6 +114,11 @@ class TestResult(Result):
         For all samples, or for every variable, the names of the columns of tables; None for arrays.
     encodings : tuple of Encoding or None
         How the columns of tables became numbers.
+    again : Again, str or None
+        The data and the statistics, to compute more about them; not in a pickle, which would otherwise hold the data,
+        unless ``keeps_data``.  A text says why they are missing.
+    keeps_data : bool
+        Whether they are (``with_data``).
 
     Examples
     --------
@@ -152,6 +158,8 @@ class TestResult(Result):
     names: tuple[str | None, ...] = ()
     columns: tuple[tuple[str, ...] | None, ...] = ()
     encodings: tuple[Any, ...] = ()
+    again: Any = field(default=None, compare=False)  # results are equal with and without their data
+    keeps_data: bool = field(default=False, compare=False)
 
     def __iter__(self) -> Iterator[float]:
         return iter((self.statistic, self.pvalue))
@@ -314,6 +322,7 @@ class TestResult(Result):
             "estimator": shown_of(read["estimator"], amount=amounts[0] if amounts else "amount"),
             "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
             "stopping": shown_of(read["stopping"]),
+            "again": NOT_IN_JSON,
             "estimates": tuple(
                 Fitted(e["n"], value_of(e["shrinkage"]), number_of(e["norm2"])) for e in read["estimates"]
             ),

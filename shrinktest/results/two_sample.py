@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,15 +15,6 @@ if TYPE_CHECKING:
 
     from shrinktest.results.band import WitnessBand
 
-_NOT_IN_PICKLE = (
-    "this result was pickled without its data, from which the band, the contributions and the picture are computed; "
-    "pickle result.with_data(), or compute them before"
-)
-_NOT_IN_JSON = (
-    "this result was read from JSON, which does not hold the data, from which the band, the contributions and the "
-    "picture are computed; pickle result.with_data() to keep them, or run the test again"
-)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoSampleResult(TestResult):
@@ -33,16 +22,11 @@ class TwoSampleResult(TestResult):
 
     Attributes
     ----------
-    again : Witness, str or None
-        The data and the statistic, to compute it on the same permutations or on other data; not in a pickle, which
-        would otherwise hold the data, unless ``keeps_data``.  A text says why they are missing.
-    keeps_data : bool
-        Whether it is (``with_data``).
     statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
         As in a :class:`TestResult`.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
         As in a :class:`TestResult`, too.
-    names, columns, encodings
+    names, columns, encodings, again, keeps_data
         As there.
 
     Examples
@@ -52,9 +36,6 @@ class TwoSampleResult(TestResult):
     >>> result.witness([0.5, 2.5]).round(2)  # the first sample is at the left
     array([ 0.68, -0.64])
     """
-
-    again: Any = field(default=None, compare=False)  # results are equal with and without their data
-    keeps_data: bool = field(default=False, compare=False)
 
     def witness(self, points: Any) -> np.ndarray:
         """Where the two samples differ: the witness function mu_X - mu_Y at ``points`` (m, d), shape (m,).
@@ -77,40 +58,13 @@ class TwoSampleResult(TestResult):
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, name)
 
-    def with_data(self) -> TwoSampleResult:
-        """The same result, which keeps its data when it is pickled, for ``witness_band`` and ``contributions``."""
-        return replace(self, keeps_data=True)
-
     def _require_estimates(self) -> None:
         if not self.estimates:
             raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
 
     def _recomputed(self) -> Any:
         self._require_estimates()
-        if isinstance(self.again, str):
-            raise ValueError(self.again)
-        if self.again is None:
-            raise ValueError(
-                "this result does not say how to compute its statistic again; run two_sample_test with one estimator "
-                "and one bandwidth"
-            )
-        return self.again
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(vars(self))
-        if not (self.keeps_data or self.again is None or isinstance(self.again, str)):
-            state["again"] = _NOT_IN_PICKLE
-        return state
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
-        return super()._of_json(read, again=_NOT_IN_JSON, **rest)
-
-    def __copy__(self) -> TwoSampleResult:
-        return replace(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> TwoSampleResult:
-        return replace(self, **{field.name: copy.deepcopy(getattr(self, field.name), memo) for field in fields(self)})
+        return super()._recomputed()
 
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
         """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.

@@ -58,6 +58,7 @@ def prepare(
         + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator) and not plain,
         cost=CostHint(seconds=4e-9 * len(x) ** 2, rows=4096) if plain else None,
+        features=(both[0].kernel, both[1].kernel),
     )
 
 

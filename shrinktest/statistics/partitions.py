@@ -122,6 +122,7 @@ def prepare(
         notes=_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
         threads=runs_compiled(used),
         cost=_cost(used, gram, len(contrast.sizes)),
+        features=(gram.kernel,),
     )
 
 

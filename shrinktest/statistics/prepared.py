@@ -41,6 +41,9 @@ class Prepared:
         Whether threads pay.
     cost : CostHint, optional
         For statistics that are cheap per row only in large batches.
+    features : tuple of Kernel
+        Of the features that the estimator works with, one for every variable; of finite rank where coordinates are
+        used.
     """
 
     statistic: Statistic
@@ -50,6 +53,7 @@ class Prepared:
     notes: tuple[str, ...]
     threads: bool
     cost: CostHint | None = None
+    features: tuple[Kernel, ...] = ()
 
     def null(
         self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False

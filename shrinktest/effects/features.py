@@ -1,0 +1,125 @@
+"""Features: inner products of the observations in feature space, by a Gram matrix or by coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest._machine import n_workers
+from shrinktest.kernels import Gaussian, Kernel, Laplacian
+from shrinktest.kernels.base import FiniteRank, Product, Scaled, Sum
+from shrinktest.kernels.rescaled import Rescaled
+from shrinktest.statistics.gram import Gram, Grams
+
+_ALL = slice(None)
+_ROOM = 1e18  # bytes: the test has made the same matrix, and looked whether it fits
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """Points in feature space (observations, or means of some), known by their inner products.
+
+    Parameters
+    ----------
+    values : ndarray, shape (N, N) or (N, rank)
+        Their Gram matrix, or coordinates.
+    by_coordinates : bool
+    gram : Gram, optional
+        Where they come from.
+    """
+
+    values: np.ndarray
+    by_coordinates: bool
+    gram: Gram | None = None
+
+    @classmethod
+    def of(cls, kernel: Kernel, points: np.ndarray) -> Features:
+        """The features of a resolved kernel at points (N, d)."""
+        if isinstance(kernel, FiniteRank):
+            return cls(kernel.coordinates(points), True, Gram("factor", kernel, points))
+        gram = Grams("dense", None, _ROOM, np.random.default_rng(0))(kernel, points, by_coordinates=False)
+        return cls(gram.matrix(n_workers(None)), False, gram)
+
+    def centred(self) -> Features:
+        """The features less their mean, without what rounding takes from them."""
+        assert self.gram is not None
+        moved = self.gram.evaluated(self.values).centred() if self.by_coordinates else self.gram.centred()
+        return Features(moved.values, moved.by_coordinates)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def averaged(self, codes: np.ndarray) -> Features:
+        """The means of the observations with the same code 0, 1, ..., in the order of codes."""
+        order = np.argsort(codes, kind="stable")
+        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+        counts = np.diff(np.append(starts, len(codes)))[:, None]
+        means = np.add.reduceat(self.values[order], starts, axis=0) / counts
+        if not self.by_coordinates:
+            means = np.add.reduceat(means[:, order], starts, axis=1) / counts.T
+        return Features(means, self.by_coordinates)
+
+    def taken(self, rows: np.ndarray) -> Features:
+        """Some of the points."""
+        if len(rows) == len(self.values):  # in any order that is asked for here
+            return self
+        return Features(
+            self.values[rows] if self.by_coordinates else self.values[np.ix_(rows, rows)], self.by_coordinates
+        )
+
+    def dense(self) -> Features:
+        """The same by a Gram matrix."""
+        return Features(self.values @ self.values.T, False) if self.by_coordinates else self
+
+    def applied(self, weights: np.ndarray, first: slice = _ALL, second: slice = _ALL) -> np.ndarray:
+        """Inner products of the first points with weighted sums of the second, weights (n,) or (n, k)."""
+        if self.by_coordinates:
+            return np.asarray(self.values[first] @ (self.values[second].T @ weights))
+        return np.asarray(self.values[first, second] @ weights)
+
+    def diagonal(self, which: slice = _ALL) -> np.ndarray:
+        """Squared lengths."""
+        if self.by_coordinates:
+            return np.einsum("ij,ij->i", self.values[which], self.values[which])
+        return np.diagonal(self.values)[which]
+
+    def squares(self, first: slice = _ALL, second: slice = _ALL) -> float:
+        """The sum of the squares of all inner products of the first points with the second."""
+        if self.by_coordinates:
+            a, b = self.values[first], self.values[second]
+            return float(np.einsum("ij,ij->", a.T @ a, b.T @ b))
+        part = self.values[first, second]
+        return float(np.einsum("ij,ij->", part, part))
+
+    def spread(self, which: slice = _ALL) -> float:
+        """An unbiased estimate of the squared norm of the covariance operator, from all pairs of points.
+
+        It is the inner product of the U-centred Gram matrix with itself: L. Song et al., Journal of Machine Learning
+        Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.
+        """
+        diagonal = self.diagonal(which)
+        n = len(diagonal)
+        if n < 4:
+            return float("nan")
+        rows = self.applied(np.ones(n), which, which) - diagonal
+        squares = self.squares(which, which) - float(diagonal @ diagonal)
+        total = float(rows.sum())
+        return (squares + total**2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)) / (n * (n - 3.0))
+
+    def common(self, first: slice, second: slice) -> float:
+        """An unbiased estimate of the inner product of the covariance operators of two independent samples."""
+        m, n = len(self.diagonal(first)), len(self.diagonal(second))
+        rows = self.applied(np.full(n, 1.0 / n), first, second)
+        columns = self.applied(np.full(m, 1.0 / m), second, first)
+        centred = self.squares(first, second) - n * float(rows @ rows) - m * float(columns @ columns)
+        return (centred + m * n * float(rows.mean()) ** 2) / ((m - 1.0) * (n - 1.0))
+
+
+def never_negative(kernel: Kernel) -> bool:
+    """Whether no value of a kernel is below zero, so that norms of means say how much samples have in common."""
+    if isinstance(kernel, Rescaled | Scaled):
+        return never_negative(kernel.kernel)
+    if isinstance(kernel, Sum | Product):
+        return all(map(never_negative, kernel.terms if isinstance(kernel, Sum) else kernel.factors))
+    return isinstance(kernel, Gaussian | Laplacian)

@@ -1,0 +1,75 @@
+"""Intervals for squared distances in feature space, which hold their confidence where these are zero as well."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+FEWEST = 5  # units of each sample that leave anything to estimate a variance from
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate that is a U statistic, or a ratio of some, and what is known of its variance.
+
+    Parameters
+    ----------
+    value : float
+    jackknife : float
+        Its variance by the jackknife, which counts the part of second order twice.
+    second : float
+        That part: the variance that is left where the estimated quantity is zero.
+    units : int
+        Independent units (rows, pairs, groups) of the smallest sample.
+    """
+
+    value: float
+    jackknife: float
+    second: float
+    units: int
+
+    @property
+    def first(self) -> float:
+        """The part of first order of the variance: that of the mean of the units' influences."""
+        return max(self.jackknife - 2.0 * self.second, 0.0)
+
+    @property
+    def chance(self) -> float:
+        """The share of the influences' variance that is noise of their estimates, from 0 to 1."""
+        whole = self.first + 2.0 * self.second
+        return 2.0 * self.second / whole if whole > 0.0 else 1.0
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Limits between which the quantity lies, within [0, 1]; NaN where there is nothing to estimate them from.
+
+        The values theta that are no more than t standard deviations away, for the standard deviation that the estimate
+        has if theta is true (a score interval, as that of E. B. Wilson, Journal of the American Statistical Association
+        22 (1927), 209-212, is for shares).  A squared distance in feature space varies by its second order where it is
+        zero, and by its first order, in proportion to itself, where it is not (J. Shao and D. Tu, The Jackknife and
+        Bootstrap, 1995, section 2.2; W. Hoeffding, Annals of Mathematical Statistics 19 (1948), 293-325): the variance
+        is taken as ``second + slope * theta``.  The slope is that of the data, drawn towards what chance makes of it
+        where there is hardly any distance to measure it by.
+        """
+        if self.units < FEWEST or not math.isfinite(self.jackknife) or not self.second > 0.0:
+            return math.nan, math.nan
+        from scipy.special import stdtrit
+
+        t2 = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0)) ** 2
+        spread = math.sqrt(2.0 * self.second)
+        slope = (self.first + 2.0 * self.second) / (max(self.value, 0.0) + spread)
+        centre = self.value + t2 * slope / 2.0
+        reach = math.sqrt(max(centre**2 - self.value**2 + t2 * self.second, 0.0))
+        low, high = np.clip([centre - reach, centre + reach], 0.0, 1.0)
+        return float(low), float(high)
+
+
+def by_leaving_out(values: np.ndarray, cells: np.ndarray | None = None) -> float:
+    """The jackknife's variance from the estimates that leave out one unit each; within cells, where there are some."""
+    if cells is None:
+        return float((len(values) - 1.0) * np.var(values))
+    counts = np.bincount(cells)
+    means = np.bincount(cells, weights=values) / np.maximum(counts, 1)
+    squares = np.bincount(cells, weights=np.square(values - means[cells]))
+    return float(((counts - 1.0) / np.maximum(counts, 1) * squares).sum())

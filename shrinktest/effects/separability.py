@@ -1,0 +1,241 @@
+"""How well the witness function tells two samples apart: the area under its ROC curve, fitted on folds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import cast
+
+import numpy as np
+
+from shrinktest.effects.features import Features
+from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.standard import ScaledMean
+from shrinktest.kernels import Kernel
+from shrinktest.statistics.gram import Gram
+from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.weights import scales, weights_of
+
+FEWEST = 5  # units of each sample, and so folds, that leave enough to fit a witness function to
+
+_GRID = np.linspace(0.0, 1.0, 1001)  # areas among which the limits of an interval are looked for
+
+
+# --- scores of rows that a witness function has not seen ------------------------------------------------------------
+
+
+def fold_codes(units: np.ndarray, cells: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
+    """The fold 0, ..., count - 1 of every row (N,): whole units, shared out evenly within their cells."""
+    size = int(units.max()) + 1
+    cell = np.empty(size, dtype=np.int64)
+    cell[units[::-1]] = cells[::-1]
+    order = np.lexsort((rng.random(size), cell))
+    folds = np.empty(size, dtype=np.int64)
+    folds[order] = np.arange(size) % count
+    return np.asarray(folds[units])
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """How witness functions are fitted: those of an estimator, on features or on the points themselves.
+
+    Parameters
+    ----------
+    estimator : MeanEstimator
+        Tuned already, where it is tuned on the pooled sample.
+    kernel : Kernel
+        Of the observations.
+    features : Features
+        Of all observations, with which the estimator works; not used where it changes them with every sample.
+    points : ndarray, shape (N, d)
+    tuning : str
+    """
+
+    estimator: MeanEstimator
+    kernel: Kernel
+    features: Features
+    points: np.ndarray
+    tuning: str
+
+    def scores(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
+        """The witness function at every row (N,), each fitted to the rows of the other folds."""
+        if self.estimator.needs == "sums":
+            return self._of_sums(second, folds)
+        out = np.empty(len(second))
+        for k in range(int(folds.max()) + 1):
+            held = folds == k
+            train, test = np.flatnonzero(~held), np.flatnonzero(held)
+            out[test] = self._function(train, second[train], test)
+        return out
+
+    def _of_sums(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
+        """The same for scaled means, from sums over the rows of every fold."""
+        estimator, rows, count = cast(ScaledMean, self.estimator), np.arange(len(second)), int(folds.max()) + 1
+        part = 2 * folds + second
+        members = np.zeros((len(second), 2 * count))
+        members[rows, part] = 1.0
+        sums = self.features.applied(members)
+        blocks = (members.T @ sums).reshape(count, 2, count, 2)
+        traces = np.bincount(part, weights=self.features.diagonal(), minlength=2 * count).reshape(count, 2)
+        sizes = np.bincount(part, minlength=2 * count).reshape(count, 2)
+        out = np.empty(len(second))
+        for k in range(count):
+            left = np.arange(count) != k
+            fitted = tuple(map(int, sizes[left].sum(axis=0)))
+            between = blocks[left][:, :, left].sum(axis=(0, 2))
+            factors = scales(estimator, between[None], traces[left].sum(axis=0)[None], fitted, self.tuning)[0]
+            weights = factors / fitted * (1.0, -1.0)
+            held = folds == k
+            out[held] = sums[held].reshape(-1, count, 2)[:, left].sum(axis=1) @ weights
+        return out
+
+    def _function(self, train: np.ndarray, second: np.ndarray, test: np.ndarray) -> np.ndarray:
+        if self.estimator.needs == "noise":
+            samples = [self.points[train[~second]], self.points[train[second]]]
+            one, other = estimates_of(self.estimator, self.kernel, samples, self.tuning)
+            return one.embedding(self.points[test]) - other.embedding(self.points[test])
+        values = self.features.values
+        if self.features.by_coordinates:
+            known = values[train]
+            gram = Gram("factor", self.kernel, self.points[train], found=known)
+        else:
+            gram = Gram("dense", self.kernel, self.points[train], _evaluated=[values[np.ix_(train, train)]])
+        sizes = (int((~second).sum()), int(second.sum()))
+        weights = weights_of(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
+        signed = np.where(second, -weights, weights)
+        if self.features.by_coordinates:
+            return np.asarray(values[test] @ (signed @ known))
+        return np.asarray(values[np.ix_(test, train)] @ signed)
+
+
+def combined(scores: Iterator[np.ndarray] | list[np.ndarray], folds: np.ndarray) -> np.ndarray:
+    """The sum of several functions' scores, each in units of its standard deviation within every fold."""
+    total = np.zeros(len(folds))
+    counts = np.bincount(folds)
+    for one in scores:
+        centred = one - (np.bincount(folds, weights=one) / counts)[folds]
+        spread = np.sqrt(np.bincount(folds, weights=centred**2) / counts)[folds]
+        total += np.divide(one, spread, out=np.zeros_like(one), where=spread > 0.0)
+    return total
+
+
+# --- the area, and its interval -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Area:
+    """An area under a ROC curve with its variance.
+
+    Parameters
+    ----------
+    value : float
+        The share of pairs in which the row of the first sample has the higher score.
+    variance : float
+        Of the scores as they are, by the units' influences.
+    units : tuple of int
+        Independent units of both samples.
+    chance : float
+        The share of the witness function's variance that is noise.
+    """
+
+    value: float
+    variance: float
+    units: tuple[int, int]
+    chance: float
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Limits between which the area lies for the functions that were fitted; NaN where there are too few units.
+
+        A score interval: the areas that are no further away than z standard deviations, for the standard deviation that
+        there is if they are true.  Its form over the areas is that of J. A. Hanley and B. J. McNeil, Radiology 143
+        (1982), 29-36 (R. G. Newcombe, Statistics in Medicine 25 (2006), 559-573, method 5), its size that of the
+        influences of E. R. DeLong et al., Biometrics 44 (1988), 837-845.  Every fold is scored by a function of all
+        others, so that what chance makes of a function comes back in the scores of the others: of the variance, the
+        share that this noise has counts twice, which under equal distributions is all of it.
+        """
+        if math.isnan(self.variance) or min(self.units) < FEWEST:
+            return math.nan, math.nan
+        z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
+        m, n = self.units
+        least = 0.25 / (m * n)
+        size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
+        above = self.value - 0.5
+        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
+
+        def beyond(area: np.ndarray | float) -> np.ndarray:
+            """Below zero for areas within the interval."""
+            a = np.asarray(area)
+            noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((a - 0.5) / above))
+            return np.square(a - self.value) - z**2 * size * (1.0 + noise) * _hanley(a, m, n)
+
+        grid = np.union1d(_GRID, [self.value, 0.5])
+        inside = np.flatnonzero((beyond(grid) <= 0.0) | (grid == self.value))
+        return _root(beyond, grid, inside[0], -1), _root(beyond, grid, inside[-1], 1)
+
+
+def _root(beyond: object, grid: np.ndarray, i: int, step: int) -> float:
+    from scipy.optimize import brentq
+
+    if not 0 <= i + step < len(grid):
+        return float(grid[i])
+    if beyond(grid[i]) >= 0.0:  # type: ignore[operator]
+        return float(grid[i])
+    return float(brentq(beyond, grid[i], grid[i + step]))
+
+
+def _hanley(area: np.ndarray, m: int, n: int) -> np.ndarray:
+    """The variance of an estimated area for scores of exponential form, the same for an area and 1 less it."""
+
+    def one(a: np.ndarray, m: int, n: int) -> np.ndarray:
+        return a * (1.0 - a) + (m - 1.0) * (a / (2.0 - a) - a**2) + (n - 1.0) * (2.0 * a**2 / (1.0 + a) - a**2)
+
+    return np.asarray(np.maximum(0.5 * (one(area, m, n) + one(1.0 - area, n, m)), 0.0) / (m * n))
+
+
+def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float) -> Area:
+    """How often a row of the first sample has a higher score than one of the second in its stratum; ties count half.
+
+    Parameters
+    ----------
+    scores : ndarray, shape (N,)
+    second : ndarray of bool, shape (N,)
+        Whether a row is of the second sample.
+    strata : ndarray, shape (N,)
+        Only rows with the same code are compared.
+    units : ndarray, shape (N,)
+        What varies independently: the code of every row's unit.
+    chance : float
+        See :class:`Area`.
+    """
+    won, compared = comparisons(scores, second, strata)
+    total = float(compared[~second].sum())
+    there = compared > 0.0
+    counts = int(np.unique(units[~second & there]).size), int(np.unique(units[second & there]).size)
+    if total == 0.0 or np.ptp(scores) == 0.0:
+        return Area(math.nan if total == 0.0 else 0.5, math.nan, counts, chance)
+    value = float(won[~second].sum()) / total
+    influences = (won - np.where(second, 1.0 - value, value) * compared) / total
+    signed = np.where(second, -influences, influences)
+    sums = np.bincount(units, weights=signed)
+    sample = np.zeros(len(sums), dtype=bool)
+    sample[units] = second
+    parts = [sums[sample], sums[~sample]] if not (counts[0] + counts[1] > np.unique(units).size) else [sums]
+    variance = sum(float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts)
+    return Area(value, float(variance), counts, chance)
+
+
+def comparisons(scores: np.ndarray, second: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every row the number of rows of the other sample in its stratum with lower scores, and of all of them."""
+    ranks = np.unique(scores, return_inverse=True)[1]
+    width = int(ranks.max()) + 1
+    starts = strata.astype(np.int64) * width
+    keys = starts + ranks
+    won, compared = np.empty(len(scores)), np.empty(len(scores))
+    for mine in (~second, second):
+        others = np.sort(keys[~mine])
+        begin, end = (np.searchsorted(others, starts[mine] + step) for step in (0, width))
+        below, up_to = (np.searchsorted(others, keys[mine], side=side) for side in ("left", "right"))
+        won[mine], compared[mine] = 0.5 * (below + up_to) - begin, end - begin
+    return won, compared

@@ -1,0 +1,106 @@
+"""Again: the data of a test and the statistics it took of them, for what is asked of its result later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+
+if TYPE_CHECKING:
+    from shrinktest.hypotheses.base import Hypothesis
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One statistic of a test.
+
+    Parameters
+    ----------
+    estimator : MeanEstimator
+        As it was given.
+    kernel : Kernel or tuple of Kernel
+        With its bandwidth.
+    features : tuple of Kernel
+        Of the features that the estimator works with, one for every variable.
+    form, tuning : str
+        Of the statistic.
+    weight : float
+        Within a combination.
+    """
+
+    estimator: MeanEstimator
+    kernel: Any
+    features: tuple[Kernel, ...]
+    form: str
+    tuning: str
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class EffectAsked:
+    """How an effect is to be measured.
+
+    Parameters
+    ----------
+    z : float
+        Of the test, which effects say, too.
+    confidence : float
+        Of intervals.
+    folds : int
+        At most, for functions that score what they have not seen.
+    rng : numpy.random.Generator
+    columns : bool
+        Whether the contributions of columns are asked for.
+    """
+
+    z: float
+    confidence: float
+    folds: int
+    rng: np.random.Generator
+    columns: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Again:
+    """What it takes to compute more about the data of a test.
+
+    Parameters
+    ----------
+    hypothesis : Hypothesis
+        The data.
+    members : tuple of Member
+        The statistics: one, or those of a combination.
+    """
+
+    hypothesis: Hypothesis
+    members: tuple[Member, ...]
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """The observations (N, d) of the first variable; of samples, one after the other."""
+        return self.hypothesis.variables[0].points
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Numbers of observations."""
+        return self.hypothesis.sizes
+
+    @property
+    def leading(self) -> Member:
+        """The statistic with the largest weight, which no data choose."""
+        return max(self.members, key=lambda member: member.weight)
+
+    def effect(self, **asked: Any) -> Any:
+        """How large the effect is that the hypothesis denies; the arguments are those of :class:`EffectAsked`."""
+        return self.hypothesis.effect(self, EffectAsked(**asked))
+
+    def shares(self, rng: np.random.Generator) -> dict[str, float]:
+        """What each column contributes to the statistic, where there is one statistic."""
+        raise ValueError(
+            "columns=True takes the statistic apart, and this test combined several; run two_sample_test with one "
+            "estimator and one bandwidth"
+        )

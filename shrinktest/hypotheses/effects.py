@@ -1,0 +1,176 @@
+"""Effects of the data of a test: units, folds and features put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.effects.dependence import dependence
+from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
+from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.interval import Estimate
+from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, fold_codes
+from shrinktest.hypotheses.again import Again, Member
+from shrinktest.nulls.restriction import Restriction
+
+#: Units of a sample from which it was measured how often intervals cover.
+MEASURED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two of the samples of a test, and what of them varies independently.
+
+    Parameters
+    ----------
+    rows : ndarray
+        Where they are among all observations.
+    second : ndarray of bool
+        Which of these rows are of the second.
+    units : ndarray
+        What varies independently, a code 0, 1, ... for every row.
+    blocks : ndarray, optional
+        Within which rows are compared.
+    linked : bool
+        Whether a unit has a row in each sample.
+    """
+
+    rows: np.ndarray
+    second: np.ndarray
+    units: np.ndarray
+    blocks: np.ndarray | None
+    linked: bool
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], which: tuple[int, int], restriction: Restriction) -> Pair:
+        """Two samples of a test, by their numbers."""
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in which])
+        second = np.repeat([False, True], [sizes[i] for i in which])
+        units, blocks = np.arange(len(rows)), None
+        if restriction.paired:
+            units %= sizes[which[0]]
+        if restriction.groups is not None:
+            units = np.unique(restriction.groups[rows], return_inverse=True)[1]
+        if restriction.blocks is not None:
+            blocks = np.unique(restriction.blocks[rows], return_inverse=True)[1]
+        return cls(rows, second, units, blocks, restriction.paired)
+
+    @property
+    def sides(self) -> Sides:
+        """The units of both."""
+        codes, cells = [], []
+        for part in (~self.second, self.second):
+            _, first, code = np.unique(self.units[part], return_index=True, return_inverse=True)
+            codes.append(code)
+            if self.blocks is not None:
+                cells.append(self.blocks[part][first])
+        return Sides((codes[0], codes[1]), (cells[0], cells[1]) if cells else None, self.linked)
+
+    def folds(self, count: int, rng: np.random.Generator) -> np.ndarray:
+        """The fold of every row, with the units of every block and sample in all of them as far as they go."""
+        cells = np.zeros(len(self.rows), dtype=np.int64) if self.linked else self.second.astype(np.int64)
+        return fold_codes(self.units, cells if self.blocks is None else 2 * self.blocks + cells, count, rng)
+
+
+def apart(
+    again: Again, restriction: Restriction, pairs: Sequence[tuple[int, int]], folds: int, rng: np.random.Generator
+) -> list[tuple[Area, Estimate, str, tuple[str, ...]]]:
+    """For pairs of samples: separability, distance, what this is relative to, and notes.
+
+    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.
+    """
+    found = [Pair.of(again.sizes, which, restriction) for which in pairs]
+    sides = [pair.sides for pair in found]
+    leading = again.leading
+    relative_to = NORMS if never_negative(leading.kernel) else VARIANCE
+    held = [
+        pair.folds(min(folds, *side.units), rng) if min(side.units) >= FEWEST else None
+        for pair, side in zip(found, sides, strict=True)
+    ]
+    scores: list[list[np.ndarray]] = [[] for _ in found]
+    away: list[Estimate] = []
+    for member in again.members:
+        features = Features.of(member.features[0], again.pooled)
+        if member is leading:
+            own = features if relative_to == NORMS else features.centred()
+            away = [distance(own.taken(p.rows), side, relative_to) for p, side in zip(found, sides, strict=True)]
+        estimator = member.estimator
+        if member.tuning == "pooled":
+            low = member.features[0] if estimator.needs == "filter" else member.kernel
+            estimator = estimator.tuned(low, again.pooled)
+        for pair, fold, out in zip(found, held, scores, strict=True):
+            if fold is not None:
+                points = again.pooled[pair.rows]
+                fit = Fit(estimator, member.kernel, features.taken(pair.rows), points, member.tuning)
+                out.append(fit.scores(pair.second, fold))
+    areas = [
+        Area(np.nan, np.nan, side.units, 1.0)
+        if fold is None
+        else area_of(
+            every[0] if len(every) == 1 else combined(every, fold),
+            pair.second,
+            fold if pair.blocks is None else fold + folds * pair.blocks,
+            pair.units,
+            one.chance,
+        )
+        for pair, side, fold, every, one in zip(found, sides, held, scores, away, strict=True)
+    ]
+    return [
+        (area, one, relative_to, _notes(min(side.units), blocks=side.cells is not None))
+        for area, one, side in zip(areas, away, sides, strict=True)
+    ]
+
+
+def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
+    notes = []
+    if units < MEASURED:
+        notes.append(
+            f"One sample has {units} independent observations: how often intervals cover was measured from {MEASURED} "
+            "on, and they may cover less often than they say."
+        )
+    if blocks:
+        notes.append(
+            "Observations are compared within blocks, and both samples count as if they had the blocks in the same "
+            "shares; blocks with observations of one sample only are left out."
+        )
+    return tuple(notes)
+
+
+def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, ...]]:
+    """The dependence of two variables, and notes."""
+    points = [variable.points for variable in again.hypothesis.variables]
+    x, y = (Features.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))
+    if x.by_coordinates != y.by_coordinates:
+        x, y = x.dense(), y.dense()
+    groups = None
+    notes = []
+    if restriction.groups is not None:
+        groups = np.unique(restriction.groups, return_inverse=True)[1]
+        notes.append(
+            "Pairs within a group count as independent ones in the dependence, which is too large where they resemble "
+            "each other; its interval is that of whole groups."
+        )
+    if restriction.blocks is not None and not restriction.shift:
+        notes.append("Differences between blocks are part of the dependence, which the test does not count.")
+    found = dependence(x, y, groups)
+    if restriction.shift:
+        found = Estimate(found.value, np.nan, found.second, found.units)
+        notes.append("The observations follow each other in time: there is no interval, which would be too short.")
+    elif found.units < MEASURED:
+        notes.append(
+            f"There are {found.units} independent observations: how often intervals cover was measured from {MEASURED} "
+            "on, and they may cover less often than they say."
+        )
+    return found, tuple(notes)
+
+
+def said_of_members(members: Sequence[Member], leading: Member, what: str) -> tuple[str, ...]:
+    """A note on which of several statistics an effect is about."""
+    if len(members) == 1:
+        return ()
+    kernels = leading.kernel if isinstance(leading.kernel, tuple) else (leading.kernel,)
+    label = " x ".join(kernel.label for kernel in kernels)
+    return (f"{what} that of the member with the largest weight, which no data choose: {label}.",)

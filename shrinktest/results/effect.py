@@ -1,0 +1,322 @@
+"""Effects: how different two samples are, and how dependent two variables, with intervals, in numbers and in words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shrinktest.results.base import Result
+from shrinktest.results.text import Report, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Interval = tuple[float, float]
+
+#: What the distance of two samples is relative to, in words.
+RELATIVE = {
+    "norms": "0: the same, 1: nothing in common",
+    "variance": "the share of the variance in feature space that lies between the samples",
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Effect(Result):
+    """Base class of effects.
+
+    Attributes
+    ----------
+    z : float
+        How far the test's statistic is above its mean under permutations, in standard deviations.
+    confidence : float
+        Of each interval by itself.
+    notes : tuple of str
+        What a reader should know.
+    """
+
+    z: float
+    confidence: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        raise NotImplementedError
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        raise NotImplementedError
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """What was estimated, with intervals (pandas)."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names."""
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON, in which NaN is null; ``options`` go to :func:`json.dumps`."""
+        return json.dumps(_finite(self.to_dict()), **options)
+
+    def summary(self) -> str:
+        """What was found, in sentences and as a table."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
+        rows = self.rows()
+        names = [name for name in rows[0] if name not in ("low", "high")]
+        cells = [[*(_cell(row[name]) for name in names), _interval((row["low"], row["high"]), ".3f")] for row in rows]
+        aligns = "".join("l" if isinstance(rows[0][name], str) else "r" for name in names) + "r"
+        table = Table(cells, aligns, [*names, f"{self.confidence:.0%} interval"], gap="   ", heads="c")
+        return Report([*self.lines(), ""], table, self.notes)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoSampleEffect(Effect):
+    """How different two samples are, on scales that do not depend on their sizes.
+
+    Attributes
+    ----------
+    auc : float
+        Separability: the probability that an observation of the first sample has a higher value of the witness function
+        than one of the second, for functions that were fitted without them.  .5: no better than chance; 1: apart.
+    auc_interval : tuple of float
+    distance : float
+        The squared distance of the kernel means from 0 to 1, estimated without bias, so that it may come out below 0.
+    distance_interval : tuple of float
+    relative_to : str
+        What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
+    names : tuple of str
+        What the samples are called.
+    shares : mapping of str to float
+        By column, the share of the statistic that is gone when its values are exchanged; empty if not asked for.
+    z, confidence, notes
+        As in every effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import two_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> effect = two_sample_test(rng.normal(size=(200, 2)), rng.normal(0.5, 1.0, size=(200, 2)), rng=0).effect()
+    >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
+    (0.661, [0.593, 0.718])
+    >>> print(effect.lines()[0])
+    An observation of X ranks above one of Y with probability .66 [.59, .72].
+    """
+
+    auc: float
+    auc_interval: Interval
+    distance: float
+    distance_interval: Interval
+    relative_to: str
+    names: tuple[str, str] = ("X", "Y")
+    shares: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        area, reach = _number(self.auc), _interval(self.auc_interval)
+        return f"TwoSampleEffect(auc={area} {reach}, distance={self.distance:.3g} {_interval(self.distance_interval)})"
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        first, second = self.names
+        said = [
+            f"An observation of {first} ranks above one of {second} with probability {_number(self.auc)} "
+            f"{_interval(self.auc_interval)}."
+            if not math.isnan(self.auc)
+            else "How well the samples can be told apart was not estimated."
+        ]
+        distance = "not estimated" if math.isnan(self.distance) else _digits(self.distance, self.distance_interval)
+        said.append(f"Their distance is {distance} ({RELATIVE[self.relative_to]}).")
+        said.append(_above(self.z))
+        leading = sorted(((share, name) for name, share in self.shares.items() if share > 0.0), reverse=True)[:3]
+        if leading:
+            parts = ", ".join(f"{name} {share:.0%}" for share, name in leading)
+            said.append(f"Share of the statistic that is gone without a column: {parts}.")
+        return said
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return [_row("auc", self.auc, self.auc_interval), _row("distance", self.distance, self.distance_interval)]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KSampleEffect(Effect):
+    """How different every two of several samples are.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the samples are called.
+    pairs : mapping of (int, int) to TwoSampleEffect
+        For every two samples i < j; their ``z`` is NaN, for the test has one statistic.
+    z, confidence, notes
+        As in every effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import k_sample_test
+    >>> rng = np.random.default_rng(0)
+    >>> samples = {"a": rng.normal(size=40), "b": rng.normal(size=40), "c": rng.normal(1.0, 1.0, size=40)}
+    >>> effect = k_sample_test(samples, rng=0).effect()
+    >>> effect.auc.round(2)
+          a     b     c
+    a   NaN  0.36  0.78
+    b  0.36   NaN  0.72
+    c  0.78  0.72   NaN
+    """
+
+    names: tuple[str, ...]
+    pairs: Mapping[tuple[int, int], TwoSampleEffect]
+
+    def __repr__(self) -> str:
+        return f"KSampleEffect({len(self.names)} samples, auc up to {_number(np.nanmax(self.auc.to_numpy()))})"
+
+    @property
+    def auc(self) -> pd.DataFrame:
+        """Separability of every two samples (k, k), NaN on the diagonal (pandas)."""
+        return self._matrix("auc")
+
+    @property
+    def distance(self) -> pd.DataFrame:
+        """Distance of every two samples (k, k), NaN on the diagonal (pandas)."""
+        return self._matrix("distance")
+
+    def _matrix(self, name: str) -> pd.DataFrame:
+        import pandas as pd
+
+        out = np.full((len(self.names), len(self.names)), np.nan)
+        for (i, j), one in self.pairs.items():
+            out[i, j] = out[j, i] = getattr(one, name)
+        return pd.DataFrame(out, index=list(self.names), columns=list(self.names))
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        found = [one for one in self.pairs.values() if not math.isnan(one.auc)]
+        if not found:
+            return [_above(self.z)]
+        apart = max(found, key=lambda one: one.auc)
+        return [
+            f"Furthest apart are {apart.names[0]} and {apart.names[1]}: an observation of the one ranks above one of "
+            f"the other with probability {_number(apart.auc)} {_interval(apart.auc_interval)}.",
+            _above(self.z),
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``: two for every pair of samples."""
+        return [
+            {"first": one.names[0], "second": one.names[1], **row} for one in self.pairs.values() for row in one.rows()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names; ``pairs`` is a list."""
+        pairs = [{"first": i, "second": j, **one.to_dict()} for (i, j), one in self.pairs.items()]
+        return {"z": self.z, "confidence": self.confidence, "notes": list(self.notes), "names": list(self.names),
+                "pairs": pairs}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DependenceEffect(Effect):
+    """How dependent two variables are, on a scale from 0 to 1 that does not depend on the number of pairs.
+
+    Attributes
+    ----------
+    dependence : float
+        Kernel correlation: HSIC relative to that of each variable with itself, estimated without bias, so that it may
+        come out below 0.  1: one variable has the same Gram matrix as the other.  For distances (``kernel="energy"``)
+        it is the squared distance correlation with its bias removed.
+    dependence_interval : tuple of float
+    names : tuple of str
+        What the variables are called.
+    z, confidence, notes
+        As in every effect.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import independence_test
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=100)
+    >>> effect = independence_test(x, x**2 + rng.normal(size=100), rng=0).effect()
+    >>> print(effect.lines()[0])
+    The dependence of X and Y is .20 [.10, .33] (0: none, 1: complete).
+    """
+
+    dependence: float
+    dependence_interval: Interval
+    names: tuple[str, str] = ("X", "Y")
+
+    def __repr__(self) -> str:
+        return f"DependenceEffect(dependence={self.dependence:.3g} {_interval(self.dependence_interval)})"
+
+    def lines(self) -> list[str]:
+        """What was found, in sentences."""
+        found = _digits(self.dependence, self.dependence_interval)
+        return [
+            f"The dependence of {self.names[0]} and {self.names[1]} is {found} (0: none, 1: complete).",
+            _above(self.z),
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        return [_row("dependence", self.dependence, self.dependence_interval)]
+
+
+# --- how they are written -------------------------------------------------------------------------------------------
+
+
+def _row(measure: str, estimate: float, interval: Interval) -> dict[str, Any]:
+    return {"measure": measure, "estimate": estimate, "low": interval[0], "high": interval[1]}
+
+
+def _number(value: float, form: str = ".2f") -> str:
+    """A number between 0 and 1 as papers print it."""
+    text = format(value, form)
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def _interval(interval: Interval, form: str = ".2f") -> str:
+    if math.isnan(interval[0]):
+        return "[not estimated]"
+    return f"[{_number(interval[0], form)}, {_number(interval[1], form)}]"
+
+
+def _digits(value: float, interval: Interval) -> str:
+    """An estimate and its interval with as many digits as tell its limits apart."""
+    width = interval[1] - interval[0]
+    places = 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
+    return f"{_number(value, f'.{places}f')} {_interval(interval, f'.{places}f')}"
+
+
+def _above(z: float) -> str:
+    if math.isnan(z):
+        return "How far the statistic is from what permutations make of it was not computed."
+    side = "above" if z >= 0.0 else "below"
+    return f"The statistic is {abs(z):.1f} standard deviations {side} its mean under permutations."
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "-" if math.isnan(value) else f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

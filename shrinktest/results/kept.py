@@ -1,0 +1,109 @@
+"""Kept: results that hold the data of their test while they live, and when they are pickled only if asked to."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+from shrinktest._validate import as_rng, count, level
+
+_NOT_IN_PICKLE = (
+    "this result was pickled without its data, from which effects, the band, the contributions and the picture of the "
+    "witness function are computed; pickle result.with_data(), or compute them before"
+)
+NOT_IN_JSON = (
+    "this result was read from JSON, which does not hold the data, from which effects, the band, the contributions and "
+    "the picture of the witness function are computed; pickle result.with_data() to keep them, or run the test again"
+)
+
+
+class Kept:
+    """Base class of results with the fields ``again`` and ``keeps_data``."""
+
+    statistic: float
+    null_distribution: np.ndarray
+    again: Any
+    keeps_data: bool
+
+    def effect(self, *, confidence: float = 0.95, folds: int = 5, columns: bool = False, rng: Any = 0) -> Any:
+        """How large the difference or the dependence is, on scales that do not depend on the sample size.
+
+        Parameters
+        ----------
+        confidence : float, default 0.95
+            Of every interval by itself.
+        folds : int, default 5
+            For samples: the witness function is fitted to all folds but one, and scores that one.
+        columns : bool, default False
+            For two samples and one statistic: whether to compute what each column contributes, which takes as long as
+            ``contributions``.
+        rng : None, int, SeedSequence, BitGenerator or Generator, default 0
+            Shares rows out among folds, and exchanges columns.
+
+        Returns
+        -------
+        TwoSampleEffect, KSampleEffect or DependenceEffect
+            ``print(result.effect().summary())`` says it in words.
+
+        Raises
+        ------
+        ValueError
+            Where there is no scale (joint independence, a statistic of your own) or the data are not there.
+
+        Notes
+        -----
+        Separability (``auc``): the area under the ROC curve of the witness function of the test's estimator, each fold
+        scored by the function of the others; a combination takes the sum of its members' functions, each in units of
+        its standard deviation.  Distance: the squared distance of the kernel means over the sum of their squared norms,
+        or, for kernels with values below zero, over the variance of both samples together, each part from pairs of
+        different observations.  Dependence: the kernel correlation.  All regard pairs, groups and blocks.
+
+        Intervals of distance and dependence are score intervals with the variance of the jackknife and of the second
+        order of a U statistic, which is what is left where there is no effect; those of the area are score intervals
+        with the variance of DeLong et al. (1988).  The page on effects shows how often they cover.
+
+        The distance and the dependence depend on the kernel and its bandwidth: compare them between data sets for one
+        ``bandwidth=`` that is a number.
+        """
+        folds, confidence = count(folds, "folds", minimum=2), level(confidence, "confidence")
+        return self._recomputed().effect(
+            z=self.z, confidence=confidence, folds=folds, rng=as_rng(rng), columns=bool(columns)
+        )
+
+    @property
+    def z(self) -> float:
+        """How far the statistic is above its mean under permutations, in standard deviations of these."""
+        null = self.null_distribution
+        spread = float(np.std(null, ddof=1)) if null.size > 1 else 0.0
+        return float((self.statistic - null.mean()) / spread) if spread > 0.0 else float("nan")
+
+    def with_data(self) -> Self:
+        """The same result, which keeps its data when it is pickled, for what is computed from these."""
+        return replace(self, keeps_data=True)  # type: ignore[type-var]
+
+    def _recomputed(self) -> Any:
+        """What it takes to compute more about the data; raises ValueError where it is not there."""
+        if isinstance(self.again, str):
+            raise ValueError(self.again)
+        if self.again is None:
+            raise ValueError(
+                "this result does not hold its data, or these had missing values; run the test by itself, with one "
+                "estimator and one bandwidth, and without missing values"
+            )
+        return self.again
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        if not (self.keeps_data or self.again is None or isinstance(self.again, str)):
+            state["again"] = _NOT_IN_PICKLE
+        return state
+
+    def __copy__(self) -> Self:
+        return replace(self)  # type: ignore[type-var]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        values = {field.name: copy.deepcopy(getattr(self, field.name), memo) for field in fields(self)}  # type: ignore[arg-type]
+        return replace(self, **values)  # type: ignore[type-var]
