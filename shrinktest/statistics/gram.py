@@ -14,7 +14,7 @@ from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed
+from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed, never_fits
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -167,6 +167,10 @@ class Grams:
     def random(self) -> bool:
         """Whether coordinates are drawn at random."""
         return self.options["gram"] in ("nystrom", "rff")
+
+    def never(self, kernel: Kernel, points: np.ndarray) -> bool:
+        """Whether a look at a few points shows that there is no memory for a kernel, resolved or not."""
+        return self.options["gram"] == "auto" and never_fits(kernel, points, self.options["memory"], _LOW)
 
     def __call__(self, kernel: Kernel, points: np.ndarray, **wishes: Any) -> Gram:
         """The kernel at these points; ``wishes`` are the arguments of :func:`choose_gram` that a statistic decides."""
