@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from shrinktest.statistics.partitions import estimates_of
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.statistics.worst_case import worst_case_statistic
 from shrinktest.tables.encoding import scale_each
+from shrinktest.tables.reading import names_for
 from shrinktest.units import Scale
 
 _WHY = "what is missing has a say in what is found on the data, and so may the labels"
@@ -47,7 +49,7 @@ class TwoPartlyKnown(TwoEqualDistributions):
 
     @classmethod
     def read(  # type: ignore[override]  # one policy
-        cls, X: Any, Y: Any, *, transform: Any = None, names: tuple[str, str] = XY, own: Any = None, **told: Any
+        cls, X: Any, Y: Any, *, transform: Any = None, own: Any = None, **told: Any
     ) -> Self:
         """The hypothesis about two samples as users give them; see :class:`TwoEqualDistributions`.
 
@@ -61,6 +63,7 @@ class TwoPartlyKnown(TwoEqualDistributions):
                 f"nan_policy='worst' takes no transform=: {_WHY}. Transform the samples before, by a rule that does "
                 "not look at them"
             )
+        names = names_for((X, Y), XY)
         read = read_samples((X, Y), names, "propagate", **told)
         _check_fixed(read)
         pooled = np.vstack(read.values)
@@ -165,7 +168,7 @@ def _check_fixed(read: Samples) -> None:
         )
 
 
-def _remarks(parts: list[np.ndarray], names: tuple[str, str]) -> tuple[str, ...]:
+def _remarks(parts: list[np.ndarray], names: Sequence[str]) -> tuple[str, ...]:
     """How many rows are unknown, and what that makes of the result."""
     if all(rows.all() for rows in parts):
         return ()
