@@ -19,6 +19,7 @@ _FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, whic
 _POOL = 2000  # points among which landmarks are looked for at a time
 _NARROW = 2  # columns of data whose Gram matrix has a low rank as a rule
 SPARE = 64  # points more than landmarks that show that the rank is higher
+_LOOKED_AT = 512  # rows, of which some are equal where few are different
 _MANY = 4  # times as many points, from which that is worth a look
 
 
@@ -196,6 +197,12 @@ def never_few(kernel: Kernel, some: Array, size: int) -> bool:
     """
     allowed = 10.0 * TOLERANCE * float(kernel.diagonal(some).mean())
     return some.shape[1] > _NARROW and _has_no_factor(kernel, some, allowed * size)
+
+
+def few_distinct(points: Array, most: int) -> bool:
+    """Whether at most so many rows (n, d) differ, as those of categories do, and some look at once as if they did."""
+    some = np.unique(points[spread_rows(len(points), min(len(points), _LOOKED_AT))], axis=0)
+    return 4 * len(some) <= _LOOKED_AT and len(np.unique(points, axis=0)) <= most
 
 
 def spread_rows(size: int, number: int) -> Array:

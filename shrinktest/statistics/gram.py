@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._validate import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
+from shrinktest.kernels.finite_rank import factorized, few_distinct, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
@@ -283,7 +283,7 @@ def choose_gram(
     fits = needed(size, kernels) <= memory
     if gram == "auto":
         gram = "dense"
-        small = size < large or width > columns
+        small = size < large or (width > columns and not few_distinct(points, min(_LOW, size // 4)))
         if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
             found = _factor(kernel, points, min(_LOW, size // 4, affordable), in_vain=not fits)
             if found is not None and not (fits and _coarse(found)):
