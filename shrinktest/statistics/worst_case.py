@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shrinktest.kernels.finite_rank import TOLERANCE
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.products import along, times, weighted
@@ -59,6 +60,7 @@ def worst_case_statistic(
     z = gram.coordinates()
     matrix = gram.matrix(workers) if z is None else np.ascontiguousarray(z)
     weights, observed = pair_weights(sizes, form), np.repeat([0, 1], sizes)
+    lacking = 0.0 if z is None else TOLERANCE * len(matrix)  # the trace of what coordinates leave out, at most
     constant = 1.0 / sizes[0] + 1.0 / sizes[1] if form == "biased" else 0.0
     fixed = np.stack([np.ones(len(matrix)), (observed[known] == 1).astype(np.float64)])
     images = times(fixed, matrix)
@@ -95,15 +97,16 @@ def worst_case_statistic(
 
         for p, q in np.ndindex(2, 2):
             h = combination[p, q]
-            squared, terms, rise, pairs = np.zeros((4, len(labels)))
+            squared, slack, rise, pairs = np.zeros((4, len(labels)))
             for a, c in np.ndindex(3, 3):
                 part = h[a] * h[c] * inner[:, a, c]
                 squared += part
-                terms += np.abs(part)
+                slack += _ROUNDED * np.abs(part)
             for r, t in np.ndindex(2, 2):
+                slack += lacking * np.square(change[p, q, r, t]) * moved[:, r, t]
                 rise += rising[p, q, r, t] * moved[:, r, t]
                 pairs += rising[p, q, r, t] * (unknown[:, r, t] - ((p, q) == (r, t)))  # none of a row with itself
-            length = np.sqrt(np.maximum(squared, 0.0) + _ROUNDED * terms)
+            length = np.sqrt(np.maximum(squared, 0.0) + slack)
             out[:, 0] += unknown[:, p, q] * (2.0 * np.minimum(length, rise) + pairs)
         out[:, 1] = _TERMS
         return out
