@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._labels import codes, pooled_labels, same_order, vector
 from shrinktest._validate import (
     NAN_POLICIES,
+    WORST,
     Array,
     Columns,
     choice,
@@ -51,6 +52,8 @@ class Samples:
         What was left out, and by what units.
     kept : tuple of ndarray
         For every one, which rows of what the user gave were not dropped.
+    left_out : tuple of str
+        Columns that are not tested, because they look as if they identified rows.
     """
 
     values: tuple[Array, ...]
@@ -60,6 +63,7 @@ class Samples:
     encoding: Encoding | None = None
     notes: tuple[str, ...] = ()
     kept: tuple[Rows, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def columns(self) -> Columns:
@@ -202,7 +206,8 @@ def read_samples(
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes = (*data.omitted(keep), *taken.notes)
-    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep))
+    left_out = data.pooled.left_out if isinstance(data, ObservedTables) else ()
+    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out)
 
 
 def read_variables(
@@ -330,6 +335,11 @@ def _together(names: Sequence[str], labels: str) -> str:
 
 def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
     """Raise ValueError for fewer than two ``things``, that is samples or variables, and for unknown policies."""
+    if nan_policy == WORST:
+        raise ValueError(
+            "nan_policy='worst' is for two_sample_test with the standard mean, where the p-value has a bound; use "
+            "'omit' or 'indicator'"
+        )
     choice(nan_policy, NAN_POLICIES, "nan_policy")
     if len(tables) < 2:
         raise ValueError(

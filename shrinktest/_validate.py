@@ -15,6 +15,7 @@ Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
 
 NAN_POLICIES = ("raise", "omit", "indicator", "propagate")
+WORST = "worst"  # a policy of the two-sample test only
 
 
 class Points(NamedTuple):

@@ -22,7 +22,7 @@ from shrinktest.results.base import Result
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
-from shrinktest.tables.reading import is_table
+from shrinktest.tables.reading import is_table, names_for
 from shrinktest.tables.rows import categories, stacked, taken
 
 if TYPE_CHECKING:
@@ -352,7 +352,9 @@ def _read(
         )
     found: Samples | Variables
     if kind == TWO_SAMPLE.name:
-        found = samples = read_samples((X, Y), XY, nan_policy, column_types=categories((X, Y)), **told)
+        found = samples = read_samples(
+            (X, Y), names_for((X, Y), XY), nan_policy, column_types=categories((X, Y)), **told
+        )
         sizes = samples.sizes
     else:
         found = read_variables((X, Y), XY, nan_policy, column_types=categories((X, Y)), **told)

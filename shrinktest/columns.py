@@ -126,7 +126,7 @@ def two_sample_test_columns(
     refuse_missing(whole.missing)
     parts = one_by_one(whole.variables[0])
     labels = labelled(whole.variables[0], len(parts), "x")
-    require_variation(parts, labels, "X and Y")
+    require_variation(parts, labels, whole.variables[0].name)
     return column_tests(
         whole,
         dict(zip(labels, parts, strict=True)),

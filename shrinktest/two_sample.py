@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._renamed import renamed
+from shrinktest._validate import NAN_POLICIES, WORST, choice
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.hypotheses.worst_case import TwoPartlyKnown
+from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
@@ -95,10 +97,10 @@ def two_sample_test(
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
-    nan_policy : {"raise", "omit", "indicator", "propagate"}
+    nan_policy : {"raise", "omit", "indicator", "worst", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
         many; take it as information that they are missing (the pooled median stands in their place, beside an
-        indicator); or a result of NaN.
+        indicator); the largest p-value that their rows could give, or more (see the notes); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the relabellings.
     workers : int, optional
@@ -152,6 +154,13 @@ def two_sample_test(
     their sizes, whatever the dependence within them.  It is an error if the relabellings left are too few to reject
     at ``alpha``: .05 takes 20, such as those of 6 pairs.
 
+    ``nan_policy="worst"`` has a p-value that is valid whatever made values missing ([Z24] is of the same kind): no less
+    than that of the complete data for any values of the rows with missing ones, each of which counts as wholly unknown.
+    It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and ``scale`` in numbers:
+    what is found on the data depends on what is missing.  The bound of every permutation is taken by itself: known
+    pairs of rows enter as they are, a row i that is unknown by the norm of sum_j a_ij k(x_j, .) over known rows j, with
+    a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij where that is above zero.
+
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
     p-value is exact however many there are.
@@ -194,6 +203,14 @@ def two_sample_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    hypothesis = TwoEqualDistributions.read(X, Y, **told, **design)
+    told = {"scale": scale, "column_types": column_types, "transform": transform}
+    if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:
+        if is_several(estimator, kernel, bandwidth):
+            raise ValueError(
+                "nan_policy='worst' is for one statistic, whose p-value has a bound: give estimator='kme', one kernel "
+                "and one bandwidth"
+            )
+        hypothesis: TwoEqualDistributions = TwoPartlyKnown.read(X, Y, **told, **design)
+    else:
+        hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

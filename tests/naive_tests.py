@@ -119,3 +119,41 @@ def p_independence(K, L, statistic, tolerance=0.0):
 def p_monte_carlo(observed, resampled, tolerance=0.0):
     """(1 + b)/(1 + B), b the number of the B resampled values that reach the observed one; ties count."""
     return (1 + sum(value >= observed - tolerance for value in resampled)) / (1 + len(resampled))
+
+
+# ------------------------------------------------------------------------------------------- unknown rows
+
+
+def pair_weight(a, b, m, n, form):
+    """The weight of a pair of different observations of samples a and b (0 or 1) in the squared MMD."""
+    if a != b:
+        return -1 / (m * n)
+    size = m if a == 0 else n
+    return 1 / size**2 if form == "biased" else 1 / (size * (size - 1))
+
+
+def worst_statistic(K, known, observed, labels, form):
+    """The known part of the statistic for `labels`, and the most that unknown rows add to it above `observed`.
+
+    `K` is the Gram matrix of all rows, of which only entries between known ones are looked at.
+    """
+    N, m = len(observed), sum(label == 0 for label in observed)
+    n = N - m
+
+    def weight(of, i, j):
+        return pair_weight(of[i], of[j], m, n, form)
+
+    total = 1 / m + 1 / n if form == "biased" else 0.0
+    for i in range(N):
+        for j in range(N):
+            if i != j and known[i] and known[j]:
+                total += weight(labels, i, j) * K[i, j]
+            elif i != j and not known[i] and not known[j]:
+                total += max(weight(labels, i, j) - weight(observed, i, j), 0)
+    rows = [j for j in range(N) if known[j]]
+    for i in range(N):
+        if not known[i]:
+            a = np.array([weight(labels, i, j) - weight(observed, i, j) for j in rows])
+            length = np.sqrt(max(sum(a[p] * a[q] * K[j, k] for p, j in enumerate(rows) for q, k in enumerate(rows)), 0))
+            total += 2 * min(length, sum(max(one, 0) for one in a))
+    return total

@@ -1,5 +1,6 @@
 """What the command line prints of a result of the library: files as names, notes in the words that are typed."""
 
+import re
 from dataclasses import replace
 
 from shrinktest.cli.arguments import OPTIONS, as_typed
@@ -10,4 +11,6 @@ EVERY = {option for options in OPTIONS.values() for option in options}
 def typed(result, *files):
     """The result as a command has it that read these files."""
     notes = tuple(as_typed(note, EVERY) for note in result.notes)
+    for name, file in zip("XY", files, strict=False):
+        notes = tuple(re.sub(rf"\b{name}\b", file, note) for note in notes)
     return replace(result, notes=notes, **({"names": files} if files else {}))

@@ -118,7 +118,7 @@ def as_typed(message: str, options: Collection[str], words: Collection[str] = ()
         return message
     for phrase, said in _PHRASES:
         message = re.sub(phrase, said, message)
-    return _pattern(known).sub(partial(_replaced, known), message)
+    return _pattern(known).sub(partial(_replaced, known, _subjects(words)), message)
 
 
 def _pattern(known: Collection[str]) -> re.Pattern[str]:
@@ -135,14 +135,21 @@ def _pattern(known: Collection[str]) -> re.Pattern[str]:
     )
 
 
-def _replaced(known: dict[str, str], found: re.Match[str]) -> str:
+def _subjects(words: Collection[str]) -> str:
+    """A pattern of what may come before an argument that a message begins with: samples, by their files if known."""
+    files = "|".join(["standard input", *(re.escape(word) for word in words if word)])
+    return rf"(?:(?:X|Y|X and Y|the samples|\w+\[\d+\]|(?:{files})(?: and (?:{files}))*): )?"
+
+
+def _replaced(known: dict[str, str], subjects: str, found: re.Match[str]) -> str:
     """What stands for a match of the pattern."""
     if found["stays"] is not None:
         return found[0]
     if found["argument"] is not None:
         value = _value(found["value"] or "")
         return known[found["argument"]] + (f" {value}" if value else "")
-    if not _is_argument(found.string[: found.start()], found.string[found.end() :], bound=found["bound"] is not None):
+    before, after = found.string[: found.start()], found.string[found.end() :]
+    if not _is_argument(subjects, before, after, bound=found["bound"] is not None):
         return found[0]
     said = " and ".join(known[name] for name in found.group("first", "second") if name is not None)
     return (
@@ -150,9 +157,9 @@ def _replaced(known: dict[str, str], found: re.Match[str]) -> str:
     )
 
 
-def _is_argument(before: str, after: str, *, bound: bool) -> bool:
+def _is_argument(subjects: str, before: str, after: str, *, bound: bool) -> bool:
     """Whether a name between these words is that of an argument: the subject of the message, or of its advice."""
-    if re.fullmatch(r"(?:(?:X|Y|X and Y|the samples|\w+\[\d+\]): )?", before) or after.startswith(": stored "):
+    if re.fullmatch(subjects, before) or after.startswith(": stored "):
         return True
     advice = re.search(r"\b(?:use|raise|lower|leave|leave out|give) $", before) is not None
     return advice and (bound or re.match(r"$|[,;:.)]| (?:and|at|or) ", after) is not None)

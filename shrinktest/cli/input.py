@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -171,4 +171,4 @@ def _read(
         for file, table in zip(files, tables, strict=True):
             file.require_complete(table, tested)
     kept = (tuple(column for column in table.columns if column.name in tested) for table in tables)
-    return tables, own, tuple(Table(columns) for columns in kept)
+    return tables, own, tuple(replace(table, columns=columns) for table, columns in zip(tables, kept, strict=True))

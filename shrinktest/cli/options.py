@@ -24,6 +24,7 @@ KERNELS = (
 )
 STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
+MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
@@ -52,7 +53,7 @@ def add_test_options(
     plot: str = "save a picture of the null distribution",
     exits: str = "exit with 1 when the test rejects",
     estimator: str = DEFAULTS["estimator"],
-    missing: str = "raise (default), omit their rows, indicator (that they are missing is information), or propagate",
+    missing: str = MISSING,
 ) -> None:
     """Add the options of all tests; those that a command refuses, with a reason, are not in its help.
 

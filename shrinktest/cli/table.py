@@ -82,7 +82,7 @@ class TextTable:
         ValueError
             For a cell that is none of what its column holds; the message says where it is, and what to do.
         """
-        return Table(tuple(self._column(name, types.get(name)) for name in names))
+        return Table(tuple(self._column(name, types.get(name)) for name in names), source=self.source)
 
     def numbers(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Array:
         """The columns ``names``, which hold numbers, as an array (rows, columns); missing cells are NaN."""

@@ -8,7 +8,15 @@ from functools import partial
 
 from shrinktest import two_sample_test
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
-from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_test_options, arguments, named_estimator
+from shrinktest.cli.options import (
+    COLUMNS,
+    MISSING,
+    add_kernels,
+    add_restrictions,
+    add_test_options,
+    arguments,
+    named_estimator,
+)
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.multiple.collection import is_several
@@ -20,7 +28,7 @@ from shrinktest.tables.reading import Table
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     command.description = "Do two samples, one observation per row, come from the same distribution (MMD)?"
-    add_test_options(command)
+    add_test_options(command, missing=f"{MISSING}; or worst (the largest p-value that their rows could give)")
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample; - is standard input")
     add("second", metavar="B.csv", help="the second sample; - is standard input")

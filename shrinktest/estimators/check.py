@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from types import CellType, FunctionType
+from contextlib import contextmanager, suppress
+from types import CellType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from shrinktest.kernels import Gaussian, Linear
+
+_ClassState = dict[type, dict[str, Any]]
+
+_NOT_USERS = ("shrinktest", "builtins", "numpy", "numba", "abc", "typing", "functools")
 
 
 def _grams() -> Iterator[tuple[str, np.ndarray]]:
@@ -30,7 +35,7 @@ def check_estimator(estimator: Any) -> None:
     twice; the Gram matrix left as it was; the weights travel with the points when these are reordered; duplicates of
     the data get a sensible embedding; and both tests run with it.  An estimator that has seen other data, few or many,
     gives what a fresh copy of it gives: one that keeps an amount of the first sample it saw, which in a test is the
-    sample as it is labelled, has no level.
+    sample as it is labelled, has no level, whether it keeps it on itself or on its class.
 
     Parameters
     ----------
@@ -51,7 +56,7 @@ def check_estimator(estimator: Any) -> None:
     from shrinktest.estimators import as_estimator
 
     est = as_estimator(estimator)
-    pristine = _fresh(est)
+    pristine, classes = _fresh(est), _class_state(est)
     for name, gram in _grams():
         n = gram.shape[0]
         given = gram.copy()
@@ -72,19 +77,60 @@ def check_estimator(estimator: Any) -> None:
         size = max(abs(weights @ gram @ weights), np.trace(gram) / n)
         error = abs(gap @ gram[np.ix_(order, order)] @ gap)
         _law(error <= 1e-8 * size, f"{where}: reordering the points must reorder the weights")
-    _check_memory(est, pristine)
+    _check_memory(est, pristine, classes)
     _check_tests(est)
-    _check_memory(est, pristine)
+    _check_memory(est, pristine, classes)
 
 
-def _check_memory(est: Any, pristine: Any) -> None:
+def _check_memory(est: Any, pristine: Any, classes: _ClassState) -> None:
     """Compare an estimator that has been used, and is used on, with copies of it that have seen nothing."""
-    fresh = [(name, gram, np.asarray(_fresh(pristine).weights(gram.copy()))) for name, gram in _grams()]
+    fresh = []
+    for name, gram in _grams():
+        with _classes_as(classes):
+            fresh.append((name, gram, np.asarray(_fresh(pristine).weights(gram.copy()))))
     for name, gram, weights in [*fresh, *reversed(fresh)]:
         _law(
             bool((np.asarray(est.weights(gram.copy())) == weights).all()),
             f"{est!r} on {name}: after other data it gave other weights than a fresh copy; keep no state",
         )
+
+
+def _class_state(est: Any) -> _ClassState:
+    """Copies of what the user's classes of an estimator, and of what it is made of, hold themselves."""
+    parts = [est, *getattr(est, "__dict__", {}).values()]
+    parts += [part.__self__ for part in parts if isinstance(part, MethodType)]
+    kinds = {kind for part in parts for kind in (part if isinstance(part, type) else type(part)).__mro__}
+    users = [kind for kind in kinds if kind.__module__.partition(".")[0] not in _NOT_USERS]
+    return {kind: {name: _copied(value) for name, value in _held(kind).items()} for kind in users}
+
+
+def _held(kind: type) -> dict[str, Any]:
+    """The attributes of a class that are no methods, properties and the like."""
+    return {
+        name: value
+        for name, value in vars(kind).items()
+        if not (name.startswith(("__", "_abc_")) or callable(value) or hasattr(type(value), "__get__"))
+    }
+
+
+@contextmanager
+def _classes_as(classes: _ClassState) -> Iterator[None]:
+    """For a while, classes that hold copies of what they held; then again what they hold now."""
+    used = {kind: _held(kind) for kind in classes}
+    _put(used, {kind: {name: _copied(value) for name, value in held.items()} for kind, held in classes.items()})
+    try:
+        yield
+    finally:
+        _put({kind: _held(kind) for kind in classes}, used)
+
+
+def _put(instead_of: _ClassState, state: _ClassState) -> None:
+    for kind, held in state.items():
+        with suppress(TypeError):  # classes that nobody can change
+            for name in instead_of[kind].keys() - held.keys():
+                delattr(kind, name)
+            for name, value in held.items():
+                setattr(kind, name, value)
 
 
 def _fresh(est: Any) -> Any:

@@ -21,6 +21,7 @@ from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import Contrast, prepare
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
+from shrinktest.tables.reading import names_for
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -60,9 +61,8 @@ class EqualDistributions(Hypothesis):
         """The hypothesis about samples as users give them; see :func:`~shrinktest._read.read_samples`."""
         given, called = named_samples(samples)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
-        read = read_samples(
-            given, called or numbered("samples", len(given)), nan_policy, blocks=blocks, groups=groups, **told
-        )
+        names = names_for(given, called or numbered("samples", len(given)))
+        read = read_samples(given, names, nan_policy, blocks=blocks, groups=groups, **told)
         return cls._of(read, "the samples", not is_unasked(scale), called=called, **options)
 
     @classmethod
@@ -182,10 +182,11 @@ class TwoEqualDistributions(EqualDistributions):
         scale: Any = None,
         column_types: Any = None,
         transform: Any = None,
-        names: tuple[str, str] = XY,
+        names: Sequence[str] | None = None,
         **options: Any,
     ) -> Self:
         """The hypothesis about two samples as users give them; ``names`` are what messages call these."""
+        names = names or names_for((X, Y), XY)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)

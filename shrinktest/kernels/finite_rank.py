@@ -18,7 +18,8 @@ _ROOM = 256  # coordinates for which there is room at first
 _FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, which is not low
 _POOL = 2000  # points among which landmarks are looked for at a time
 _NARROW = 2  # columns of data whose Gram matrix has a low rank as a rule
-_SPARE = 64  # points more than landmarks that show that the rank is higher
+SPARE = 64  # points more than landmarks that show that the rank is higher
+_LOOKED_AT = 512  # rows, of which some are equal where few are different
 _MANY = 4  # times as many points, from which that is worth a look
 
 
@@ -175,11 +176,44 @@ def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
     Whatever the landmarks, they leave at least the sum of the eigenvalues but the ``limit`` largest of the Gram matrix
     of any points.  It is more than that if the matrix less a multiple of the identity has a Cholesky factor.
     """
-    size = limit + _SPARE
+    size = limit + SPARE
     if points.shape[1] <= _NARROW or len(points) < _MANY * size:  # where it would take longer than it saves
         return False
-    gram = kernel(points[np.linspace(0, len(points) - 1, size).round().astype(np.intp)])
-    gram[np.diag_indices(size)] -= 2.0 * allowed / _SPARE
+    return _has_no_factor(kernel, points[spread_rows(len(points), size)], allowed)
+
+
+def never_few(kernel: Kernel, some: Array, size: int) -> bool:
+    """Whether rows spread over a sample show that a kernel has no factor of few coordinates at all of its points.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        With its bandwidth found on these rows, which is near to that of all: to be on the safe side, ten times as much
+        may be missing.
+    some : ndarray, shape (limit + 64, d)
+        The rows of `spread_rows`, for a factor of ``limit`` coordinates.
+    size : int
+        Of the sample.
+    """
+    allowed = 10.0 * TOLERANCE * float(kernel.diagonal(some).mean())
+    return some.shape[1] > _NARROW and _has_no_factor(kernel, some, allowed * size)
+
+
+def few_distinct(points: Array, most: int) -> bool:
+    """Whether at most so many rows (n, d) differ, as those of categories do, and some look at once as if they did."""
+    some = np.unique(points[spread_rows(len(points), min(len(points), _LOOKED_AT))], axis=0)
+    return 4 * len(some) <= _LOOKED_AT and len(np.unique(points, axis=0)) <= most
+
+
+def spread_rows(size: int, number: int) -> Array:
+    """So many row numbers below ``size``, evenly spread."""
+    return np.linspace(0, size - 1, number).round().astype(np.intp)
+
+
+def _has_no_factor(kernel: Kernel, some: Array, allowed: float) -> bool:
+    """Whether all but 64 landmarks of these rows leave a trace of more than ``allowed``."""
+    gram = kernel(some)
+    gram[np.diag_indices(len(some))] -= 2.0 * allowed / SPARE
     try:
         np.linalg.cholesky(gram)
     except np.linalg.LinAlgError:

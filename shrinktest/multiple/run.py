@@ -168,7 +168,8 @@ def _nulls(
                 permutations(left == len(members)), workers=settings.workers, progress=settings.progress
             )
         except MemoryError as error:
-            if not spare or (left == len(members) and not any(found)):
+            others = [members[j].kernel for j in order[left:]]
+            if not spare or (not any(found) and _none_fits(hypothesis, members[i].kernel, others, grams)):
                 raise
             without.append(f"{members[i].kernel!r} is left out of the combination: {error}")
             continue
@@ -176,6 +177,30 @@ def _nulls(
         about = prepared.about(hypothesis.notes(prepared.kernel))
         found[i] = _Found(null, about, hypothesis.member(estimator, prepared, form, members[i].weight))
     return found, tuple(without)
+
+
+def _none_fits(hypothesis: Hypothesis, failed: Any, others: Sequence[Any], grams: Grams) -> bool:
+    """Whether it is certain that there is no memory for any kernel, or tuple with one for each variable, of others.
+
+    ``failed`` is one for which there was none.
+    """
+    known = {} if isinstance(failed, tuple) else {(0, _inner(failed)): True}
+
+    def never(v: int, kernel: Kernel) -> bool:
+        if (v, kernel) not in known:
+            variable = hypothesis.variables[v]
+            known[v, kernel] = grams.never(variable.asked(kernel), variable.points)
+        return known[v, kernel]
+
+    return all(
+        any(never(v, _inner(one)) for v, one in enumerate(kernel if isinstance(kernel, tuple) else (kernel,)))
+        for kernel in others
+    )
+
+
+def _inner(kernel: Kernel) -> Kernel:
+    """The kernel whose values take the memory: of one of the pooled sample that of the features that it takes."""
+    return kernel.kernel if isinstance(kernel, PooledKernel) else kernel
 
 
 class _Resolved:

@@ -135,7 +135,7 @@ class AggregateResult(TestResult):
         """Plain Python values under the attribute names; the members without their null distributions."""
         out = super().to_dict()
         hidden = {"null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations"}
-        hidden |= {"schema"}
+        hidden |= {"schema", "encodings"}
         members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
         for i, member in enumerate(members):
             member |= {"adjusted": float(self.adjusted[i]), "weight": self.estimator.members[i].weight}

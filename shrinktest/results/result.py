@@ -18,6 +18,7 @@ from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
 from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, shown_of, value_of
+from shrinktest.tables.encoding import Encoding
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -113,7 +114,7 @@ class TestResult(Kept, Result):
     columns : tuple
         For all samples, or for every variable, the names of the columns of tables; None for arrays.
     encodings : tuple of Encoding or None
-        How the columns of tables became numbers.
+        How the columns of tables became numbers; in JSON, too: kinds, levels, units and what dates are counted from.
     again : Again, str or None
         The data and the statistics, to compute more about them; not in a pickle, which would otherwise hold the data,
         unless ``keeps_data``.  A text says why they are missing.
@@ -157,7 +158,7 @@ class TestResult(Kept, Result):
     stopped: bool = False
     names: tuple[str | None, ...] = ()
     columns: tuple[tuple[str, ...] | None, ...] = ()
-    encodings: tuple[Any, ...] = ()
+    encodings: tuple[Encoding | None, ...] = ()
     again: Any = field(default=None, compare=False)  # results are equal with and without their data
     keeps_data: bool = field(default=False, compare=False)
 
@@ -248,6 +249,7 @@ class TestResult(Kept, Result):
             "n_observations": list(self.n_observations),
             "names": list(self.names),
             "columns": [None if one is None else list(one) for one in self.columns],
+            "encodings": [None if one is None else one.to_dict() for one in self.encodings],
             "estimates": [
                 {"n": e.n, "shrinkage": e.shrinkage, "amount": amount, "norm2": e.norm2()} for e in self.estimates
             ],
@@ -285,8 +287,8 @@ class TestResult(Kept, Result):
         -------
         TestResult, TwoSampleResult, AggregateResult or MultipleTestsResult
             With all that JSON holds.  Kernels, estimators and rules for stopping come back as their text, which shows
-            what they were and computes nothing, and embeddings as their size, amount and norm; ``encodings`` is empty.
-            What needs more than that (the witness function, its band, contributions) is an error; a pickle has it.
+            what they were and computes nothing, and embeddings as their size, amount and norm.  What needs more than
+            that (the witness function, its band, contributions) is an error; a pickle has it.
 
         Raises
         ------
@@ -323,6 +325,7 @@ class TestResult(Kept, Result):
             "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
             "stopping": shown_of(read["stopping"]),
             "again": NOT_IN_JSON,
+            "encodings": tuple(None if one is None else Encoding.of_dict(one) for one in read.get("encodings", ())),
             "estimates": tuple(
                 Fitted(e["n"], value_of(e["shrinkage"]), number_of(e["norm2"])) for e in read["estimates"]
             ),
@@ -334,7 +337,7 @@ class TestResult(Kept, Result):
         import pandas as pd
 
         hidden = {"null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations"}
-        hidden |= {"names", "columns", "result", "schema", "kernel_label"}
+        hidden |= {"names", "columns", "encodings", "result", "schema", "kernel_label"}
         row = {name: value for name, value in self.to_dict().items() if name not in hidden}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])

@@ -10,11 +10,11 @@ import numpy as np
 from shrinktest._validate import choice, count, counted
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import factorized, nystrom, random_fourier
+from shrinktest.kernels.finite_rank import factorized, few_distinct, nystrom, random_fourier
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
-from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed
+from shrinktest.statistics.outlook import advised, bytes_of, check_memory, needed, never_fits
 
 GRAMS = ("auto", "dense", "factor", "nystrom", "rff")
 
@@ -168,6 +168,10 @@ class Grams:
         """Whether coordinates are drawn at random."""
         return self.options["gram"] in ("nystrom", "rff")
 
+    def never(self, kernel: Kernel, points: np.ndarray) -> bool:
+        """Whether a look at a few points shows that there is no memory for a kernel, resolved or not."""
+        return self.options["gram"] == "auto" and never_fits(kernel, points, self.options["memory"], _LOW)
+
     def __call__(self, kernel: Kernel, points: np.ndarray, **wishes: Any) -> Gram:
         """The kernel at these points; ``wishes`` are the arguments of :func:`choose_gram` that a statistic decides."""
         options = {**self.options, **wishes}
@@ -279,7 +283,7 @@ def choose_gram(
     fits = needed(size, kernels) <= memory
     if gram == "auto":
         gram = "dense"
-        small = size < large or width > columns
+        small = size < large or (width > columns and not few_distinct(points, min(_LOW, size // 4)))
         if by_coordinates and unasked and (_few(kernel, points) or not small or not fits):
             found = _factor(kernel, points, min(_LOW, size // 4, affordable), in_vain=not fits)
             if found is not None and not (fits and _coarse(found)):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from shrinktest.kernels import Kernel
-from shrinktest.kernels.finite_rank import has_spectrum
+import numpy as np
+
+from shrinktest.kernels import FiniteRank, Kernel
+from shrinktest.kernels.finite_rank import SPARE, has_spectrum, never_few, spread_rows
 from shrinktest.kernels.pooled import PooledKernel
 
 #: What a permutation does with N observations by r coordinates, by name: sums of weights; filters that are fitted
@@ -70,6 +72,33 @@ def check_memory(size: int, kernels: int, memory: float, advice: str = "use a ra
             f"{size} observations: the {matrices} {bytes_of(taken)} while being made, more than "
             f"max_memory={bytes_of(memory)}; {advice}, or raise max_memory"
         )
+
+
+def never_fits(kernel: Kernel, points: np.ndarray, memory: float, limit: int) -> bool:
+    """Whether a kernel, not resolved yet, takes more than the memory at so many points, whichever way.
+
+    By its Gram matrix, and, as a look at some rows shows, by coordinates: before bandwidths, ranks and the like are
+    found on all of them.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    points : ndarray, shape (n, d)
+    memory : float
+        Bytes.
+    limit : int
+        Coordinates at most, however much memory there is.
+    """
+    size = len(points)
+    limit = min(limit, size // 4, int(memory / (24.0 * size)))
+    if needed(size, 1) <= memory or size < 2 * (limit + SPARE):
+        return False
+    some = np.ascontiguousarray(points[spread_rows(size, limit + SPARE)])
+    try:
+        resolved = kernel.resolve(some, 0)
+    except ValueError:  # of these rows, not of all
+        return False
+    return not isinstance(resolved, FiniteRank) and never_few(resolved, some, size)
 
 
 def needed(size: int, kernels: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._validate import Array, as_points, counted, listed
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
-from shrinktest.units import Scale, Units, as_scale, constant_columns
+from shrinktest.units import Scale, Units, as_scale, constant_columns, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
 #: Standard deviation of numbers in these units: of normal ones, and of ranks.
@@ -181,6 +181,11 @@ class Encoding:
 
     def points(self, table: Table) -> Array:
         """The numbers of a table with these columns, shape (n, number of features)."""
+        if moves(self.units.scale) and not len(self.units.points):
+            raise ValueError(
+                "ranks and deviations are taken in the pooled sample, which the JSON of a result does not hold; pickle "
+                "the result to keep it, or run the test again"
+            )
         return np.ascontiguousarray(self.units.moved(_raw(self.codes, table)))
 
     def read(self, x: Any, name: str) -> Array:
@@ -273,6 +278,41 @@ class Encoding:
         if filled:
             found.append(f"{what}: that a value is missing counts as information in {', '.join(filled)}.")
         return tuple(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """How every column was read, as plain values; without the pooled sample, of which ranks and deviations are."""
+        units = self.units.scale
+        columns = [
+            {
+                "name": code.name,
+                "kind": code.kind,
+                "levels": list(code.levels),
+                "origin": None if code.origin is None else str(code.origin),
+                "fill": code.fill,
+                "indicated": code.indicated,
+                "features": list(code.features),
+                "units": [units if isinstance(units, str) else units[j] for j in range(group.start, group.stop)],
+            }
+            for code, group in zip(self.codes, self.groups, strict=True)
+        ]
+        return {"columns": columns, "named": self.named, "constant": list(self.constant)}
+
+    @classmethod
+    def of_dict(cls, read: Mapping[str, Any]) -> Encoding:
+        """The encoding whose `to_dict` this is; it encodes nothing where that takes the pooled sample."""
+        codes = tuple(
+            Code(
+                one["name"],
+                one["kind"],
+                tuple(one["levels"]),
+                None if one["origin"] is None else np.datetime64(one["origin"]),
+                one["fill"],
+                one["indicated"],
+            )
+            for one in read["columns"]
+        )
+        units = tuple(unit for one in read["columns"] for unit in one["units"])
+        return cls(codes, Units(units, np.empty((0, len(units)))), units, read["named"], tuple(read["constant"]))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Encoding):

@@ -36,11 +36,14 @@ class Table:
         Whether the columns have names of the user's, and not only their numbers from 0.
     dropped : tuple of str
         Columns that the user left out.
+    source : str, optional
+        What messages call it: its file.
     """
 
     columns: tuple[Column, ...]
     named: bool = True
     dropped: tuple[str, ...] = ()
+    source: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -65,6 +68,12 @@ def is_table(x: Any) -> bool:
     if isinstance(x, Table):
         return True
     return type(x).__module__.partition(".")[0] not in _ARRAYS and _narwhals_of(x) is not None
+
+
+def names_for(samples: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
+    """What messages call samples: their files, where all are from some, or else these names."""
+    sources = [sample.source if isinstance(sample, Table) else None for sample in samples]
+    return tuple(source for source in sources if source) if all(sources) else tuple(names)
 
 
 def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None) -> Table:

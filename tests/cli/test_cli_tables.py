@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -315,6 +317,49 @@ def test_columns_without_a_name():
 def test_wrong_words_are_one_line(run, line, said):
     code, out, err = run(*line.split())
     assert (code, out) == (2, "") and err.startswith("shrinktest: error: ") and err.count("\n") == 1 and said in err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("two-sample x/one.csv b.csv", "x/one.csv has 1 row; a test needs at least 2"),
+        ("two-sample b.csv x/one.csv", "x/one.csv has 1 row; a test needs at least 2"),
+        ("columns x/one.csv b.csv", "x/one.csv has 1 row;"),
+        ("calibrate x/one.csv b.csv", "x/one.csv has 1 row;"),
+        ("k-sample b.csv x/one.csv a.csv", "x/one.csv has 1 row;"),
+        ("two-sample x/one.csv b.csv --nan-policy worst --scale none", "x/one.csv has 1 row"),
+        ("two-sample a.csv b.csv --paired", "as many rows in a.csv as in b.csv"),
+        ("two-sample x/gap.csv b.csv --nan-policy omit", "x/gap.csv has 1 row once the 1 row with missing values"),
+        ("two-sample a.csv b.csv --bandwidth 1,2,3", "--bandwidth has 3 entries"),
+        ("two-sample a.csv b.csv --columns age --bandwidth 1e-30", ""),
+    ],
+)
+def test_errors_and_notes_name_the_file_as_it_was_typed(run, line, said):
+    Path("x").mkdir()
+    for name in ("a", "b"):
+        table(name)[["age"]].to_csv(f"{name}.csv", index=False)
+    Path("x/one.csv").write_text("age\n30\n")
+    Path("x/gap.csv").write_text("age\n30\nNA\n")
+    code, out, err = run(*line.split(), "--seed", "0")
+    assert said in err and not re.search(r"\b[XY]\b", err) and (code == 0) == (not said)
+    if code == 0:
+        assert "a.csv and b.csv: the bandwidth 1e-30 is so small" in " ".join(out.split())
+
+
+def test_the_worst_that_missing_cells_could_be(run):
+    a, b = table("a"), table("b")
+    a.loc[0, "age"] = np.nan
+    a.to_csv("a.csv", index=False)
+    line = ["two-sample", "a.csv", "b.csv", "--columns", "income,age", "--nan-policy", "worst"]
+    options = ["--scale", "income=1000,age=10", "--bandwidth", "1"]
+    given = {**GIVEN, "nan_policy": "worst", "scale": {"income": 1000.0, "age": 10.0}, "bandwidth": 1.0}
+    columns = ["income", "age"]
+    expected = typed(two_sample_test(a[columns], b[columns], **given), "a.csv", "b.csv")
+    same(run(*line, *options, "--json", *FAST), expected)
+    assert "--nan-policy worst needs units that are fixed" in run(*line)[2] and "--scale none" in run(*line)[2]
+    assert "Give --bandwidth a number" in run(*line, *options[:2])[2]
+    said = "--nan-policy worst is for"
+    assert said in run("k-sample", "a.csv", "b.csv", "b.csv", "--columns", "age", "--nan-policy", "worst")[2]
 
 
 def test_interrupted_studies_say_where_the_trials_are(run, monkeypatch):

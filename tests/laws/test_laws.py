@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numba
 import numpy as np
@@ -338,6 +339,53 @@ class Tiring(MeanEstimator):
         return np.full(len(gram), (0.5 if self.fits > self.after else 1.0) / len(gram))
 
 
+def on_its_class():
+    """Its amount is that of the first sample that any object of its class saw."""
+
+    class Shared(MeanEstimator):
+        def weights(self, gram):
+            if not hasattr(type(self), "first"):
+                type(self).first = amount_of(gram - gram.mean())
+            return np.full(len(gram), self.first / len(gram))
+
+    return Shared()
+
+
+def in_a_table_of_its_base_class():
+    """The same in a table that a base class holds, and called by the name of that class."""
+
+    class Base:
+        known: ClassVar[dict] = {}
+
+    class Derived(Base):
+        def __call__(self, gram):
+            return np.full(len(gram), Base.known.setdefault("amount", amount_of(gram - gram.mean())) / len(gram))
+
+    return Derived()
+
+
+def as_a_method():
+    """The same as a method of an object whose class counts."""
+
+    class Counter:
+        fits = 0
+
+        def weights(self, gram):
+            Counter.fits += 1
+            return np.full(len(gram), (0.5 if Counter.fits > 20 else 1.0) / len(gram))
+
+    return Counter().weights
+
+
+class Caching(MeanEstimator):
+    """What it keeps on its class is found again the same, whatever it saw."""
+
+    known: ClassVar[dict] = {}
+
+    def weights(self, gram):
+        return self.known.setdefault(len(gram), np.full(len(gram), 0.9 / len(gram)))
+
+
 _COUNTED = {"fits": 0}
 
 
@@ -376,12 +424,21 @@ def test_broken_estimators_fail(estimator, message):
 
 @pytest.mark.parametrize(
     "estimator",
-    [Remembering(), enclosing(), defaulting(), Tiring(3), Tiring(20), Tiring(60), counted],
-    ids=["object", "closure", "default", "3 fits", "20 fits", "60 fits", "module"],
+    [
+        *(Remembering(), enclosing(), defaulting(), Tiring(3), Tiring(20), Tiring(60), counted),
+        *(on_its_class(), in_a_table_of_its_base_class(), as_a_method()),
+    ],
+    ids=["object", "closure", "default", "3 fits", "20 fits", "60 fits", "module", "class", "base class", "method"],
 )
 def test_estimators_that_remember_fail(estimator):
     with pytest.raises(AssertionError, match="keep no state"):
         check_estimator(estimator)
+
+
+def test_what_a_class_holds_stays_and_may_save_time():
+    known = Caching.known
+    check_estimator(Caching())
+    assert Caching.known is known and 12 in known
 
 
 def test_what_is_no_estimator_fails():

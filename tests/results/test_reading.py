@@ -110,6 +110,51 @@ def test_a_result_comes_back_with_all_that_json_holds(name):
     assert found.to_frame().equals(result.to_frame())
 
 
+KINDS = pd.DataFrame(
+    {
+        "age": [31.0, np.nan, 45.0, 52.5, 28.0, 39.0, 61.0],
+        "city": ["Rome", "Oslo", "Oslo", "Bonn", None, "Rome", "Oslo"],
+        "size": list("SMLSMLM"),
+        "seen": pd.date_range("2024-03-05", periods=7, freq="36h"),
+        "active": [True, False, False, True, True, False, True],
+    }
+)
+
+
+def test_json_says_how_every_column_was_read():
+    types = {"size": ["S", "M", "L"]}
+    result = two_sample_test(
+        KINDS, KINDS[::-1], column_types=types, scale={"age": 10.0}, nan_policy="indicator", n_resamples=19, alpha=0.1
+    )
+    (read,) = json.loads(result.to_json())["encodings"]
+    age, city, size, seen, active = read["columns"]
+    assert [one["name"] for one in read["columns"]] == list(KINDS) and read["named"] is True
+    assert [one["kind"] for one in read["columns"]] == ["number", "category", "ordered", "date", "boolean"]
+    assert age["indicated"] is True and age["fill"] == 42.0 and age["units"][0] == 10.0
+    assert age["features"] == ["age", "age is missing"]
+    assert sorted(city["levels"]) == ["Bonn", "Oslo", "Rome"] and len(city["units"]) == 4
+    assert size["levels"] == ["S", "M", "L"] and size["units"] == [KINDS["size"].map("SML".index).std(ddof=0)]
+    assert seen["origin"].startswith("2024-03-05") and active["units"] == [1.0, 1.0]
+    (encoding,), (known,) = back(result).encodings, result.encodings
+    assert encoding == known and encoding.columns == known.columns
+    np.testing.assert_array_equal(encoding.read(KINDS, "KINDS"), known.read(KINDS, "KINDS"))
+
+
+def test_encodings_of_variables_of_arrays_and_of_ranks_come_back():
+    named = back(SINGLE["named"]())
+    assert named.encodings == SINGLE["named"]().encodings and len(named.encodings) == 2
+    assert back(SINGLE["kme"]()).encodings == (None,)
+    ranked = back(two_sample_test(TABLE[:12], TABLE[12:], scale="rank", **FEW))
+    assert ranked.to_dict()["encodings"][0]["columns"][0]["units"] == ["rank"]
+    with pytest.raises(ValueError, match="taken in the pooled sample, which the JSON"):
+        ranked.encodings[0].read(TABLE, "TABLE")
+    combined = back(two_sample_test(TABLE[:12], TABLE[12:], estimator=["kme", "skmse"], **FEW))
+    assert [one.encodings for one in combined.members] == [combined.encodings] * 2
+    old = json.loads(SINGLE["tables"]().to_json())
+    del old["encodings"]  # as it was written before
+    assert TestResult.from_json(json.dumps(old)).encodings == ()
+
+
 def test_the_null_distribution_is_drawn_as_before():
     matplotlib.use("Agg")
     for result in (SINGLE["kme"](), SINGLE["curtailed"](), COMBINED["auto"]()):

@@ -24,7 +24,7 @@ from shrinktest import (
 )
 from shrinktest._machine import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
-from shrinktest.kernels.finite_rank import TOLERANCE, factorized, nystrom, random_fourier
+from shrinktest.kernels.finite_rank import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
@@ -376,3 +376,16 @@ def test_free_memory(tmp_path):
     assert free_memory(tmp_path / "elsewhere") > 0
     assert memory_limit(None) == pytest.approx(free_memory() / 4, rel=0.2)
     assert memory_limit(1000) == 1000.0
+
+
+def test_categories_are_few_coordinates_however_many_indicators_they_have():
+    rng = np.random.default_rng(0)
+    X, Y = (np.eye(4)[rng.choice(4, 900, p=p)] for p in ([0.25] * 4, [0.3, 0.2, 0.25, 0.25]))
+    for kernel in ("gaussian", "whitened"):
+        options = {"kernel": kernel, "bandwidth": 1.0, "n_resamples": 99, "rng": 0}
+        dense, found = (two_sample_test(X, Y, gram=gram, **options) for gram in ("dense", "auto"))
+        assert (dense.route, found.route, found.pvalue) == ("dense", "factor", dense.pvalue)
+        assert found.statistic == pytest.approx(dense.statistic, rel=1e-8)
+    assert two_sample_test(X[:100], Y[:100], bandwidth=1.0, n_resamples=19, rng=0).route == "dense"  # small
+    assert two_sample_test(X + rng.normal(size=X.shape), Y, bandwidth=1.0, n_resamples=19, rng=0).route == "dense"
+    assert few_distinct(X, 4) and not few_distinct(X, 3) and not few_distinct(rng.normal(size=(600, 3)), 600)
