@@ -1,4 +1,4 @@
-"""Level and power of ``closer_test``, whose p-values are asymptotic: which of two samples is nearer, and how often wrong.
+"""Level and power of ``closer_test``, whose p-values are asymptotic.
 
 2000 data sets a cell.  Where the null hypothesis is true, Y and Z are one distribution, or two at the same distance
 from X, or all three are the same; for dependences X depends equally on both, or on neither.
@@ -142,10 +142,12 @@ def page(tables) -> list[str]:
     nothing = 100.0 * table.loc[same, "rejected"].max()
     words = "no cell is above it" if above.empty else f"{len(above)} of {len(level)} entries are above it"
     if not above.empty:
-        words += f", the highest with {100.0 * above['rejected'].max():.1f} % at n = {above.loc[above['rejected'].idxmax(), 'n']}"
+        worst = above.loc[above["rejected"].idxmax()]
+        words += f", the highest with {100.0 * worst['rejected']:.1f} % at n = {worst['n']}"
     parts = [
         f"At the level {ALPHA:g} the test rejects true null hypotheses this often: {'; '.join(said)}. Where all "
-        f"three are the same, or X depends on neither, it rejects in at most {nothing:.1f} %: there it is conservative.",
+        f"three are the same, or X depends on neither, it rejects in at most {nothing:.1f} %: there it is "
+        "conservative.",
         f"{trials} data sets a cell. A test with exactly this level is inside [{low:.4f}, {high:.4f}] with "
         f"probability 99.9 %; {words}. The differences have the sign of `result.difference`: `less` is that X is "
         "nearer to Y. Data are normal with standard deviation 1 in one column, and moved by so much, unless a name "

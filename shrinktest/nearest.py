@@ -92,15 +92,17 @@ def closer_matrix(
     >>> import numpy as np
     >>> from shrinktest import closer_matrix
     >>> rng = np.random.default_rng(0)
-    >>> observed = rng.gamma(4.0, 0.5, size=400)
-    >>> models = {"lognormal": rng.lognormal(0.57, 0.5, size=500), "normal": rng.normal(2.0, 1.0, size=500)}
+    >>> observed = rng.gamma(2.0, 1.0, size=400)
+    >>> models = {"lognormal": rng.lognormal(0.5, 0.65, size=500), "normal": rng.normal(2.0, 1.4, size=500)}
     >>> models["exponential"] = rng.exponential(2.0, size=500)
     >>> result = closer_matrix(observed, models, name="observed")
     >>> result.answer
     'observed is nearest to lognormal; all others are clearly further away.'
-    >>> result.table[["first", "second", "adjusted", "nearer"]].round(4)
-           first       second  adjusted     nearer
-    0  lognormal  exponential    0.0000  lognormal
+    >>> result.table[["first", "second", "difference", "adjusted", "nearer"]].round(4)
+           first       second  difference  adjusted     nearer
+    0  lognormal  exponential     -0.0278    0.0176  lognormal
+    1  lognormal       normal     -0.0319    0.0176  lognormal
+    2     normal  exponential      0.0041    0.7994
     """
     names, samples = _models(models, name)
     choice(method, ADJUSTMENTS, "method")

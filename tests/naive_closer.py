@@ -62,8 +62,8 @@ def more_dependent(K, L, M, measure=correlation):
 
     def difference(left_out=None):
         keep = [i for i in range(len(K)) if i != left_out]
-        k, l, m = (one[np.ix_(keep, keep)] for one in (K, L, M))
-        return measure(k, m) - measure(k, l)
+        x, y, z = (one[np.ix_(keep, keep)] for one in (K, L, M))
+        return measure(x, z) - measure(x, y)
 
     return difference(), *jackknife([[difference(i) for i in range(len(K))]], difference())
 

@@ -45,7 +45,10 @@ LAYERS = [
     ("statistics",),
     ("hypotheses",),
     ("multiple",),
-    ("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
+    (
+        *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
+        *("closer", "nearest"),
+    ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),
     ("shrinktest",),  # the public names

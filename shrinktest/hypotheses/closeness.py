@@ -193,13 +193,10 @@ def _distances(
         kept = np.concatenate(read.kept)
         given = tuple(map(len, read.kept))
         together = f"{_all(names)} together (or give a list, a vector for each)"
-        units, called = (
-            codes(pooled_labels(groups, "groups", samples, names, given, together), "groups", kept),
-            "groups",
-        )
-    ends = np.cumsum([0, *sizes])
-    fewest = tuple(len(np.unique(units[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True))
-    for name, many in zip(names, fewest, strict=True):
+        labels = pooled_labels(groups, "groups", samples, names, given, together)
+        units, called = codes(labels, "groups", kept), "groups"
+    counts = tuple(np.unique(one).size for one in np.split(units, np.cumsum(sizes)[:-1]))
+    for name, many in zip(names, counts, strict=True):
         _enough(name, many, called, FEWEST)
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
     chosen = resolve(as_kernel(kernel, _by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
@@ -214,7 +211,7 @@ def _distances(
         "columns": (read.columns,),
         "notes": notes,
     }
-    return Closeness(distances(gram, sizes, units, workers), DISTANCE, names, read.values, fewest, about)
+    return Closeness(distances(gram, sizes, units, workers), DISTANCE, names, read.values, counts, about)
 
 
 # --- dependences --------------------------------------------------------------------------------------------
@@ -241,9 +238,7 @@ def _dependences(
         if np.ptp(one.points, axis=0).max() == 0.0:
             raise ValueError(f"{one.name} has the same value in every row, so that nothing depends on it")
     _refuse_itself(read.values, names, "variable depends most on")
-    kernels, widths = (
-        _one_each(given, len(found), name) for given, name in ((kernel, "kernel"), (bandwidth, "bandwidth"))
-    )
+    kernels, widths = _one_each(kernel, len(found), "kernel"), _one_each(bandwidth, len(found), "bandwidth")
     chosen = tuple(
         resolve(as_kernel(k, _by_feature(width, one.encoding), "kernel"), one, generator)
         for k, width, one in zip(kernels, widths, found, strict=True)
@@ -287,8 +282,8 @@ def _all(names: Sequence[str]) -> str:
 def _enough(name: str, many: int, what: str, fewest: int) -> None:
     if many < fewest:
         raise ValueError(
-            f"{name}: {counted(many, what.removesuffix('s'))}; the standard error comes from leaving out one at a time, "
-            f"which takes at least {fewest} (and says little with fewer than {FEW})"
+            f"{name}: {counted(many, what.removesuffix('s'))}; the standard error comes from leaving out one at a "
+            f"time, which takes at least {fewest} (and says little with fewer than {FEW})"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def plot_closer(result: Any, ax: Axes | None = None) -> Axes:
     ax.set_yticks([])
     near = "nearer to" if result.measure == "distance" else "more on"
     ax.set_xlabel(f"← {near} {y}        difference        {near} {z} →")
-    ax.set_title(result.answer)
+    ax.set_title(fill(result.answer, 70))
     return ax
 
 
@@ -40,7 +41,7 @@ def plot_closer_matrix(result: Any, ax: Axes | None = None) -> Axes:
     ax.invert_yaxis()
     what = "further away than" if result.measure == "distance" else "less dependence than on"
     ax.set_xlabel(f"{what} {nearest} ({test.confidence:.0%} intervals, each by itself)")
-    ax.set_title(result.answer)
+    ax.set_title(fill(result.answer, 70))
     return ax
 
 

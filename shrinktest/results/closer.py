@@ -140,18 +140,15 @@ class CloserResult(Result):
     @property
     def answer(self) -> str:
         """What came out, in one sentence."""
-        x, y, z = self.names
-        first, second = (z, y) if (self.nearer == z if self.reject() else self.alternative == "greater") else (y, z)
-        more = f"is nearer to {first} than to {second}"
-        if self.measure != DISTANCE:
-            more = f"depends more on {first} than on {second}"
+        x, *both = self.names
+        more, to = ("is nearer", "to") if self.measure == DISTANCE else ("depends more", "on")
         chance = f"(p = {shown_pvalue(self.pvalue)})."
-        if self.reject():
-            return f"{x} {more} {chance}"
-        if self.alternative != "two-sided":
-            return f"It is not clear that {x} {more} {chance}"
-        either = f"is nearer to {y} or to {z}" if self.measure == DISTANCE else f"depends more on {y} or on {z}"
-        return f"It is not clear whether {x} {either} {chance}"
+        if self.alternative == "two-sided" and not self.reject():
+            return f"It is not clear whether {x} {more} {to} {both[0]} or {to} {both[1]} {chance}"
+        if self.alternative == "greater" or self.nearer == both[1]:
+            both.reverse()
+        clear = "" if self.reject() else "It is not clear that "
+        return f"{clear}{x} {more} {to} {both[0]} than {to} {both[1]} {chance}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, with ``answer``, ``nearer`` and ``reject``.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CloserMatrixResult(Result):
-    """Which of several models a sample is nearest to: all estimates, and a test of every two, adjusted for their number.
+    """Which of several models a sample is nearest to: estimates, and tests of every two, adjusted for their number.
 
     Attributes
     ----------
@@ -108,20 +108,24 @@ class CloserMatrixResult(Result):
     def answer(self) -> str:
         """What came out, in one or two sentences."""
         first, *others = self.best
-        more = "is nearest to" if self.measure == DISTANCE else "depends most on"
-        clear = "further away" if self.measure == DISTANCE else "less"
-        if not others:
-            return f"{self.reference} {more} {first}; all others are clearly {clear}."
-        said = ", ".join(others)
-        return f"{self.reference} {more} {first} by the estimates; {said} {'is' if len(others) == 1 else 'are'} not " \
-            f"clearly {clear}."  # fmt: skip
+        near, said = self.measure == DISTANCE, " and ".join(filter(None, [", ".join(others[:-1]), *others[-1:]]))
+        if others and near:
+            verb = "is" if len(others) == 1 else "are"
+            return f"{self.reference} is nearest to {first} by the estimates; {said} {verb} not clearly further away."
+        if others:
+            return f"{self.reference} depends most on {first} by the estimates, and not clearly less on {said}."
+        rest = "the other" if len(self.names) == 2 else "all others"
+        if near:
+            verb = "is" if len(self.names) == 2 else "are"
+            return f"{self.reference} is nearest to {first}; {rest} {verb} clearly further away."
+        return f"{self.reference} depends most on {first}, and clearly less on {rest}."
 
     @property
     def table(self) -> pd.DataFrame:
         """One row for every two models (pandas), the clearest first.
 
         first, second; difference (below zero: the first is nearer), low, high, statistic, pvalue, adjusted, reject;
-        ``nearer``, the one that is by the adjusted test, or None.
+        ``nearer``, the one that is by the adjusted test, or nothing.
         """
         import pandas as pd
 
@@ -130,7 +134,7 @@ class CloserMatrixResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``table``."""
         rejected = self.reject()
-        order = np.lexsort(([test.pvalue for test in self.tests], self.adjusted))
+        order = np.lexsort((np.array([test.pvalue for test in self.tests]), self.adjusted))
         return [self._row(self.tests[i], float(self.adjusted[i]), bool(rejected[i])) for i in order]
 
     @staticmethod
@@ -145,11 +149,11 @@ class CloserMatrixResult(Result):
             "pvalue": test.pvalue,
             "adjusted": adjusted,
             "reject": reject,
-            "nearer": test.names[1 if test.difference < 0.0 else 2] if reject else None,
+            "nearer": test.names[1 if test.difference < 0.0 else 2] if reject else "",
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and a dict for each test.
+        """Plain Python values under the attribute names, with ``answer``, ``best``, ``ranked`` and all tests.
 
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout.
         """
@@ -205,15 +209,12 @@ class CloserMatrixResult(Result):
 
     def _report(self) -> Report:
         estimates = dict(zip(self.names, self.distances, strict=True))
-        what, best = ESTIMATES[self.measure], self.best
+        what = f"{ESTIMATES[self.measure]} {'from' if self.measure == DISTANCE else 'of'} {self.reference}"
         shown = ", ".join(f"{name} {estimates[name]:.4g}" for name in self.ranked)
         lines = [
             fill(self.answer, 80),
-            fill(
-                f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {self.reference}: {shown}",
-                80,
-            ),
-            fill(f"Not beaten: {', '.join(best)}", 80),
+            fill(f"{what[0].upper()}{what[1:]}: {shown}", 80),
+            fill(f"Not beaten: {', '.join(self.best)}", 80),
             f"Adjustment: {self.method}; {int(self.reject().sum())} of {len(self)} rejected at level {self.alpha:g}",
         ]
         rows = [
@@ -223,7 +224,7 @@ class CloserMatrixResult(Result):
                 f"{row['difference']:.4g} [{row['low']:.4g}, {row['high']:.4g}]",
                 f"{row['pvalue']:.4g}",
                 f"{row['adjusted']:.4g}",
-                row["nearer"] or "",
+                row["nearer"],
             ]
             for row in self.rows()
         ]

@@ -74,8 +74,8 @@ def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int 
     workers : int
         Threads that may make the Gram matrix.
     """
-    ends = np.cumsum([0, *sizes])
-    sums = _Sums(gram, [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)], units, workers)
+    samples = [slice(end - size, end) for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True)]
+    sums = _Sums(gram, samples, units, workers)
     own = [sums.mean(s, s) for s in range(len(sizes))]
     crossed = [sums.mean(0, s) for s in range(1, len(sizes))]
     found = np.stack([own[0] + one - 2.0 * across for one, across in zip(own[1:], crossed, strict=True)], axis=1)
