@@ -21,6 +21,8 @@ from shrinktest._machine import usable_cores
 
 NAME = "closer_levels"
 TITLE = "Level and power of the test of which is nearer"
+#: Parts of the page before the picture.
+LEAD = 1
 ALPHA = 0.05
 SIZES = (20, 50, 200, 1000)
 SHAPES = {"n, n, n": (1, 1, 1), "n, n, 4n": (1, 1, 4)}
@@ -81,6 +83,10 @@ DEPENDENCES = {
 }
 
 
+#: Cells in which nothing differs at all.
+SAME = ("all three the same", "on neither")
+
+
 def rejections(measure: str, cell: str, n: int, shape: str, trials: int) -> dict:
     """How often the test rejects with each alternative, and which one."""
     rng = np.random.default_rng([crc32(f"{measure}, {cell}, {shape}".encode()), n])
@@ -127,33 +133,32 @@ def page(tables) -> list[str]:
     table = tables[""]
     trials = int(table["trials"].max())
     power = table["cell"].str.startswith("power: ")
-    same = table["cell"].isin(["all three the same", "on neither"])
-    level, clear = table[~power], table[~power & ~same]
+    same, both = table["cell"].isin(SAME), table["alternative"] == "two-sided"
+    clear, level = table[~power & ~same & both], table[~power]
     low, high = (int(binom.ppf(q, trials, ALPHA)) / trials for q in (0.0005, 0.9995))
-    above = level[level["rejected"] > high]
     said = []
     for measure, of in (("distance", "distances"), ("dependence", "dependences")):
         ours = clear[clear["measure"] == measure]
         each = []
-        for n in sorted(set(ours["n"])):
-            some = 100.0 * ours.loc[ours["n"] == n, "rejected"]
-            each.append(f"{some.min():.1f} to {some.max():.1f} % with n = {n}")
+        for n, some in ours.groupby("n"):
+            each.append(f"{100.0 * some['rejected'].min():.1f} to {100.0 * some['rejected'].max():.1f} % with n = {n}")
         said.append(f"{of}: {', '.join(each)}")
-    nothing = 100.0 * table.loc[same, "rejected"].max()
-    words = "no cell is above it" if above.empty else f"{len(above)} of {len(level)} entries are above it"
-    if not above.empty:
-        worst = above.loc[above["rejected"].idxmax()]
-        words += f", the highest with {100.0 * worst['rejected']:.1f} % at n = {worst['n']}"
+    above = level["rejected"] > high
+    counted = [int((above & rows).sum()) or "none" for rows in (both, ~both)]
+    worst = level.loc[level.loc[~both, "rejected"].idxmax()]
     parts = [
-        f"At the level {ALPHA:g} the test rejects true null hypotheses this often: {'; '.join(said)}. Where all "
-        f"three are the same, or X depends on neither, it rejects in at most {nothing:.1f} %: there it is "
-        "conservative.",
+        f"With the two-sided alternative at the level {ALPHA:g}, true null hypotheses were rejected this often: "
+        f"{'; '.join(said)}. Where all three are the same, or X depends on neither, the test is conservative: at most "
+        f"{100.0 * table.loc[same & both, 'rejected'].max():.1f} %. One-sided it rejected in at most "
+        f"{100.0 * worst['rejected']:.1f} %, with sizes {worst['sizes']} and n = {worst['n']}: where Z has many more "
+        "rows than Y, the statistic is skewed, so that one tail is heavier. A result has a note there.",
         f"{trials} data sets a cell. A test with exactly this level is inside [{low:.4f}, {high:.4f}] with "
-        f"probability 99.9 %; {words}. The differences have the sign of `result.difference`: `less` is that X is "
-        "nearer to Y. Data are normal with standard deviation 1 in one column, and moved by so much, unless a name "
-        f"says otherwise; the spread that is as far as a shift by 1 is {as_far_as(1.0):.3f} by calculation, with "
-        f"the bandwidth {BANDWIDTH:g}. Bandwidths are medians otherwise. Intervals (95 %, Clopper and Pearson) are in "
-        "the data.",
+        f"probability 99.9 %; above it are {counted[0]} of the two-sided entries and {counted[1]} of the "
+        f"one-sided ones, of {int((~power & both).sum())} and {int((~power & ~both).sum())}. The alternative `less` is "
+        "that X is nearer to Y, or depends more on it. Data are normal with standard deviation 1 in one column, and "
+        "moved by so much, unless a name says otherwise; the standard deviation that is as far as a shift by 1 is "
+        f"{as_far_as(1.0):.3f} by calculation, with the bandwidth {BANDWIDTH:g}. Bandwidths are medians otherwise. "
+        "Intervals (95 %, Clopper and Pearson) are in the data.",
     ]
     headings = {"distance": "Distances", "dependence": "Dependences"}
     for measure, heading in headings.items():
@@ -170,10 +175,37 @@ def page(tables) -> list[str]:
     return parts
 
 
+def picture(table: pd.DataFrame):
+    """The level in every cell, two-sided, beside the band of a test that has exactly this one."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8.0, 3.6), layout="constrained")
+    panels = figure.subplots(1, 2, sharey=True)
+    trials = int(table["trials"].max())
+    level = table[~table["cell"].str.startswith("power: ") & (table["alternative"] == "two-sided")]
+    band = [binom.ppf(q, trials, ALPHA) / trials for q in (0.0005, 0.9995)]
+    for ax, (measure, some) in zip(panels, level.groupby("measure", sort=False), strict=True):
+        ax.axhspan(*band, color="#DDDDDD", label="exactly .05")
+        for (cell, shape), one in some.groupby(["cell", "sizes"], sort=False):
+            same = cell in SAME
+            about = {"marker": "o" if shape != "n, n, 4n" else "^", "color": "#8C8C8C" if same else "#0072B2"}
+            ax.plot(range(len(one)), one["rejected"], linewidth=0.6, markersize=4.0, **about)
+        ax.set_xticks(range(len(SIZES)), [f"{n}" for n in SIZES])
+        ax.set_xlabel("rows n")
+        ax.set_title({"distance": "distances", "dependence": "dependences"}[measure])
+        ax.set_ylim(0.0, 0.1)
+    panels[0].set_ylabel("rejected at .05")
+    for colour, label in (("#0072B2", "at the same distance"), ("#8C8C8C", "all three the same, or no dependence")):
+        panels[1].plot([], [], "o", color=colour, label=label)
+    panels[1].plot([], [], "^", color="#0072B2", label="Z with 4n rows")
+    panels[1].legend(fontsize="small", frameon=False)
+    return figure
+
+
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=2000, quick=4)
     table = measured(args)
-    write(args, NAME, TITLE, page({"": table}), table)
+    write(args, NAME, TITLE, page({"": table}), table, picture(table), LEAD)
 
 
 if __name__ == "__main__":

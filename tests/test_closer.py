@@ -58,8 +58,9 @@ def test_exchanging_the_models_changes_the_sign(measure):
 
 @pytest.mark.parametrize("measure", ["dependence", "hsic"])
 def test_more_dependence_is_below_zero(measure):
-    x = RNG.normal(size=(30, 1))
-    y, z = x + 0.3 * RNG.normal(size=(30, 1)), RNG.normal(size=(30, 1))
+    rng = np.random.default_rng(20)
+    x = rng.normal(size=(30, 1))
+    y, z = x + 0.3 * rng.normal(size=(30, 1)), rng.normal(size=(30, 1))
     found = closer_test(
         x, y, z, measure=measure, bandwidth=[1.0, 0.5, 2.0], kernel=["gaussian", "laplacian", "gaussian"]
     )
@@ -70,8 +71,9 @@ def test_more_dependence_is_below_zero(measure):
 
 
 def test_a_factor_of_a_kernel_changes_hsic_and_not_the_correlation():
-    x = RNG.normal(size=(30, 1))
-    y, z = x + RNG.normal(size=(30, 1)), x + RNG.normal(size=(30, 1))
+    rng = np.random.default_rng(21)
+    x = rng.normal(size=(30, 1))
+    y, z = x + rng.normal(size=(30, 1)), x + rng.normal(size=(30, 1))
     plain, wide = (closer_test(x, y, z, measure="dependence", kernel=[Gaussian(1.0), Gaussian(1.0), f * Gaussian(1.0)])
                    for f in (1.0, 3.0))  # fmt: skip
     assert wide.pvalue == pytest.approx(plain.pvalue) and wide.distances == pytest.approx(plain.distances)
@@ -98,8 +100,9 @@ def test_answers_in_words():
 
 
 def test_rows_that_belong_together():
-    shared = RNG.normal(size=(25, 1)) * 3.0
-    x, y, z = (shared + shift + 0.3 * RNG.normal(size=(25, 1)) for shift in (0.0, 0.5, 1.0))
+    rng = np.random.default_rng(22)
+    shared = rng.normal(size=(25, 1)) * 3.0
+    x, y, z = (shared + shift + 0.3 * rng.normal(size=(25, 1)) for shift in (0.0, 0.5, 1.0))
     free, paired = closer_test(x, y, z), closer_test(x, y, z, paired=True)
     by_labels = closer_test(x, y, z, groups=np.tile(np.arange(25), 3))
     listed = closer_test(x, y, z, groups=[list("abcdefghijklmnopqrstuvwxy")] * 3)
@@ -109,8 +112,9 @@ def test_rows_that_belong_together():
 
 
 def test_groups_within_samples_say_less_than_as_many_rows():
-    batches = RNG.normal(size=(3, 8, 1)) * 2.0
-    x, y, z = (np.repeat(one, 5, axis=0) + 0.1 * RNG.normal(size=(40, 1)) for one in batches)
+    rng = np.random.default_rng(23)
+    batches = rng.normal(size=(3, 8, 1)) * 2.0
+    x, y, z = (np.repeat(one, 5, axis=0) + 0.1 * rng.normal(size=(40, 1)) for one in batches)
     labels = np.arange(120) // 5
     by_rows, by_groups = closer_test(x, y, z), closer_test(x, y, z, groups=labels)
     assert by_groups.error > 1.5 * by_rows.error and by_groups.freedom < 22.0
@@ -221,7 +225,8 @@ def test_no_variance_says_nothing():
 
 
 def test_a_p_value_is_never_zero():
-    x, y, z = RNG.normal(size=(3, 2000))
+    rng = np.random.default_rng(24)
+    x, y, z = rng.normal(size=(3, 2000))
     found = closer_test(x, y, z + 50.0)
     assert 0.0 < found.pvalue < 1e-200
 
@@ -232,6 +237,17 @@ def test_few_rows_have_a_note():
     assert any(note.startswith("There are 8 rows only") for note in found.notes)
     found = closer_test(X, Y, Z, groups=np.arange(73) // 6)
     assert any(note.startswith("There are 4 groups only") for note in found.notes)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_one_sided_tests_of_samples_of_very_different_sizes_have_a_note(alternative):
+    rng = np.random.default_rng(3)
+    few, more, many = rng.normal(size=30), rng.normal(size=61), rng.normal(size=801)
+    for y, z, uneven in ((few, more, True), (more, few, True), (more, many, True), (few, few + 1.0, False)):
+        notes = closer_test(rng.normal(size=25), y, z, alternative=alternative).notes
+        assert any("very different sizes" in note for note in notes) == (uneven and alternative != "two-sided")
+    notes = closer_test(few, rng.normal(size=200), many, alternative=alternative).notes
+    assert not any("very different sizes" in note for note in notes)
 
 
 @pytest.mark.parametrize(
@@ -329,6 +345,7 @@ def test_one_kernel_for_all_models():
 
 
 def test_answers_about_several_models():
+    rng = np.random.default_rng(26)
     found = closer_matrix(X, {"near": Y, "far": Z}, name="seen")
     assert found.answer == "seen is nearest to near; the other is clearly further away."
     found = closer_matrix(X, {"near": Y, "far": Z, "farthest": Z + 1.0}, name="seen")
@@ -341,20 +358,21 @@ def test_answers_about_several_models():
         and "are not clearly further away." in open_.answer
     )
     assert open_.answer in " ".join(open_.summary().split())
-    x = RNG.normal(size=40)
-    variables = {"other": RNG.normal(size=40), "same": x + 0.1 * RNG.normal(size=40)}
+    x = rng.normal(size=40)
+    variables = {"other": rng.normal(size=40), "same": x + 0.1 * rng.normal(size=40)}
     found = closer_matrix(x, variables, measure="dependence")
     assert found.answer == "X depends most on same, and clearly less on the other."
     assert found.ranked == ("same", "other")
-    found = closer_matrix(x, {**variables, "third": RNG.normal(size=40)}, measure="hsic")
+    found = closer_matrix(x, {**variables, "third": rng.normal(size=40)}, measure="hsic")
     assert found.answer == "X depends most on same, and clearly less on all others."
-    found = closer_matrix(x, dict(zip("ab", RNG.normal(size=(2, 40)), strict=True)), measure="hsic")
+    found = closer_matrix(x, dict(zip("ab", rng.normal(size=(2, 40)), strict=True)), measure="hsic")
     assert "by the estimates, and not clearly less on " in found.answer
 
 
 def test_matched_rows_of_several_models():
-    shared = RNG.normal(size=(25, 1)) * 3.0
-    x, *others = (shared + shift + 0.3 * RNG.normal(size=(25, 1)) for shift in (0.0, 0.5, 1.0, 1.5))
+    rng = np.random.default_rng(27)
+    shared = rng.normal(size=(25, 1)) * 3.0
+    x, *others = (shared + shift + 0.3 * rng.normal(size=(25, 1)) for shift in (0.0, 0.5, 2.0, 4.0))
     models = dict(zip("abc", others, strict=True))
     found = closer_matrix(x, models, paired=True)
     assert found.best == ("a",) and found.tests[0].freedom == pytest.approx(24.0)

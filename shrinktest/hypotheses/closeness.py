@@ -25,9 +25,17 @@ POLICIES = ("raise", "omit", "indicator")
 #: Units of a sample below which the level was not measured.
 FEW = 20
 
+#: Where one-sided levels were measured that are above what they should be: of Y and Z, one with more than twice as many
+#: units as the other, which has fewer than this.
+FEW_UNEVEN, TIMES = 200, 2.0
+
 ASYMPTOTIC = (
     "The p-value and the interval are asymptotic, by Student's t distribution: they hold for many rows, and for the "
     "kernel as it is, bandwidth included."
+)
+UNEVEN = (
+    "{first} and {second} have very different sizes, and one of them fewer than {few}: one-sided, the level may be "
+    "exceeded somewhat; two-sided it is held."
 )
 SAME = "{first} and {second} hold the same rows: there is nothing to compare, and the p-value is 1."
 NO_ERROR = (
@@ -120,6 +128,8 @@ class Closeness:
                 f"There are {fewest} {self.about['units']} only: how well the level holds with fewer than {FEW} is not "
                 "known, and the p-value is a rough one."
             )
+        if alternative != "two-sided" and uneven(self.counts[first], self.counts[second]):
+            notes.append(UNEVEN.format(first=self.names[first], second=self.names[second], few=FEW_UNEVEN))
         statistic, pvalue, interval = float("nan"), 1.0, (float("nan"), float("nan"))
         if np.array_equal(self.values[first], self.values[second]):
             notes.append(SAME.format(first=self.names[first], second=self.names[second]))
@@ -157,6 +167,12 @@ class Closeness:
                 "notes": tuple(dict.fromkeys(notes)),
             }
         )
+
+
+def uneven(first: int, second: int) -> bool:
+    """Whether sizes of two samples differ so much that one tail of the difference is heavier than the other."""
+    few, many = sorted((first, second))
+    return few < FEW_UNEVEN and many > TIMES * few
 
 
 # --- distances ----------------------------------------------------------------------------------------------

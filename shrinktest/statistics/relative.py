@@ -150,9 +150,8 @@ class _Sums:
 def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) -> Deleted:
     """Unbiased HSIC of the first variable with each of the others; its correlation, with the bias removed, on request.
 
-    The U-statistic of L. Song, A. Smola, A. Gretton, J. Bedo and K. Borgwardt, Feature selection via dependence
-    maximization, Journal of Machine Learning Research 13 (2012), 1393-1434, (4); divided, where ``normalised``, by the
-    root of the product of those of both variables with themselves.
+    The U-statistic of [Song12]; divided, where ``normalised``, by the root of the product of those of both variables
+    with themselves.
 
     Parameters
     ----------
