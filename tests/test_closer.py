@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
+import closer_levels
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 import naive_closer as naive
 from shrinktest import Gaussian, closer_matrix, closer_test
+from shrinktest.hypotheses.closeness import uneven
+
+ROOT = Path(__file__).parents[1]
 
 RNG = np.random.default_rng(5)
 X, Y, Z = RNG.normal(size=(24, 2)), RNG.normal(0.4, 1.0, size=(22, 2)), RNG.normal(1.2, 1.0, size=(27, 2))
@@ -243,9 +249,9 @@ def test_few_rows_have_a_note():
 def test_one_sided_tests_of_samples_of_very_different_sizes_have_a_note(alternative):
     rng = np.random.default_rng(3)
     few, more, many = rng.normal(size=30), rng.normal(size=61), rng.normal(size=801)
-    for y, z, uneven in ((few, more, True), (more, few, True), (more, many, True), (few, few + 1.0, False)):
+    for y, z, noted in ((few, more, True), (more, few, True), (more, many, True), (few, few + 1.0, False)):
         notes = closer_test(rng.normal(size=25), y, z, alternative=alternative).notes
-        assert any("very different sizes" in note for note in notes) == (uneven and alternative != "two-sided")
+        assert any("very different sizes" in note for note in notes) == (noted and alternative != "two-sided")
     notes = closer_test(few, rng.normal(size=200), many, alternative=alternative).notes
     assert not any("very different sizes" in note for note in notes)
 
@@ -413,3 +419,24 @@ def test_it_is_conservative_where_all_are_the_same():
     rng = np.random.default_rng(12)
     rejected = sum(closer_test(*rng.normal(size=(3, 25)), workers=1).reject() for _ in range(300))
     assert rejected <= stats.binom(300, 0.05).ppf(0.5)
+
+
+def test_two_distributions_of_the_study_are_at_one_distance():
+    deviation, bandwidth = closer_levels.as_far_as(1.0), closer_levels.BANDWIDTH
+    rng = np.random.default_rng(13)
+    x, y, z = rng.normal(size=4000), rng.normal(1.0, 1.0, 4000), rng.normal(0.0, deviation, 4000)
+    found = closer_test(x, y, z, bandwidth=bandwidth)
+    assert abs(found.statistic) < 4.0 and found.error < 0.01 < found.distances[0]
+
+
+def test_the_published_levels_are_what_the_notes_say():
+    rates = pd.read_csv(ROOT / "docs" / "data" / "closer_levels.csv")
+    levels = rates[~rates["cell"].str.startswith("power: ")]
+    assert set(levels["n"]) == {20, 50, 200, 1000} and levels["trials"].min() >= 2000
+    above = levels["rejected"] * levels["trials"] > stats.binom(levels["trials"], 0.05).ppf(0.9995)
+    assert not above[levels["alternative"] == "two-sided"].any()
+    for row in levels[above].itertuples():  # where the result has a note
+        _, y, z = closer_levels.SHAPES[row.sizes]
+        assert uneven(y * row.n, z * row.n)
+    low, high = proportion_confint(levels["rejected"] * levels["trials"], levels["trials"], method="beta")
+    np.testing.assert_allclose(levels[["low", "high"]].to_numpy().T, (low, high))
