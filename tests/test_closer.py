@@ -8,6 +8,7 @@ from pathlib import Path
 import closer_levels
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -165,6 +166,24 @@ def test_tables_are_matched_by_name_and_mixed():
         closer_test(x, y.rename(columns={"weight": "mass"}), z)
     with pytest.raises(ValueError, match="names of columns"):
         closer_test(X, Y, Z, bandwidth={"a": 1.0})
+
+
+def test_tables_of_other_libraries_and_rows_that_are_not_matched():
+    x, y, z = (pd.DataFrame(one[:20], columns=["a", "b"]) for one in (X, Y, Z))
+    expected = closer_test(x, y, z, paired=True).pvalue
+    assert closer_test(*(pl.from_pandas(one) for one in (x, y, z)), paired=True).pvalue == expected
+    with pytest.raises(ValueError, match="X and Z have different row labels"):
+        closer_test(x, y, z[::-1], paired=True)
+    with pytest.raises(ValueError, match="Z have different row labels"):
+        closer_test(x["a"], y["a"], z["a"][::-1], measure="dependence")
+
+
+def test_the_number_of_workers_changes_nothing():
+    assert closer_test(X, Y, Z, rng=0, workers=1) == closer_test(X, Y, Z, rng=0, workers=2)
+    models = {"a": Y, "b": Z}
+    assert closer_matrix(X, models, gram="rff", rank=20, rng=1, workers=2) == closer_matrix(
+        X, models, gram="rff", rank=20, rng=1, workers=1
+    )
 
 
 def test_units_and_transformations():
