@@ -18,7 +18,10 @@ from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
-    *(f"docs/{name}.md" for name in ("start", "tables", "compare", "choosing", "power", "large", "extending")),
+    *(
+        f"docs/{name}.md"
+        for name in ("start", "tables", "compare", "closer", "choosing", "power", "large", "extending")
+    ),
     "README.md",
 )
 

@@ -41,25 +41,33 @@ from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
     from shrinktest.calibration import CalibrationResult, calibrate
+    from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
+    from shrinktest.nearest import closer_matrix
     from shrinktest.nulls.relabellings import Relabellings
     from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
+    from shrinktest.results.closer import CloserResult
+    from shrinktest.results.closer_matrix import CloserMatrixResult
     from shrinktest.results.comparison import ComparisonResult
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "CalibrationResult": "shrinktest.calibration",
+    "CloserMatrixResult": "shrinktest.results.closer_matrix",
+    "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "Relabellings": "shrinktest.nulls.relabellings",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
+    "closer_matrix": "shrinktest.nearest",
+    "closer_test": "shrinktest.closer",
     "compare": "shrinktest.comparison",
     "independence_matrix": "shrinktest.matrix",
     "independence_test": "shrinktest.independence",
@@ -98,6 +106,8 @@ __all__ = [
     "AggregateResult",
     "BesagClifford",
     "CalibrationResult",
+    "CloserMatrixResult",
+    "CloserResult",
     "Collection",
     "ComparisonResult",
     "Compiled",
@@ -126,6 +136,8 @@ __all__ = [
     "__version__",
     "calibrate",
     "check_estimator",
+    "closer_matrix",
+    "closer_test",
     "compare",
     "independence_matrix",
     "independence_test",

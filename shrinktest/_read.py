@@ -149,7 +149,7 @@ def read_samples(
     names : sequence of str
         What messages call the samples: :data:`XY`, or :func:`numbered`.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
-        Under "omit", rows with missing values are dropped with their labels; of a pair, both observations.
+        Under "omit", rows with missing values are dropped with their labels; of a pair, all its observations.
     scale
         Units of the columns, as users give them.
     column_types : mapping, optional
@@ -159,7 +159,7 @@ def read_samples(
     blocks, groups : array_like, optional
         Labels: a vector for the pooled observations, sample after sample, or a vector for every sample.
     paired : bool
-        Whether row i of both samples is a pair.
+        Whether row i of all samples belong together, as a pair does.
 
     Raises
     ------
@@ -182,7 +182,8 @@ def read_samples(
     complete, omit = data.complete(nan_policy), nan_policy == "omit"
     if paired:
         _check_pairs(samples, names, data.sizes, complete, omit)
-        keep = [complete[0] & complete[1]] * 2 if omit else [np.ones(size, dtype=bool) for size in data.sizes]
+        matched = [np.logical_and.reduce(complete)] * len(complete)
+        keep = matched if omit else [np.ones(size, dtype=bool) for size in data.sizes]
     else:
         keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
         for rows, name in zip(keep, names, strict=True):
@@ -371,18 +372,19 @@ def _at_least_two_rows(number: int, name: str, keep: Rows) -> None:
 def _check_pairs(
     samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], complete: list[Rows], omit: bool
 ) -> None:
-    """Raise where row i and row i of two samples are no pairs, or fewer than two of them are left."""
+    """Raise where row i of all samples cannot belong together, or fewer than two such rows are left."""
     for size, name in zip(sizes, names, strict=True):
         _at_least_two_rows(size, name, np.ones(size, dtype=bool))
-    if sizes[0] != sizes[1]:
-        raise ValueError(
-            f"paired=True needs as many rows in {names[0]} as in {names[1]}, row i of each a pair; found {sizes[0]}, "
-            f"{sizes[1]}"
-        )
-    _check_same_index(*samples, *names)
+    for sample, size, name in zip(samples[1:], sizes[1:], names[1:], strict=True):
+        if sizes[0] != size:
+            raise ValueError(
+                f"paired=True needs as many rows in {names[0]} as in {name}, row i of each a pair; found {sizes[0]}, "
+                f"{size}"
+            )
+        _check_same_index(samples[0], sample, names[0], name)
     if omit:
-        both = complete[0] & complete[1]
-        _at_least_two_rows(int(both.sum()), " and ".join(names), both)
+        every = np.logical_and.reduce(complete)
+        _at_least_two_rows(int(every.sum()), " and ".join(names), every)
 
 
 def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:

@@ -46,7 +46,10 @@ LAYERS = [
     ("effects",),
     ("hypotheses",),
     ("multiple",),
-    ("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
+    (
+        *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
+        *("closer", "nearest"),
+    ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),
     ("shrinktest",),  # the public names

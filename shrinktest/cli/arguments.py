@@ -12,6 +12,7 @@ from typing import Any
 OPTIONS = {
     "alpha": ("--alpha", "--alphas"),
     "alphas": ("--alphas", "--alpha"),
+    "alternative": ("--alternative",),
     "bandwidth": ("--bandwidth",),
     "bandwidth_x": ("--bandwidth-x", "--bandwidth"),
     "bandwidth_y": ("--bandwidth-y", "--bandwidth"),
@@ -32,6 +33,7 @@ OPTIONS = {
     "kernels": ("--kernel",),
     "largest": ("--largest",),
     "max_memory": ("--max-memory",),
+    "measure": ("--measure",),
     "method": ("--method",),
     "n": ("--n",),
     "n_resamples": ("--resamples",),

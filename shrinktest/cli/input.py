@@ -54,7 +54,7 @@ def names_of(tables: Sequence[TextTable]) -> tuple[str, ...]:
 
 def labels_of(args: argparse.Namespace) -> dict[str, str]:
     """The columns that hold labels, by the argument of the test they are for."""
-    return {name: column for name in ("blocks", "groups") if (column := getattr(args, name)) is not None}
+    return {name: column for name in ("blocks", "groups") if (column := getattr(args, name, None)) is not None}
 
 
 def labels_in(tables: Sequence[TextTable], labels: dict[str, str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from shrinktest.results.kinds import KINDS
 DEFAULTS: dict[str, Any] = {
     **{"estimator": "kme", "set": [], "tuning": None, "form": "auto", "resamples": 999, "stopping": None},
     **{"gram": "auto", "rank": None, "max_memory": None, "kernel": "gaussian", "bandwidth": None, "scale": "auto"},
+    **{"progress": False},
 }
 
 KERNELS = (

@@ -19,6 +19,8 @@ from shrinktest import (
     SKMSE,
     Precomputed,
     calibrate,
+    closer_matrix,
+    closer_test,
     compare,
     independence_matrix,
     independence_test,
@@ -66,6 +68,9 @@ MADE = {
     "columns": lambda: two_sample_test_columns(X, Y, **FEW),
     "matrix": lambda: independence_matrix(X, PAIR, estimator=["kme", SKMSE(alpha=0.3)], method="holm", **FEW),
     "comparison": lambda: compare(DAYS[:14], DAYS[14:], names=("<i>", "B"), **FEW),
+    "closer": lambda: closer_test(X, Y, X + 1.0),
+    "closer, with nothing to tell": lambda: closer_test(X, Y, Y, alternative="less"),
+    "closer, of several": lambda: closer_matrix(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
     "calibration": lambda: calibrate(t_test, X, Y, **STUDY),
     "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
@@ -95,6 +100,8 @@ def test_every_class_of_results_is_tested_here():
         "RiskStudyResult",
         "LossPath",
         "ComparisonResult",
+        "CloserResult",
+        "CloserMatrixResult",
     }
     assert {kind.__name__ for kind in ours} == names == made
 

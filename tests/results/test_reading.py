@@ -18,6 +18,8 @@ from shrinktest import (
     MultipleTestsResult,
     TestResult,
     TwoSampleResult,
+    closer_matrix,
+    closer_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -74,6 +76,17 @@ SEVERAL = {
     "auto": lambda: independence_matrix(X, PAIR, estimator="auto", **FEW),
     "two-stage": lambda: independence_matrix(X, PAIR, method="fdr_tsbh", **FEW),
     "none": lambda: two_sample_test_columns(X, Y, n_resamples=0),
+}
+
+
+CLOSER = {
+    "distance": lambda: closer_test(X, Y, X + 1.0, alternative="less"),
+    "tables": lambda: closer_test(TABLE[:8], TABLE[8:15], TABLE[15:]),
+    "dependence": lambda: closer_test(
+        PAIR, X[:, 0], X[:, 1], measure="dependence", kernel=["energy", *["gaussian"] * 2]
+    ),
+    "nothing to tell": lambda: closer_test(X, Y, Y),
+    "several": lambda: closer_matrix(X, {"a": Y, "b": X + 1.0, "c": Y - 1.0}, method="fdr_bh", alpha=0.2),
 }
 
 
@@ -188,6 +201,24 @@ def test_a_combined_test_comes_back_with_its_members(name):
         matplotlib.use("Agg")
         assert len(found.plot().get_yticklabels()) == len(result.members)
         matplotlib.pyplot.close("all")
+
+
+@pytest.mark.parametrize("name", CLOSER)
+def test_which_is_nearer_comes_back(name):
+    result = CLOSER[name]()
+    found = back(result)
+    for one in ("answer", "measure", "pvalue", "notes", "names"):
+        assert getattr(found, one) == getattr(result, one), one
+    if name == "several":
+        assert found.table.equals(result.table) and (found.best, found.ranked) == (result.best, result.ranked)
+        np.testing.assert_array_equal(found.reject(0.3), result.reject(0.3))
+        return
+    one, other = (
+        (r.difference, r.error, *r.interval, *r.distances, r.bandwidth, r.columns, r.n_observations)
+        for r in (found, result)
+    )
+    np.testing.assert_equal(one, other)
+    assert repr(found.kernel) == repr(result.kernel) and found.reject(0.3) == result.reject(0.3)
 
 
 @pytest.mark.parametrize("name", SEVERAL)

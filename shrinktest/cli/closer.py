@@ -1,0 +1,131 @@
+"""``shrinktest closer``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from shrinktest import CloserMatrixResult, CloserResult, closer_matrix, closer_test
+from shrinktest._validate import choice
+from shrinktest.cli.input import (
+    different,
+    labels_in,
+    labels_of,
+    read_samples,
+    sample_columns,
+    samples_from,
+    types_of,
+    variables_from,
+)
+from shrinktest.cli.options import COLUMNS, add_kernel, add_test_options, arguments, one_bandwidth, refuse
+from shrinktest.cli.report import report
+from shrinktest.cli.table import TextTable
+from shrinktest.cli.values import number
+from shrinktest.plots.axes import check_path
+from shrinktest.results.closer import DISTANCE, MEASURES
+
+_REFUSED = ("estimator", "tuning", "form", "resamples", "stopping", "progress")
+_SIDES = ("x", "y", "z")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = (
+        "Which of two models (simulators, samples) is nearer to what was observed?  Or, with --measure dependence, on "
+        "which of two variables does a third depend more?"
+    )
+    add = command.add_argument
+    add("files", metavar="FILE.csv", nargs="+", help="what was observed, and then the models, two or more")
+    add_test_options(
+        command,
+        refused=_REFUSED,
+        plot="save a picture of the difference with its interval",
+        exits="exit with 1 when one is clearly nearer",
+        missing="raise (default), omit their rows, or indicator (that they are missing is information)",
+    )
+    what = "distance (default); dependence or hsic: of --x on --y and on --z, in one file"
+    add("--measure", metavar="WHAT", default=DISTANCE, help=what)
+    what = "two-sided (default); less: the first is nearer; greater: the second is"
+    add("--alternative", metavar="WHICH", default="two-sided", help=what)
+    add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval (default: 0.95)")
+    what = "of more than two models, how p-values are adjusted: holm (default), fdr_bh, or another of statsmodels"
+    add("--method", metavar="NAME", default="holm", help=what)
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    for side in _SIDES:
+        add(f"--{side}", metavar="NAMES", help="columns of a variable, with --measure dependence or hsic")
+    add("--paired", action="store_true", help="row i of all files belong together")
+    add("--groups", metavar="NAME", help="column of labels: rows with one label belong together")
+    add_kernel(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say which model is nearer; the exit code."""
+    refuse(args, (*_REFUSED, "set"), "closer")
+    choice(args.measure, MEASURES, "measure")
+    check_path(args.plot)
+    given = {**arguments(args, "estimator", "n_resamples", "stopping", "form", "progress"), "measure": args.measure}
+    given |= {"confidence": args.confidence, "kernel": args.kernel, "bandwidth": one_bandwidth(args)}
+    result = _distances(args, given) if args.measure == DISTANCE else _dependences(args, given)
+    return report(args, result, result.pvalue <= result.alpha)
+
+
+def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult | CloserMatrixResult:
+    """The comparison of the files."""
+    if len(args.files) < 3:
+        raise ValueError("give three files or more: what was observed, and then the models")
+    for side in _SIDES:
+        if getattr(args, side) is not None:
+            raise ValueError(f"--{side} is for --measure dependence; give --columns, or leave it out")
+    files = read_samples(args.files, args, "samples")
+    labels, types = labels_of(args), types_of(args, files)
+    data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
+    given |= {"column_types": data.column_types, "paired": args.paired, **labels_in(files, labels)}
+    names = _names(files)
+    if len(files) == 3:
+        _only_two(args)
+        x, y, z = data.tables
+        return closer_test(x, y, z, names=names, alternative=args.alternative, **given)  # type: ignore[arg-type]
+    if args.alternative != "two-sided":
+        raise ValueError("--alternative is for two models; of more, every two are compared both ways: leave it out")
+    models = dict(zip(names[1:], data.tables[1:], strict=True))
+    return closer_matrix(data.tables[0], models, name=names[0], method=args.method, **given)
+
+
+def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult:
+    """The comparison of variables in one file."""
+    _only_two(args)
+    wanted = [getattr(args, side) for side in _SIDES]
+    if len(args.files) != 1 or None in wanted:
+        raise ValueError(
+            f"--measure {args.measure} compares variables of one file: give the file, and their columns with --x, --y "
+            "and --z"
+        )
+    if args.columns is not None:
+        raise ValueError("--columns is for --measure distance; give --x, --y and --z")
+    (file,) = read_samples(args.files, args, "samples")
+    types = types_of(args, [file])
+    x, y, z = (file.select(columns) for columns in wanted)
+    different(x, y)
+    different(x, z)
+    data = variables_from(file, [x, y, z], types, args)
+    named = tuple(", ".join(columns) for columns in (x, y, z))
+    given |= {"column_types": data.column_types, "paired": args.paired}
+    if labels := labels_of(args):
+        given["groups"] = file.labels(labels["groups"])
+    return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]
+
+
+def _only_two(args: argparse.Namespace) -> None:
+    if args.method != "holm":
+        raise ValueError("--method is for three models or more; leave it out")
+
+
+def _names(files: list[TextTable]) -> tuple[str, ...]:
+    """What the answer calls the files: by their names without folder and ending, as far as these tell them apart."""
+    sources = [file.source for file in files]
+    for short in ([Path(source).stem for source in sources], sources):
+        if len(set(short)) == len(short):
+            return tuple(short)
+    again = [sources.count(source) > 1 for source in sources]
+    return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))

@@ -1,0 +1,254 @@
+"""CloserResult: whether one sample is nearer to a second than to a third, or depends more on it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Self
+
+from shrinktest._validate import level
+from shrinktest.results.base import Result
+from shrinktest.results.effects import shown_pvalue
+from shrinktest.results.reading import SCHEMA, number_of, read_json, shown_of, value_of
+from shrinktest.results.result import plain_json, versions
+from shrinktest.results.text import Report, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+DISTANCE, DEPENDENCE, HSIC = "distance", "dependence", "hsic"
+MEASURES = (DISTANCE, DEPENDENCE, HSIC)
+ALTERNATIVES = ("two-sided", "less", "greater")
+
+#: What an estimate of each measure is called.
+ESTIMATES = {
+    DISTANCE: "squared distance (MMD²)",
+    DEPENDENCE: "kernel correlation",
+    HSIC: "HSIC",
+}
+
+_NUMBERS = ("statistic", "pvalue", "difference", "error", "freedom")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CloserResult(Result):
+    """Whether X is nearer to Y than to Z, or depends more on it: the difference with its interval and p-value.
+
+    ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic : float
+        The difference over its standard error; NaN where that is zero.
+    pvalue : float
+        Of Student's t distribution with ``freedom`` degrees of freedom: asymptotic and not exact.  1 where nothing
+        can be told.
+    difference : float
+        Below zero where X is nearer to Y: the squared distance from X to Y less that from X to Z; for dependences,
+        that on Z less that on Y.
+    error : float
+        Standard error of the difference, by the jackknife.
+    freedom : float
+        Its degrees of freedom.
+    interval : tuple of float
+        For the difference; one limit is infinite with a one-sided alternative.
+    distances : tuple of float
+        Unbiased estimates of the squared distance from X to Y and from X to Z, which may be below zero; or of the
+        dependence of X on Y and on Z.
+    measure : str
+        "distance", "dependence" or "hsic".
+    alternative : str
+        "two-sided", "less" or "greater".
+    confidence : float
+        Of the interval.
+    alpha : float
+        Level at which ``nearer``, ``answer`` and ``reject`` decide.
+    names : tuple of str
+        What X, Y and Z are called.
+    n_observations : tuple of int
+        Sizes of the samples, or the number of rows.
+    units : str
+        What varies independently: "rows", "matched rows" or "groups".
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that were used; one per variable for dependences.
+    bandwidth : float, tuple or None
+        Of the kernel or kernels.
+    route : str
+        How the kernel was evaluated: "dense" or "factor", or "nystrom" or "rff", which approximate it.
+    columns : tuple
+        The names of the columns of tables, of all samples or of every variable; None for arrays.
+    rng : dict
+        Where random coordinates came from.
+    notes : tuple of str
+        What a reader should know.
+    versions : dict
+        Versions of the packages that computed it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import closer_test
+    >>> rng = np.random.default_rng(0)
+    >>> X, Y, Z = (rng.normal(shift, 1.0, size=(100, 2)) for shift in (0.0, 0.3, 1.0))
+    >>> result = closer_test(X, Y, Z)
+    >>> result.nearer, result.reject(), result.interval[1] < 0.0
+    ('Y', True, True)
+    """
+
+    statistic: float
+    pvalue: float
+    difference: float
+    error: float
+    freedom: float
+    interval: tuple[float, float]
+    distances: tuple[float, float]
+    measure: str
+    alternative: str
+    confidence: float
+    alpha: float
+    names: tuple[str, str, str]
+    n_observations: tuple[int, ...]
+    units: str
+    kernel: Any
+    bandwidth: Any
+    route: str
+    columns: tuple[tuple[str, ...] | None, ...] = ()
+    rng: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        return (
+            f"CloserResult(statistic={self.statistic:.6g}, pvalue={self.pvalue:.6g}, "
+            f"difference={self.difference:.6g}, nearer={self.nearer!r})"
+        )
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    @property
+    def nearer(self) -> str | None:
+        """The one of Y and Z, by its name, that X is nearer to (or depends more on) by this test; None if not clear."""
+        return self.names[1 if self.difference < 0.0 else 2] if self.reject() else None
+
+    @property
+    def answer(self) -> str:
+        """What came out, in one sentence."""
+        x, *both = self.names
+        more, to = ("is nearer", "to") if self.measure == DISTANCE else ("depends more", "on")
+        chance = f"(p = {shown_pvalue(self.pvalue)})."
+        if self.alternative == "two-sided" and not self.reject():
+            return f"It is not clear whether {x} {more} {to} {both[0]} or {to} {both[1]} {chance}"
+        if self.alternative == "greater" or self.nearer == both[1]:
+            both.reverse()
+        clear = "" if self.reject() else "It is not clear that "
+        return f"{clear}{x} {more} {to} {both[0]} than {to} {both[1]} {chance}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, with ``answer``, ``nearer`` and ``reject``.
+
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
+        tables call the kernel.
+        """
+        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
+        shown, labels = [repr(one) for one in kernels], [str(one.label) for one in kernels]
+        one = not isinstance(self.kernel, tuple)
+        return {
+            "result": type(self).__name__,
+            "schema": SCHEMA,
+            "answer": self.answer,
+            "nearer": self.nearer,
+            "reject": self.reject(),
+            **{name: getattr(self, name) for name in _NUMBERS},
+            "interval": list(self.interval),
+            "confidence": self.confidence,
+            "distances": list(self.distances),
+            "measure": self.measure,
+            "alternative": self.alternative,
+            "alpha": self.alpha,
+            "names": list(self.names),
+            "n_observations": list(self.n_observations),
+            "units": self.units,
+            "kernel": shown[0] if one else shown,
+            "kernel_label": labels[0] if one else labels,
+            "bandwidth": self.bandwidth,
+            "route": self.route,
+            "columns": [None if names is None else list(names) for names in self.columns],
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": self.versions,
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null, infinity the text "inf"."""
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The result whose ``to_json`` the text is; kernels come back as their text, which computes nothing.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If it is not the JSON of such a result, or was written by a later version.
+        """
+        found: Self = read_json(text, cls)
+        return found
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any]) -> Self:
+        found = {
+            **{one.name: value_of(read[one.name]) for one in fields(cls)},
+            **{name: number_of(read[name]) for name in _NUMBERS},
+            "interval": tuple(map(number_of, read["interval"])),
+            "distances": tuple(map(number_of, read["distances"])),
+            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
+        }
+        return cls(**found)
+
+    def summary(self) -> str:
+        """The answer, both estimates, their difference with its interval, how they were computed, and notes."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
+        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
+        widths = self.bandwidth if isinstance(self.kernel, tuple) else (self.bandwidth,)
+        to = "to" if self.measure == DISTANCE else "on"
+        low, high = (f"{limit:.4g}" for limit in self.interval)
+        shown = f"t = {self.statistic:.4g}, {self.freedom:.4g} degrees of freedom"
+        rows = [
+            *([f"{to} {name}", f"{value:.4g}"] for name, value in zip(self.names[1:], self.distances, strict=True)),
+            ["difference", f"{self.difference:.4g} [{low}, {high}]"],
+            ["standard error", f"{self.error:.4g}"],
+            ["statistic", "none" if math.isnan(self.statistic) else shown],
+            ["p-value", f"{self.pvalue:.4g} ({self.alternative})"],
+            ["observations", f"{' + '.join(map(str, self.n_observations))}, {self.units} vary independently"],
+            ["kernel", "; ".join(map(_kernel, kernels, widths))],
+        ]
+        x = self.names[0]
+        what = ESTIMATES[self.measure]
+        said = f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {x}, "
+        lines = [self.answer, f"{said}with {self.confidence:.0%} interval of the difference"]
+        return Report(lines, Table(rows, "ll", gap="  ", below="="), self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Both estimates, and their difference with its interval (matplotlib)."""
+        from shrinktest.plots.closer import plot_closer
+
+        return plot_closer(self, ax)
+
+
+def _kernel(kernel: Any, width: Any) -> str:
+    """A kernel with its bandwidth, in a few words."""
+    if width is None:
+        return str(kernel.label)
+    numbers = width if isinstance(width, tuple) else (width,)
+    return f"{kernel.label}, bandwidth {', '.join(f'{one:.4g}' for one in numbers)}"

@@ -1,0 +1,220 @@
+"""Squared distances, or dependences, of several samples from one, and what each becomes without one unit of the data.
+
+A unit is what varies independently: a row, or rows that belong together.  Every estimate is a U-statistic, which takes
+no two rows of one unit, so that it has no bias and its values without a unit follow from sums that are there already:
+nothing is computed again.  The differences of two estimates have the covariance of both in their own values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.statistics.centred import Centred
+from shrinktest.statistics.gram import Gram
+
+_ROUNDING = 1e-12  # of the size of what cancels in an estimate
+
+#: Units in every sample, and rows of variables, of which one can be left out.
+FEWEST, FEWEST_ROWS = 3, 5
+
+
+@dataclass(frozen=True, eq=False)
+class Deleted:
+    """Estimates, and what they become without one unit at a time.
+
+    Parameters
+    ----------
+    estimates : ndarray, shape (k,)
+    without : ndarray, shape (units, k)
+    parts : ndarray of int, shape (units,)
+        Units of one kind, such as the rows of one sample, have one number.
+    rounding : float
+        What rounding may have made of an estimate.
+    """
+
+    estimates: np.ndarray
+    without: np.ndarray
+    parts: np.ndarray
+    rounding: float
+
+    def difference(self, first: int, second: int) -> tuple[float, float, float]:
+        """The first estimate less the second, its standard error and the degrees of freedom of that.
+
+        The jackknife of R. G. Miller, The jackknife, Biometrika 61 (1974), 1-15, for several samples: their variances
+        add up, with the degrees of freedom of B. L. Welch, Biometrika 34 (1947), 28-35.  It counts what is not linear
+        in the data twice (B. Efron and C. Stein, Annals of Statistics 9 (1981), 586-596), so that it is too large and
+        not too small where all distributions are nearly the same.
+        """
+        value = float(self.estimates[first] - self.estimates[second])
+        moved = self.without[:, first] - self.without[:, second] - value
+        counts = np.bincount(self.parts).astype(np.float64)
+        each = (counts - 1.0) / counts * np.bincount(self.parts, weights=moved**2)
+        variance = float(each.sum())
+        if variance <= self.rounding**2:
+            return value, 0.0, float("nan")
+        return value, variance**0.5, variance**2 / float((each**2 / (counts - 1.0)).sum())
+
+
+# --- distances ----------------------------------------------------------------------------------------------
+
+
+def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> Deleted:
+    """Unbiased squared distances (MMD^2) of the first sample to each of the others.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel at the pooled observations, sample after sample.
+    sizes : sequence of int
+    units : ndarray, shape (N,)
+        Of every observation the unit that it belongs to, whole numbers from 0.
+    workers : int
+        Threads that may make the Gram matrix.
+    """
+    samples = [slice(end - size, end) for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True)]
+    sums = _Sums(gram, samples, units, workers)
+    own = [sums.mean(s, s) for s in range(len(sizes))]
+    crossed = [sums.mean(0, s) for s in range(1, len(sizes))]
+    found = np.stack([own[0] + one - 2.0 * across for one, across in zip(own[1:], crossed, strict=True)], axis=1)
+    return Deleted(found[0], found[1:], sums.parts(), _ROUNDING * gram.size(workers))
+
+
+class _Sums:
+    """Mean kernel values of rows in different units, of all of them and without each unit."""
+
+    def __init__(self, gram: Gram, samples: list[slice], units: np.ndarray, workers: int) -> None:
+        self.samples, self.units = samples, units
+        self.count = int(units.max()) + 1
+        self.alone = self.count == len(units)
+        self.z = gram.coordinates()
+        self.matrix = gram.matrix(workers) if self.z is None else None
+        self.rows = np.stack([np.bincount(units[s], minlength=self.count) for s in samples], axis=1).astype(np.float64)
+
+    def mean(self, a: int, b: int) -> np.ndarray:
+        """The mean over pairs of a row of sample a and one of b, and those without each unit, shape (1 + units,)."""
+        here, pairs = self._of(a, b)
+        there, back = (here, pairs) if a == b else self._of(b, a)
+        values, counts = (np.concatenate([[one.sum()], one.sum() - one - two])
+                          for one, two in ((here, there), (pairs, back)))  # fmt: skip
+        return np.asarray(values / counts)
+
+    def _of(self, a: int, b: int) -> tuple[np.ndarray, np.ndarray]:
+        """For every unit, kernel values of its rows of a with rows of b in other units: their sum and their number."""
+        rows, others = self.samples[a], self.samples[b]
+        sums = self._with_all(rows, others)
+        if not self.alone:
+            sums = sums - self._within(rows, others)
+        elif a == b:
+            sums = sums - self._squares(rows)
+        each, many = self.rows[:, a], self.rows[:, b]
+        return np.bincount(self.units[rows], weights=sums, minlength=self.count), each * (many.sum() - many)
+
+    def _with_all(self, rows: slice, others: slice) -> np.ndarray:
+        if self.matrix is not None:
+            return np.asarray(self.matrix[rows, others].sum(axis=1))
+        assert self.z is not None
+        return np.asarray(self.z[rows] @ self.z[others].sum(axis=0))
+
+    def _within(self, rows: slice, others: slice) -> np.ndarray:
+        """Sums of the kernel values of every row with the others in its unit."""
+        mine, theirs = self.units[rows], self.units[others]
+        if self.matrix is not None:
+            return np.asarray(np.where(mine[:, None] == theirs, self.matrix[rows, others], 0.0).sum(axis=1))
+        assert self.z is not None
+        of_units = np.zeros((self.count, self.z.shape[1]))
+        np.add.at(of_units, theirs, self.z[others])
+        return np.asarray((self.z[rows] * of_units[mine]).sum(axis=1))
+
+    def _squares(self, rows: slice) -> np.ndarray:
+        if self.matrix is not None:
+            return np.diagonal(self.matrix)[rows]
+        assert self.z is not None
+        return np.asarray(np.square(self.z[rows]).sum(axis=1))
+
+    def parts(self) -> np.ndarray:
+        """Which units are of one kind: those with rows in the same samples; a kind of one joins the largest."""
+        if self.alone:
+            return np.repeat(np.arange(len(self.samples)), [s.stop - s.start for s in self.samples])
+        parts = np.unique(self.rows > 0.0, axis=0, return_inverse=True)[1].reshape(-1)
+        counts = np.bincount(parts)
+        parts = np.where(counts[parts] == 1, counts.argmax(), parts)
+        return np.asarray(np.unique(parts, return_inverse=True)[1].reshape(-1))
+
+
+# --- dependences --------------------------------------------------------------------------------------------
+
+
+def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) -> Deleted:
+    """Unbiased HSIC of the first variable with each of the others; its correlation, with the bias removed, on request.
+
+    The U-statistic of [Song12]; divided, where ``normalised``, by the root of the product of those of both variables
+    with themselves.
+
+    Parameters
+    ----------
+    grams : sequence of Gram
+        The kernel of every variable at the n observations.
+    normalised : bool
+    workers : int
+        Threads that may make the Gram matrices.
+    """
+    variables = [_Variable.of(one) for one in centred(grams, workers)]
+    first, *others = variables
+    found = np.stack([_hsic(first, one) for one in others], axis=1)
+    sizes = np.array([first.size * one.size for one in others])
+    if normalised:
+        scale = np.sqrt(np.stack([_hsic(first, first) * _hsic(one, one) for one in others], axis=1))
+        found, sizes = found / scale, sizes / scale[0]
+    return Deleted(found[0], found[1:], np.zeros(len(found) - 1, dtype=np.int64), _ROUNDING * float(sizes.max()))
+
+
+def centred(grams: Sequence[Gram], workers: int = 1) -> list[Centred]:
+    """The centred features of every variable, all by coordinates or all by their Gram matrices."""
+    found = [one.centred(workers) for one in grams]
+    return found if all(one.by_coordinates for one in found) else [one.dense() for one in found]
+
+
+@dataclass(frozen=True, eq=False)
+class _Variable:
+    """The features of a variable, their products with other rows only: the diagonal counts as zero."""
+
+    values: np.ndarray
+    diagonal: np.ndarray
+    by_coordinates: bool
+    size: float
+
+    @classmethod
+    def of(cls, features: Centred) -> _Variable:
+        return cls(features.values, features.diagonal(), features.by_coordinates, features.norm)
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        product = self.values @ (self.values.T @ vector) if self.by_coordinates else self.values @ vector
+        return np.asarray(product - self.diagonal * vector)
+
+    def with_(self, other: _Variable) -> np.ndarray:
+        """For every row, the sum over other rows of the products of both kernels' values."""
+        if self.by_coordinates:
+            joint = ((self.values @ (self.values.T @ other.values)) * other.values).sum(axis=1)
+        else:
+            joint = np.einsum("ij,ij->i", self.values, other.values)
+        return np.asarray(joint - self.diagonal * other.diagonal)
+
+
+def _hsic(x: _Variable, y: _Variable) -> np.ndarray:
+    """HSIC of two variables, and those without each row, shape (1 + n,)."""
+    n, ones = len(x.diagonal), np.ones(len(x.diagonal))
+    p, q, both = x.times(ones), y.times(ones), x.with_(y)
+    crossed = p @ q
+    without = crossed - p * q - x.times(q) - y.times(p) + both
+    return np.concatenate([
+        [_u_statistic(both.sum(), p.sum(), q.sum(), crossed, n)],
+        _u_statistic(both.sum() - 2.0 * both, p.sum() - 2.0 * p, q.sum() - 2.0 * q, without, n - 1),
+    ])  # fmt: skip
+
+
+def _u_statistic(both: np.ndarray, x: np.ndarray, y: np.ndarray, crossed: np.ndarray, n: int) -> np.ndarray:
+    """From the sums of K o L, K and L, and of K L, whose diagonals are zero."""
+    return np.asarray((both + x * y / ((n - 1.0) * (n - 2.0)) - 2.0 * crossed / (n - 2.0)) / (n * (n - 3.0)))
