@@ -9,7 +9,7 @@ from shrinktest.cli.settings import estimators
 from shrinktest.cli.studies import add_study_options, study_arguments
 from shrinktest.cli.values import list_of, resamples, whole
 from shrinktest.plots.axes import check_path, save
-from shrinktest.power import power_study
+from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS, Design
 from shrinktest.results.kinds import KINDS
 
@@ -22,7 +22,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("design", metavar="DESIGN", nargs="?", help="see `shrinktest power --list`")
     add("--list", action="store_true", help="list the designs")
-    what = "such as kme,auto or fkmse:loo=paper (default: kme); kme+fkmse combines them"
+    what = f"such as kme,auto or fkmse:loo=paper (default: kme); kme+fkmse combines them; also {', '.join(KNOWN_TESTS)}"
     add("--estimators", metavar="NAMES", default="kme", help=what)
     add("--n", metavar="SIZES", type=list_of(int), help="such as 20,40,80 (default: 20,50,100)")
     add("--fractions", metavar="FRACTIONS", type=list_of(float), help="sizes as fractions of eckerle4's 35 points")
