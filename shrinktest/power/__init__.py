@@ -4,7 +4,8 @@ from shrinktest.power import designs
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.known_tests import KNOWN_TESTS
 from shrinktest.power.result import PowerStudyResult
-from shrinktest.power.sample_size import SampleSizeResult, solve_sample_size
+from shrinktest.power.sample_size import solve_sample_size
+from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.store import merge
 from shrinktest.power.study import power_study
 

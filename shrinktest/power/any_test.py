@@ -46,7 +46,7 @@ class AnyTest:
     >>> from scipy.stats import kruskal
     >>> from shrinktest.power import AnyTest, designs, power_study
     >>> study = {"n_trials": 20, "workers": 1, "progress": False}
-    >>> result = power_study(designs.OneApart(k=3, dimension=1, shift=2.0), AnyTest(kruskal), 20, **study)
+    >>> result = power_study(designs.OneApart(dimension=1, shift=2.0), AnyTest(kruskal), 20, **study)
     >>> result.table[["estimator", "n", "power"]]
       estimator   n  power
     0   kruskal  20    1.0

@@ -67,8 +67,17 @@ def test_sample_size(run, tmp_path):
     options = ["--trials", "120", "--resamples", "39", "--workers", "1", "--quiet", "--set", "dimension=2"]
     code, out, err = run("sample-size", "mean-shift", *options, "--plot", tmp_path / "n.png")
     assert (code, err) == (0, "")
-    assert "the kme test power 0.8 at level 0.05" in " ".join(out.split())
+    assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
     assert (tmp_path / "n.png").exists()
+
+
+def test_tests_of_other_packages_by_name(run):
+    code, out, err = run("power", "mean-shift", "--estimators", "kme,ks_2samp", "--n", "8", *QUICK)
+    assert (code, err) == (0, "") and out.startswith("Power of two-sample tests")
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("kme", "ks"))] == ["kme", "ks_2samp"]
+    options = ["--trials", "100", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    code, out, err = run("sample-size", "mean-shift", "--estimator", "ttest-ind", *options)
+    assert (code, err) == (0, "") and "the ttest-ind test finds the difference" in " ".join(out.split())
 
 
 def test_bandwidth_of_eckerle_subsamples(run):
@@ -117,6 +126,9 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --plot nowhere/p.png", "no directory nowhere"),
         ("sample-size mean-shift --estimator kme,skmse", "takes one estimator"),
         ("sample-size linear --ratio 2", "one sample of pairs"),
+        ("power linear --estimators ks_2samp", "'ks_2samp' is a two-sample test"),
+        ("power mean-shift --estimators ks2samp", "Did you mean 'ks_2samp'?"),
+        ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
         ("sample-size parity --ratio 2", "one sample of rows"),
         ("power one-apart --estimators auto --bandwidth 2", "--bandwidth is given, and all that is compared has"),
         ("power parity --estimators kme+skmse+kme", "--estimators holds KME() twice"),
