@@ -103,9 +103,9 @@ def solve_sample_size(
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  Where
     the power by the curve is not in the 95% interval of the check, its trials are added to the others, and the new
-    answer is checked anew, five times at most; ``result.agrees`` and the summary say how that ended.  No trial is
-    thrown away: all but those of the last check are behind the answer and its intervals.  The last check is the first
-    one that agreed, so that it is a description, and no second estimate.
+    answer is checked anew, five times at most; ``result.agrees`` and the summary say how that ended.  A check that
+    did not agree is never thrown away.  The last check is the first one that agreed, so that it is a description, and
+    no second estimate; the answer and its intervals are without it.
 
     How good that is was measured where the power is known, for shifts at which the t test needs 17, 64 and 699
     observations in each sample for power 0.8, by 300 searches each with the default number of trials: the true power at

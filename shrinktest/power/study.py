@@ -162,6 +162,10 @@ def power_study(
     >>> tests = {"kme": "kme", "columns": "ks_2samp", "spread": spread}
     >>> result = power_study(wider, tests, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
+      estimator   n  alpha  power  trials
+    0       kme  25   0.05  0.375      40
+    1   columns  25   0.05  0.050      40
+    2    spread  25   0.05  1.000      40
     """
     design = as_design(design)
     named = named_tests(estimators, design.test)
