@@ -65,6 +65,11 @@ class AnyTest:
         return f"AnyTest({_called(self.function)}{'' if self.name is None else f', name={self.name!r}'})"
 
     @property
+    def permutes(self) -> bool:
+        """Whether it draws as many permutations as a study says."""
+        return False
+
+    @property
     def label(self) -> str:
         """What it is called in a study that does not say."""
         return _called(self.function) if self.name is None else self.name

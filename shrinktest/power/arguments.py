@@ -72,6 +72,11 @@ def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> 
     return options
 
 
+def permutes(compared: Compared) -> bool:
+    """Whether the number of permutations of a study is for it."""
+    return not isinstance(compared, AnyTest) or compared.permutes
+
+
 def brings_kernels(compared: Compared) -> bool:
     """Whether the kernels and bandwidths of a study are not for it, because it has its own."""
     return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Collection | AnyTest)

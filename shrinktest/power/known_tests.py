@@ -29,13 +29,17 @@ class KnownTest(AnyTest):
         What it tests: "two-sample", "independence" or "k-sample".
     summary : str
         One line for lists.
-    permutes : bool, default False
+    drawing : bool, default False
         Whether it draws ``n_resamples`` permutations.
     """
 
     test: str = TWO_SAMPLE.name
     summary: str = ""
-    permutes: bool = False
+    drawing: bool = False
+
+    @property
+    def permutes(self) -> bool:
+        return self.drawing
 
     def __repr__(self) -> str:
         return f"KnownTest({self.name!r})"

@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest._validate import choice, level
 from shrinktest.nulls.stopping import Curtailed, Stopping
 from shrinktest.power.any_test import AnyTest
+from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.results.base import Result
@@ -231,12 +232,14 @@ class PowerStudyResult(Result):
 
     def _report(self) -> Report:
         trials = sorted(set(self._rates(False)["trials"]))
-        others = any(isinstance(one, AnyTest) for one in self.estimators.values())
+        compared = self.estimators.values()
+        others = any(isinstance(one, AnyTest) for one in compared)
+        drawn = f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}"
         head = (
             f"Power of {self.design.test} tests" if others else f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
-            f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
+            drawn if any(map(permutes, compared)) else f"Seed:          {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         (_, *names), *rows = self._cells()

@@ -108,9 +108,11 @@ def solve_sample_size(
     no second estimate; the answer and its intervals are without it.
 
     How good that is was measured where the power is known, for shifts at which the t test needs 17, 64 and 699
-    observations in each sample for power 0.8, by 300 searches each with the default number of trials: the true power at
-    the answer was within 0.03 of 0.8 in 89, 99.7 and 99.3 of 100 (in the first an observation more is worth 0.026), and
-    the interval held the true crossing in 94 of 100 each.  One search in 13 needed more than one check.
+    observations in each sample for power 0.8, by 300 searches each with the default number of trials, whose rejections
+    were drawn with that power: at the answer it was within 0.03 of 0.8 in 89, 99.7 and 99.3 of 100 (in the first an
+    observation more is worth 0.026), and the interval held the true crossing in 94 of 100 each.  One search in 13
+    needed more than one check.  With data drawn and tested, of 120 searches for 64 all were within 0.03, and 113
+    intervals held the crossing.
 
     Examples
     --------

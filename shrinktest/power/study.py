@@ -24,12 +24,12 @@ from shrinktest.power.arguments import (
     brings_kernels,
     named_tests,
     options_of,
+    permutes,
     seed_of,
     several,
     trial_numbers,
 )
 from shrinktest.power.designs import Design, as_design
-from shrinktest.power.known_tests import KnownTest
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
@@ -267,12 +267,11 @@ def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
 
 
 def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Compared]) -> None:
-    others = [one for one in compared if isinstance(one, AnyTest)]
-    permuted = [one.label for one in others if isinstance(one, KnownTest) and one.permutes]
-    if permuted and math.isinf(n_resamples):
-        raise ValueError(f"n_resamples=inf asks for all relabellings, and {listed(permuted)} draws them; give a number")
-    if len(others) == len(compared) and not permuted:
-        return  # nothing is relabelled
+    drawing = [one.label for one in compared if isinstance(one, AnyTest) and one.permutes]
+    if drawing and math.isinf(n_resamples):
+        raise ValueError(f"n_resamples=inf asks for all relabellings, and {listed(drawing)} draws them; give a number")
+    if not any(map(permutes, compared)):
+        return
     if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
         raise ValueError(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: the smallest p-value is "

@@ -14,7 +14,17 @@ from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
-OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--fractions", "--csv", "--statistic"}  # now --form
+OWN |= {
+    "--y",
+    "--variable",
+    "--html",
+    "--witness",
+    "--list",
+    "--tests",
+    "--fractions",
+    "--csv",
+    "--statistic",
+}  # now --form
 OWN |= {"--decimal", "--comment"}
 
 SAMPLES = "a.csv b.csv --columns u,v"

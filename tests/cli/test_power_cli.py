@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shrinktest.cli import main
-from shrinktest.power import power_study
+from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
@@ -28,6 +28,14 @@ def test_list(run):
     code, out, _ = run("power", "--list")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS]
+
+
+def test_list_of_tests(run):
+    code, out, _ = run("power", "--tests")
+    assert code == 0
+    rows = [line.split(maxsplit=2) for line in out.splitlines()]
+    assert [(name, kind) for name, kind, _ in rows] == [(name, one.test) for name, one in KNOWN_TESTS.items()]
+    assert all(summary for *_, summary in rows)
 
 
 def test_power_prints_power_and_level(run):

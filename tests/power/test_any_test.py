@@ -146,7 +146,10 @@ def test_tables_pictures_and_comparisons_have_them():
         (~rejected["t"] & rejected["kme"]).sum(),
     )
     assert study.summary().startswith("Power of two-sample tests\n")
+    assert "Permutations:  19; seed 0" in study.summary()
     assert run(n_trials=1).summary().startswith("Power of the kernel two-sample test\n")
+    summary = run(estimators=["ks_2samp", t_test]).summary()
+    assert "Seed:          0" in summary and "Permutations" not in summary
     labels = [text.get_text() for text in study.plot().get_legend().get_texts()]
     assert labels[:2] == ["kme", "t"]
     matplotlib.pyplot.close("all")
