@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import brentq
+from scipy.special import stdtr
 from scipy.stats import nct, norm, t
 from statsmodels.stats.proportion import proportion_confint
 
@@ -119,6 +120,21 @@ def test_answers_where_the_power_is_known(monkeypatch):
     bands = [one.curve.band(one.n, 0.95) for one in answers]
     assert sum(low <= student(one.n) <= high for one, (low, high) in zip(answers, bands, strict=True)) >= 20
     assert all(one.agrees for one in answers)
+
+
+def pooled_t(X, Y):
+    """The p-value of the t test, in a fraction of scipy's time."""
+    n, m = len(X), len(Y)
+    variance = (((X - X.mean()) ** 2).sum() + ((Y - Y.mean()) ** 2).sum()) / (n + m - 2)
+    return 2 * stdtr(n + m - 2, -abs(X.mean() - Y.mean()) / np.sqrt(variance * (1 / n + 1 / m)))
+
+
+@pytest.mark.slow
+def test_how_far_off_a_size_is_as_the_page_says():
+    crossing, design = brentq(lambda n: student(n) - 0.8, 10, 200), MeanShift(dimension=1, shift=0.5)
+    answers = [solve_sample_size(design, estimator=pooled_t, rng=seed, workers=1) for seed in range(120)]
+    assert sum(abs(student(one.n) - 0.8) <= 0.03 for one in answers) == 120
+    assert sum(one.low <= crossing <= one.high for one in answers) == 113
 
 
 def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeypatch):
