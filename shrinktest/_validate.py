@@ -164,7 +164,7 @@ def listed(names: Iterable[str]) -> str:
 # --- functions ----------------------------------------------------------------------------------------------
 
 
-def takes(function: Any, arguments: tuple[str, ...], said: str) -> None:
+def takes(function: Any, arguments: tuple[str, ...], said: str, keywords: tuple[str, ...] = ()) -> None:
     """Raise TypeError for a function that cannot be called with these arguments; ``said`` is what it must be."""
     import inspect
 
@@ -173,13 +173,12 @@ def takes(function: Any, arguments: tuple[str, ...], said: str) -> None:
     except (TypeError, ValueError):  # of some functions written in C nobody knows
         return
     try:
-        signature.bind(*arguments)
+        signature.bind(*arguments, **dict.fromkeys(keywords))
     except TypeError:
         name = getattr(function, "__name__", repr(function))
-        many = counted(len(arguments), "argument")
-        raise TypeError(
-            f"{said}, and is called with {many}, ({', '.join(arguments)}); found {name}{signature}"
-        ) from None
+        called = (*arguments, *(f"{keyword}=" for keyword in keywords))
+        many = counted(len(called), "argument")
+        raise TypeError(f"{said}, and is called with {many}, ({', '.join(called)}); found {name}{signature}") from None
 
 
 # --- random numbers -----------------------------------------------------------------------------------------
@@ -239,13 +238,15 @@ def choice(value: Any, known: Iterable[str], name: str) -> str:
     known = tuple(known)
     if isinstance(value, str) and value in known:
         return value
-    message = f"{name} must be one of {listed(known)}; got {value!r}"
-    if isinstance(value, str):
-        import difflib
+    raise ValueError(f"{name} must be one of {listed(known)}; got {value!r}{nearest(value, known)}")
 
-        near = difflib.get_close_matches(value.lower(), known, n=1)
-        message += f". Did you mean {near[0]!r}?" if near else ""
-    raise ValueError(message)
+
+def nearest(value: Any, known: Iterable[str]) -> str:
+    """A question whether the nearest of the known names was meant; empty where none is near."""
+    import difflib
+
+    near = difflib.get_close_matches(value.lower(), known, n=1) if isinstance(value, str) else []
+    return f". Did you mean {near[0]!r}?" if near else ""
 
 
 def positive(value: Any, name: str, allow_zero: bool = False) -> float:

@@ -13,9 +13,11 @@ import numpy as np
 from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
 from shrinktest._renamed import renamed
-from shrinktest._validate import as_rng, choice, count, level, takes
+from shrinktest._validate import as_rng, choice, count, level, listed, takes
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import several
+from shrinktest.power.known_tests import known_test, known_tests
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
 from shrinktest.results.base import Result
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
+
+_PERMUTATIONS = 999  # of a test that is given by its name
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -153,7 +157,7 @@ class CalibrationResult(Result):
 
 @renamed()
 def calibrate(
-    test: Callable[[Any, Any], Any],
+    test: Callable[[Any, Any], Any] | AnyTest | str,
     X: Any,
     Y: Any,
     *,
@@ -174,9 +178,10 @@ def calibrate(
 
     Parameters
     ----------
-    test : callable
+    test : callable, AnyTest or str
         ``test(X, Y)`` returns a p-value, or an object with an attribute ``pvalue``.  Whatever it does belongs to it:
-        choosing variables or bandwidths, transforming, trying several tests.
+        choosing variables or bandwidths, transforming, trying several tests.  Or the name of a test of another package,
+        such as "ks_2samp" (see :func:`power_study`), which draws 999 permutations if it permutes.
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The data; for independence, two variables of the same observations.  ``test`` gets them as they were given:
         tables as tables of the same library, one dimension as one dimension, else arrays of float64.
@@ -196,7 +201,8 @@ def calibrate(
         What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
         relabellings are restricted rows are not dropped, because ``test`` would not know which.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Seed of the relabellings.  A ``test`` that draws random numbers has to be given its own.
+        Seed of the relabellings.  A function that draws random numbers has to be given its own, unless it is wrapped:
+        that of an :class:`~shrinktest.power.AnyTest` gets a generator for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  Give a test that uses threads
         itself ``workers=1``, or this.
@@ -236,10 +242,14 @@ def calibrate(
     1   0.05  0.205  anti-conservative
     2   0.10  0.385  anti-conservative
     """
-    if not callable(test):
-        raise TypeError(f"test must be a function (X, Y) -> p-value; found {test!r}")
-    takes(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     choice(kind, KINDS, "kind")
+    if isinstance(test, str):
+        test = known_test(test, kind) or test
+    if not isinstance(test, AnyTest):
+        if not callable(test):
+            names = listed(known_tests(kind))
+            raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
+        takes(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     trials = count(n_trials, "n_trials", minimum=1)
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     confidence = level(confidence, "confidence")
@@ -257,7 +267,7 @@ def calibrate(
         alphas=levels,
         confidence=confidence,
         kind=kind,
-        name=getattr(getattr(test, "func", test), "__qualname__", None) or repr(test),  # of a partial, what it calls
+        name=test.label if isinstance(test, AnyTest) else _called(test),
         n_observations=sizes,
         seed=seed,
         restriction=restriction.words(sum(sizes)),
@@ -281,7 +291,7 @@ class _Relabelled:
 
     Parameters
     ----------
-    test : callable
+    test : callable or AnyTest
     kind : str
     x : array or table
         The first variable; of two samples, all rows.
@@ -294,7 +304,7 @@ class _Relabelled:
         Whether the pipeline gets X, and Y, in one dimension.
     """
 
-    test: Callable[[Any, Any], Any]
+    test: Callable[[Any, Any], Any] | AnyTest
     kind: str
     x: Any
     y: Any
@@ -313,25 +323,17 @@ class _Relabelled:
             x, y = taken(self.x, np.arange(size)), taken(self.y, order)
         x, y = (data[:, 0] if flat else data for data, flat in zip((x, y), self.flat, strict=True))
         try:
-            return [(trial, _pvalue(self.test(x, y)))]
+            if isinstance(self.test, AnyTest):
+                others = np.random.SeedSequence(seed, spawn_key=(trial, 1))
+                return [(trial, self.test.pvalue((x, y), np.random.default_rng(others), _PERMUTATIONS))]
+            return [(trial, pvalue_of(self.test(x, y)))]
         except Exception as error:
             error.add_note(f"in trial {trial} of calibrate with seed {seed}")
             raise
 
 
-def _pvalue(found: Any) -> float:
-    value = getattr(found, "pvalue", found)
-    if isinstance(value, np.ndarray) and value.size == 1:
-        value = value.reshape(())[()]
-    if not isinstance(value, Real) or isinstance(value, bool | np.bool_):
-        raise TypeError(
-            f"test must return a p-value, or an object with an attribute pvalue; it returned {found!r} "
-            f"({type(found).__name__})"
-        )
-    number = float(value)
-    if not 0.0 <= number <= 1.0:
-        raise ValueError(f"test must return a p-value, a number from 0 to 1; it returned {number}")
-    return number
+def _called(test: Callable[..., Any]) -> str:
+    return getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # of a partial, what it calls
 
 
 def _read(

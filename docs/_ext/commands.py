@@ -12,7 +12,7 @@ from shrinktest.cli import main
 from shrinktest.cli.commands import parser
 
 #: Commands that print a list of what there is.
-LISTS = ("estimators", "power --list")
+LISTS = ("estimators", "power --list", "power --tests")
 
 
 class Commands(SphinxDirective):

@@ -33,6 +33,7 @@ from shrinktest.cli.options import COLUMNS, DEFAULTS, add_kernels, add_restricti
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, whole
 from shrinktest.plots.axes import check_path
+from shrinktest.power import KNOWN_TESTS
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import Table
 
@@ -54,7 +55,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name), where there are two files")
     for variable in "xy":
         add(f"--{variable}", metavar="NAMES", help=f"columns of the variable {variable}, where there is one file")
-    what = "a function (X, Y) -> p-value, such as mine:pipeline (default: the test of this package with --estimator)"
+    what = "a function (X, Y) -> p-value, such as mine:pipeline, or ks_2samp (default: ours with --estimator)"
     add("--test", metavar="MODULE:FUNCTION", help=what)
     add("--trials", metavar="N", type=whole, default=1000, help="relabelled data sets (default: 1000)")
     add_restrictions(command, *_TESTS)
@@ -127,8 +128,11 @@ def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
 
 def _pipeline(
     args: argparse.Namespace, kind: str, told: dict[str, Any], types: dict[str, Any]
-) -> Callable[[Any, Any], Any]:
-    """The test that is calibrated: a function of the user's, or one of this package."""
+) -> Callable[[Any, Any], Any] | str:
+    """The test that is calibrated: a function of the user's, the name of another package's, or one of this package."""
+    if args.test in KNOWN_TESTS:
+        refuse(args, tuple(DEFAULTS), "a test of another package")
+        return str(args.test)
     if args.test is not None:
         if not all(args.test.partition(":")):
             raise ValueError(f"--test must look like module:function; got {args.test!r}")

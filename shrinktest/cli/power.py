@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
 from shrinktest.cli.studies import add_study_options, study_arguments
 from shrinktest.cli.values import list_of, resamples, whole
 from shrinktest.plots.axes import check_path, save
-from shrinktest.power import power_study
+from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS, Design
 from shrinktest.results.kinds import KINDS
 
@@ -22,7 +24,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("design", metavar="DESIGN", nargs="?", help="see `shrinktest power --list`")
     add("--list", action="store_true", help="list the designs")
-    what = "such as kme,auto or fkmse:loo=paper (default: kme); kme+fkmse combines them"
+    add("--tests", action="store_true", help="list the tests of other packages that --estimators takes, too")
+    what = "such as kme,auto,ks_2samp or fkmse:loo=paper (default: kme); kme+fkmse combines them"
     add("--estimators", metavar="NAMES", default="kme", help=what)
     add("--n", metavar="SIZES", type=list_of(int), help="such as 20,40,80 (default: 20,50,100)")
     add("--fractions", metavar="FRACTIONS", type=list_of(float), help="sizes as fractions of eckerle4's 35 points")
@@ -34,8 +37,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, or go on with, a power study; the exit code."""
-    if args.list:
-        return _list()
+    if args.list or args.tests:
+        return _list(DESIGNS if args.list else KNOWN_TESTS)
     if args.design is None:
         raise ValueError("name a design; `shrinktest power --list` shows them")
     check_path(args.plot)
@@ -50,11 +53,11 @@ def run(args: argparse.Namespace) -> int:
     return RAN
 
 
-def _list() -> int:
-    """Print the designs, one line each."""
-    width, tests = (max(map(len, found)) for found in (DESIGNS, KINDS))
-    for name, kind in DESIGNS.items():
-        print(f"{name:{width}}  {kind.test:{tests}}  {kind.summary}")
+def _list(named: Mapping[str, Any]) -> int:
+    """Print designs, or tests, one line each."""
+    width, kinds = (max(map(len, found)) for found in (named, KINDS))
+    for name, one in named.items():
+        print(f"{name:{width}}  {one.test:{kinds}}  {one.summary}")
     return RAN
 
 

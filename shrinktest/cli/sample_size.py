@@ -8,7 +8,6 @@ from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
 from shrinktest.cli.studies import add_study_options, study_arguments
 from shrinktest.cli.values import number, whole
-from shrinktest.estimators import ESTIMATORS
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import solve_sample_size
 
@@ -19,7 +18,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_study_options(command)
     add = command.add_argument
     add("design", metavar="DESIGN", help="see `shrinktest power --list`")
-    add("--estimator", metavar="NAME", default="kme", help="such as kme or fkmse:lam_cov=0.3 (default: kme)")
+    add("--estimator", metavar="NAME", default="kme", help="such as kme, fkmse:lam_cov=0.3 or ttest_ind (default: kme)")
     add("--power", metavar="POWER", type=number, default=0.8, help="to be reached (default: 0.8)")
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="of the test (default: 0.05)")
     add("--ratio", metavar="RATIO", type=number, help="size of the second sample over that of the first")
@@ -35,9 +34,9 @@ def run(args: argparse.Namespace) -> int:
     named = estimators(args.estimator)
     if len(named) > 1:
         raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
-    ((label, estimator),) = named.items()
+    (estimator,) = named.values()
     result = solve_sample_size(
-        estimator=label if label in ESTIMATORS else estimator,
+        estimator=estimator,
         power=args.power,
         alpha=args.alpha,
         ratio=args.ratio,

@@ -120,8 +120,10 @@ def _parameters(value: Any, read: Any = as_kernel) -> set[str]:
 
 
 def estimators(text: str) -> dict[str, Any]:
-    """What a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse``."""
-    return {label.strip(): estimator(label.replace("+", ",")) for label in text.split(",")}
+    """What a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse,ks_2samp``."""
+    labels = [label.strip() for label in text.split(",")]
+    # a plain name may be that of another test, which the study knows
+    return {one: estimator(one.replace("+", ",")) if {"+", ":"} & set(one) else one for one in labels}
 
 
 def _one(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Arguments that studies share: estimators and their labels, sequences, numbers of trials, seeds."""
+"""Arguments that studies share: what they compare and its labels, sequences, numbers of trials, seeds."""
 
 from __future__ import annotations
 
@@ -7,35 +7,61 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._renamed import by_new_names
-from shrinktest._validate import as_rng, choice, count
-from shrinktest.estimators import MeanEstimator, as_estimator
-from shrinktest.multiple.collection import Collection, estimators_of, is_auto, recommended
+from shrinktest._validate import as_rng, choice, count, listed, nearest
+from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
+from shrinktest.multiple.collection import AUTO, Collection, estimators_of, is_auto, recommended
+from shrinktest.power.any_test import AnyTest, is_test
+from shrinktest.power.known_tests import KNOWN_TESTS, known_test, known_tests
 from shrinktest.results.kinds import KINDS
 
-#: What a power study compares: an estimator, several combined, or keyword arguments of the test.
-Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any]
+#: What a power study compares: an estimator, several combined, keyword arguments of the test, or another test.
+Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any] | AnyTest
 
 
 def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
     """Labels and what a power study compares under them; ``test`` is that of its design."""
     if isinstance(estimators, Mapping):
         return _distinct([(_label(label), as_compared(one, test)) for label, one in estimators.items()])
-    lone = isinstance(estimators, str | MeanEstimator | Collection) or callable(estimators)
+    lone = isinstance(estimators, str | MeanEstimator | Collection | AnyTest) or callable(estimators)
     given = [estimators] if lone else several(estimators, (), "estimators")
-    pairs = [(one, as_compared(one, test)) for one in given]
-    return _distinct([(one if isinstance(one, str) else repr(compared), compared) for one, compared in pairs])
+    return _distinct([(label_of(one, compared := as_compared(one, test)), compared) for one in given])
+
+
+def label_of(given: Any, compared: Compared) -> str:
+    """What is called so where nobody says: a name is itself, a test has its own, and others have their repr."""
+    if isinstance(given, str):
+        return given
+    return compared.label if isinstance(compared, AnyTest) else repr(compared)
 
 
 def as_compared(one: Any, test: str) -> Compared:
-    """What is behind a name, an estimator, a list of them, or a dict of keyword arguments of the test."""
+    """What is behind a name, an estimator, a list of them, a dict of keyword arguments of the test, or another test."""
     if isinstance(one, Mapping):
         settings = options_of(one, test, "a member of estimators", "estimator")
-        return {"estimator": as_compared(settings.pop("estimator", "kme"), test), **settings}
-    if isinstance(one, Collection):
+        estimator = as_compared(settings.pop("estimator", "kme"), test)
+        if isinstance(estimator, AnyTest):
+            raise ValueError(f"{estimator!r} is a test with arguments of its own and not an estimator; give it alone")
+        return {"estimator": estimator, **settings}
+    if isinstance(one, Collection | AnyTest):
         return one
     if isinstance(one, list | tuple):
         return tuple(estimators_of(one))
+    if isinstance(one, str) and not is_auto(one):
+        return _by_name(one, test)
+    if callable(one) and not isinstance(one, MeanEstimator | type) and is_test(one):
+        return AnyTest(one)
     return recommended(test) if is_auto(one) else as_estimator(one)
+
+
+def _by_name(name: str, test: str) -> Compared:
+    """An estimator, or a test of another package."""
+    known, estimators = known_test(name, test), (*ESTIMATORS, *ALIASES, AUTO)
+    if known is None and name.lower().replace("-", "_") not in estimators:
+        others = f", nor a {test} test of another package: {listed(known_tests(test))}" if known_tests(test) else ""
+        raise ValueError(
+            f"{name!r} is no estimator: {listed(estimators)}{others}{nearest(name, (*estimators, *KNOWN_TESTS))}"
+        )
+    return known or as_estimator(name)
 
 
 def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> dict[str, Any]:
@@ -46,9 +72,14 @@ def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> 
     return options
 
 
+def permutes(compared: Compared) -> bool:
+    """Whether the number of permutations of a study is for it."""
+    return not isinstance(compared, AnyTest) or compared.permutes
+
+
 def brings_kernels(compared: Compared) -> bool:
     """Whether the kernels and bandwidths of a study are not for it, because it has its own."""
-    return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Collection)
+    return isinstance(compared["estimator"] if isinstance(compared, dict) else compared, Collection | AnyTest)
 
 
 def named_estimators(estimators: Any) -> dict[str, MeanEstimator]:

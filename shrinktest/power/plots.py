@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from shrinktest.power.result import PowerStudyResult
-    from shrinktest.power.sample_size import SampleSizeResult
+    from shrinktest.power.sample_size_result import SampleSizeResult
 
 # Okabe and Ito's palette, and a marker for each, so that no curve is told apart by colour alone
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")

@@ -11,6 +11,8 @@ import numpy as np
 
 from shrinktest._validate import choice, level
 from shrinktest.nulls.stopping import Curtailed, Stopping
+from shrinktest.power.any_test import AnyTest
+from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
 from shrinktest.results.base import Result
@@ -36,7 +38,7 @@ class PowerStudyResult(Result):
         One row per test: n, null, trial, estimator, pvalue, seconds; in this order, whatever the order of the work.
     design : Design
     estimators : dict
-        Labels and estimators.
+        Labels and estimators, or other tests.
     alphas : tuple of float
         Levels, ascending.
     n_resamples : int or inf
@@ -125,12 +127,12 @@ class PowerStudyResult(Result):
         return pd.DataFrame(rows, columns=columns)
 
     def compare(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
-        """Does one estimator reject more often than another?  Paired over the trials of the design.
+        """Does one test reject more often than another?  Paired over the trials of the design.
 
         Parameters
         ----------
         a, b : str
-            Labels of two estimators.
+            Labels of two estimators or tests.
         alpha : float, optional
             Level of the tests; default all of the study.
 
@@ -230,11 +232,14 @@ class PowerStudyResult(Result):
 
     def _report(self) -> Report:
         trials = sorted(set(self._rates(False)["trials"]))
+        compared = self.estimators.values()
+        others = any(isinstance(one, AnyTest) for one in compared)
+        drawn = f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}"
         head = (
-            f"Power of the kernel {self.design.test} test",
+            f"Power of {self.design.test} tests" if others else f"Power of the kernel {self.design.test} test",
             f"Design:        {self.design!r}",
             f"Trials:        {' to '.join(map(str, trials[:: len(trials) - 1 or 1]))} per sample size, paired",
-            f"Permutations:  {self.n_resamples}{f', {self.stopping}' if self.stopping else ''}; seed {self.seed}",
+            drawn if any(map(permutes, compared)) else f"Seed:          {self.seed}",
             f"Intervals:     95% {INTERVALS[self.interval]}",
         )
         (_, *names), *rows = self._cells()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -12,17 +12,19 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
-from shrinktest._validate import _plain, as_rng, choice, count, level, resamples
+from shrinktest._validate import _plain, as_rng, choice, count, level, listed, resamples
 from shrinktest._warn import warn_user
 from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.registry import HYPOTHESES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Curtailed, Stopping, as_stopping
+from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import (
     Compared,
     brings_kernels,
     named_tests,
     options_of,
+    permutes,
     seed_of,
     several,
     trial_numbers,
@@ -53,7 +55,7 @@ def power_study(
     progress: bool = True,
     interval: str = "beta",
 ) -> PowerStudyResult:
-    """Estimate how often a kernel test rejects: its power, and beside it its level.
+    """Estimate how often tests reject: their power, and beside it their level; kernel tests and any others.
 
     Parameters
     ----------
@@ -61,10 +63,12 @@ def power_study(
         Where the data come from: a name (``shrinktest power --list``), a design such as
         ``designs.MeanShift(shift=0.5)``, or a function ``(rng, n) -> (X, Y)`` of two samples
         (``designs.FromFunction(function, test="independence")`` for pairs).
-    estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
+    estimators : str, MeanEstimator, callable, AnyTest, sequence of these, or dict of label to one of these
         What to compare.  Without a dict, the label of a name is the name, that of an estimator its repr.  Tests that
         combine several: "auto", a list within the sequence or the dict, or keyword arguments of the test, such as
         ``{"narrow and wide": {"estimator": ["kme", "skmse"], "bandwidth": ["0.5 * median", "2 * median"]}}``.
+        Any other test: a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value, such as those of scipy.stats,
+        :class:`~shrinktest.power.AnyTest`, or one of the names below.
     sample_sizes : int or sequence of int
         Numbers of observations in X; those in Y follow from the design.
     alphas : float or sequence of float
@@ -73,11 +77,11 @@ def power_study(
         Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of a study that
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
-        Relabellings per test.
+        Relabellings per test, also of those tests of other packages that have names and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When a test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only until
         it is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at
-        these levels only.
+        these levels only.  For kernel tests, as are ``test_options``: any other test gets the data and nothing else.
     with_null : bool, default True
         Run the design's null twin as well, which shows the level of the tests.
     test_options : dict, optional
@@ -120,12 +124,20 @@ def power_study(
 
     Notes
     -----
-    Studies are paired: in every trial all estimators see the same data and the same relabellings.  Every trial has
-    random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial, stream))``), so that the order of trials,
+    Studies are paired: in every trial all estimators see the same data and the same relabellings, and any other test
+    the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
+    stream))``; 0 for data, 1 for relabellings, 2 for other tests), so that the order of trials, what else is compared,
     the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every
     test runs in a single thread.
 
-    A store knows functions (a design, an estimator or a kernel of yours) by their names only.
+    A store knows functions (a design, an estimator, a kernel or a test of yours) by their names only.
+
+    Tests of other packages that are known by name, which is that of their function: for two samples "ks_2samp",
+    "cramervonmises_2samp", "mannwhitneyu", "ttest_ind" (scipy), "energy_test" (dcor), "random_forest" (scikit-learn);
+    for pairs "pearsonr", "spearmanr" (scipy), "distance_covariance_test" (dcor); for several samples "kruskal" (scipy).
+    Those of scipy are run with scipy's defaults on every column, or every pair of columns, and the smallest p-value is
+    multiplied by their number (Bonferroni).  The forest learns from a random half of each sample; the p-value is Mann
+    and Whitney's for its scores of the other halves, one-sided.
 
     Examples
     --------
@@ -138,6 +150,22 @@ def power_study(
       estimator   n  alpha  power  trials
     0       kme  25   0.05  0.375      40
     1  shrunken  25   0.05  0.875      40
+
+    Beside a test of scipy, by name, and a test of one's own:
+
+    >>> import numpy as np
+    >>> def spread(X, Y, rng):  # 99 permutations of the distance from the centre
+    ...     distances = np.concatenate([np.linalg.norm(sample - sample.mean(axis=0), axis=1) for sample in (X, Y)])
+    ...     found = [distances, *(rng.permutation(distances) for _ in range(99))]
+    ...     gaps = np.array([abs(one[: len(X)].mean() - one[len(X) :].mean()) for one in found])
+    ...     return (gaps >= gaps[0]).mean()
+    >>> tests = {"kme": "kme", "columns": "ks_2samp", "spread": spread}
+    >>> result = power_study(wider, tests, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
+    >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
+      estimator   n  alpha  power  trials
+    0       kme  25   0.05  0.375      40
+    1   columns  25   0.05  0.050      40
+    2    spread  25   0.05  1.000      40
     """
     design = as_design(design)
     named = named_tests(estimators, design.test)
@@ -145,8 +173,12 @@ def power_study(
     alphas = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     trials = trial_numbers(n_trials)
     rule = _stopping(stopping, alphas)
-    _check_resamples(resamples(n_resamples), alphas[0])
+    ours = [one for one in named.values() if not isinstance(one, AnyTest)]
+    _check_resamples(resamples(n_resamples), alphas[0], named.values())
     options = options_of(test_options or {}, design.test, "test_options")
+    for name, given in (("test_options", options), ("stopping", rule)):
+        if given and not ours:
+            raise ValueError(f"{name} is for kernel tests, and there is none among {listed(named)}; leave it out")
     for key in options:
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
             raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
@@ -203,6 +235,8 @@ def _rehearse(
     """Find out what cannot work before anything is stored or sent elsewhere, and compile what must be."""
     for null in nulls:
         run_trial(design, sizes[0], null, 0, estimators, 0, 1, {**options, **stops})
+    if all(isinstance(one, AnyTest) for one in estimators.values()):
+        return  # what they relabel, if anything, is their own affair
     for n in sizes:
         relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
@@ -232,7 +266,12 @@ def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
     return sizes
 
 
-def _check_resamples(n_resamples: float, alpha: float) -> None:
+def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Compared]) -> None:
+    drawing = [one.label for one in compared if isinstance(one, AnyTest) and one.permutes]
+    if drawing and math.isinf(n_resamples):
+        raise ValueError(f"n_resamples=inf asks for all relabellings, and {listed(drawing)} draws them; give a number")
+    if not any(map(permutes, compared)):
+        return
     if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
         raise ValueError(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: the smallest p-value is "

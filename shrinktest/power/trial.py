@@ -1,4 +1,4 @@
-"""One trial: data are drawn once and tested with every estimator on the same relabellings.  What workers run."""
+"""One trial: data are drawn once and tested with every estimator and every other test.  What workers run."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest.independence import independence_test
 from shrinktest.joint import joint_independence_test
 from shrinktest.k_sample import k_sample_test
+from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
@@ -47,10 +48,11 @@ def run_trial(
     null : bool
         Whether the data come from the null twin of the design.
     trial : int
-        Number of the trial.  (seed, n, null, trial) has a stream of random numbers for the data and one for the
-        relabellings, which is the same for every estimator: the p-values of a trial are paired.
+        Number of the trial.  (seed, n, null, trial) has a stream of random numbers for the data, one for the
+        relabellings, which is the same for every estimator, and one for tests of others, which each of them begins
+        anew: the p-values of a trial are paired, and do not depend on what else is in the study.
     estimators : mapping
-        Label to estimator, or to what a test combines.
+        Label to estimator, to what a test combines, or to another test.
     seed : int
     n_resamples : int or inf
     options : mapping
@@ -63,8 +65,8 @@ def run_trial(
     """
     twin = design.null() if null else design
     test: Any = TESTS[twin.test]
-    for_data, for_relabellings = (
-        np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1)
+    for_data, for_relabellings, for_others = (
+        np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1, 2)
     )
     rows: list[Row] = []
     try:
@@ -73,7 +75,10 @@ def run_trial(
         keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()
-            pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
+            if isinstance(estimator, AnyTest):
+                pvalue = estimator.pvalue(data, np.random.default_rng(for_others), n_resamples, label)
+            else:
+                pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
             rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
     except Exception as error:
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")

@@ -116,6 +116,12 @@ def test_calibrate_is_the_library(run, tmp_path):
     assert found["kind"] == "independence" and [row["trials"] for row in found["levels"]] == [40] * 3
     out = run("calibrate", "a.csv", "--x", "u", "--y", "v", "--test", "scipy.stats:spearmanr", *options)[1]
     assert out.startswith("Calibration of spearmanr")
+    out = run("calibrate", "a.csv", "--x", "u,w", "--y", "v", "--test", "spearmanr", *options)[1]
+    named = calibrate("spearmanr", table("a")[["u", "w"]], table("a")["v"], kind="independence", n_trials=40, rng=3)
+    assert out == f"{named.summary()}\n"
+    assert (
+        "is a two-sample test" in run("calibrate", "a.csv", "--x", "u", "--y", "v", "--test", "ks_2samp", *options)[2]
+    )
     for name in "ab":
         sites = np.arange(len(table(name))) % 2
         table(name).assign(site=sites).to_csv(f"s{name}.csv", index=False)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shrinktest.cli import main
-from shrinktest.power import power_study
+from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS
 
 QUICK = ["--trials", "6", "--resamples", "39", "--workers", "1", "--quiet"]
@@ -28,6 +28,14 @@ def test_list(run):
     code, out, _ = run("power", "--list")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == [*DESIGNS]
+
+
+def test_list_of_tests(run):
+    code, out, _ = run("power", "--tests")
+    assert code == 0
+    rows = [line.split(maxsplit=2) for line in out.splitlines()]
+    assert [(name, kind) for name, kind, _ in rows] == [(name, one.test) for name, one in KNOWN_TESTS.items()]
+    assert all(summary for *_, summary in rows)
 
 
 def test_power_prints_power_and_level(run):
@@ -67,8 +75,17 @@ def test_sample_size(run, tmp_path):
     options = ["--trials", "120", "--resamples", "39", "--workers", "1", "--quiet", "--set", "dimension=2"]
     code, out, err = run("sample-size", "mean-shift", *options, "--plot", tmp_path / "n.png")
     assert (code, err) == (0, "")
-    assert "the kme test power 0.8 at level 0.05" in " ".join(out.split())
+    assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
     assert (tmp_path / "n.png").exists()
+
+
+def test_tests_of_other_packages_by_name(run):
+    code, out, err = run("power", "mean-shift", "--estimators", "kme,ks_2samp", "--n", "8", *QUICK)
+    assert (code, err) == (0, "") and out.startswith("Power of two-sample tests")
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("kme", "ks"))] == ["kme", "ks_2samp"]
+    options = ["--trials", "100", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    code, out, err = run("sample-size", "mean-shift", "--estimator", "ttest-ind", *options)
+    assert (code, err) == (0, "") and "the ttest-ind test finds the difference" in " ".join(out.split())
 
 
 def test_bandwidth_of_eckerle_subsamples(run):
@@ -117,6 +134,9 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --plot nowhere/p.png", "no directory nowhere"),
         ("sample-size mean-shift --estimator kme,skmse", "takes one estimator"),
         ("sample-size linear --ratio 2", "one sample of pairs"),
+        ("power linear --estimators ks_2samp", "'ks_2samp' is a two-sample test"),
+        ("power mean-shift --estimators ks2samp", "Did you mean 'ks_2samp'?"),
+        ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
         ("sample-size parity --ratio 2", "one sample of rows"),
         ("power one-apart --estimators auto --bandwidth 2", "--bandwidth is given, and all that is compared has"),
         ("power parity --estimators kme+skmse+kme", "--estimators holds KME() twice"),

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.stats import norm
+from scipy.optimize import brentq
+from scipy.special import stdtr
+from scipy.stats import nct, norm, t
+from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import solve_sample_size
 from shrinktest.power import power_study
+from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import FromData, Linear, MeanShift
-from shrinktest.power.sample_size import _fieller, _solve
 
 matplotlib.use("Agg")
 
@@ -58,12 +63,131 @@ def test_the_same_call_gives_the_same_answer_and_a_store_keeps_the_trials(found,
 def test_pilot_data_and_ratio():
     rng = np.random.default_rng(0)
     pilot = FromData(rng.normal(size=(30, 2)), rng.normal(0.9, 1.0, size=(30, 2)))
-    assert solve_sample_size(pilot, ratio=2.0, **QUICK).design.ratio == 2.0
+    found = solve_sample_size(pilot, ratio=2.0, **QUICK)
+    assert found.design.ratio == 2.0 and found.sizes == (found.n, 2 * found.n)
+    assert f"With {found.n} + {2 * found.n} observations the kme test" in found.summary()
+
+
+def test_sizes_are_those_that_the_design_draws():
+    def twice_as_many(rng, n):
+        return rng.normal(size=n), rng.normal(1.0, 1.0, size=2 * n + 1)
+
+    found = solve_sample_size(twice_as_many, estimator="ttest_ind", **QUICK)
+    assert found.sizes == (found.n, 2 * found.n + 1)
+
+
+# ------------------------------------------------------------------------------------- statement and check
+
+
+class Counted:
+    """In place of a study: rejections by a power curve that is known."""
+
+    def __init__(self, power, seed=0, check=None):
+        self.power, self.check, self.rng, self.checked = power, check, np.random.default_rng(seed), []
+
+    def __call__(self, design, tests, sizes, *, n_trials, with_null, **_):
+        (n,), trials, rows = sizes, len(n_trials), []
+        rate = self.power(n)
+        if with_null:
+            rate = rate if self.check is None else self.check(len(self.checked), rate)
+            self.checked.append(n)
+        for null in (False, True)[: 1 + with_null]:
+            rejected = self.rng.binomial(trials, 0.05 if null else rate)
+            low, high = proportion_confint(rejected, trials, method="beta")
+            rows.append({"n": n, "null": null, "power": rejected / trials, "low": low, "high": high, "trials": trials})
+        frame = pd.DataFrame(rows)
+        return SimpleNamespace(table=frame[~frame["null"]], frame=lambda: frame)
+
+
+def student(n, shift=0.5):
+    """Power of the two-sided t test with n observations in each sample, at level 0.05."""
+    critical, centre = t.ppf(0.975, 2 * n - 2), shift * np.sqrt(n / 2)
+    return float(nct.sf(critical, 2 * n - 2, centre) + nct.cdf(-critical, 2 * n - 2, centre))
+
+
+def search(monkeypatch, counted, **options):
+    monkeypatch.setattr("shrinktest.power.sample_size.power_study", counted)
+    return solve_sample_size(MeanShift(dimension=1), **{"n_trials": 2000, **options})
+
+
+def test_answers_where_the_power_is_known(monkeypatch):
+    """Of 25 searches nearly all are within 0.03 of the power, and their intervals hold the crossing."""
+    crossing = brentq(lambda n: student(n) - 0.8, 10, 200)
+    counted = Counted(student)
+    answers = [search(monkeypatch, counted) for _ in range(25)]
+    assert sum(abs(student(one.n) - 0.8) <= 0.03 for one in answers) >= 24
+    assert sum(one.low <= crossing <= one.high for one in answers) >= 20
+    bands = [one.curve.band(one.n, 0.95) for one in answers]
+    assert sum(low <= student(one.n) <= high for one, (low, high) in zip(answers, bands, strict=True)) >= 20
+    assert all(one.agrees for one in answers)
+
+
+def pooled_t(X, Y):
+    """The p-value of the t test, in a fraction of scipy's time."""
+    n, m = len(X), len(Y)
+    variance = (((X - X.mean()) ** 2).sum() + ((Y - Y.mean()) ** 2).sum()) / (n + m - 2)
+    return 2 * stdtr(n + m - 2, -abs(X.mean() - Y.mean()) / np.sqrt(variance * (1 / n + 1 / m)))
+
+
+@pytest.mark.slow
+def test_how_far_off_a_size_is_as_the_page_says():
+    crossing, design = brentq(lambda n: student(n) - 0.8, 10, 200), MeanShift(dimension=1, shift=0.5)
+    answers = [solve_sample_size(design, estimator=pooled_t, rng=seed, workers=1) for seed in range(120)]
+    assert sum(abs(student(one.n) - 0.8) <= 0.03 for one in answers) == 120
+    assert sum(one.low <= crossing <= one.high for one in answers) == 113
+
+
+def test_a_check_that_does_not_agree_is_added_and_the_new_answer_checked(monkeypatch):
+    plain = search(monkeypatch, Counted(student))
+    counted = Counted(student, check=lambda number, rate: rate - 0.2 if number == 0 else rate)
+    found = search(monkeypatch, counted)
+    first, last = counted.checked
+    assert (found.checks, found.agrees, plain.checks) == (2, True, 1)
+    assert first == plain.n < last == found.n
+    trials = [one.table.set_index("n")["trials"] for one in (plain, found)]
+    assert trials[1].sub(trials[0], fill_value=0).loc[lambda more: more > 0].to_dict() == {first: 500}
+    assert found.check["trials"].tolist() == [500, 500] and set(found.check["n"]) == {last}
+    words = " ".join(found.summary().split())
+    assert "This agrees; one check before did not, and the answer takes those data sets into account." in words
+    assert "check before" not in plain.summary()
+
+
+def test_checks_that_never_agree_are_told(monkeypatch):
+    found = search(monkeypatch, Counted(student, check=lambda number, rate: 0.02 * number), n_trials=600)
+    assert (found.checks, found.agrees) == (5, False)
+    words = " ".join(found.summary().split())
+    assert "This does not agree with the" in words and "nor did the 4 checks before" in words
+    assert "do not rely on this size" in words
+
+
+def test_the_answer_in_words(monkeypatch):
+    found = search(monkeypatch, Counted(student), estimator="ttest_ind")
+    low, high = found.curve.band(found.n, 0.95)
+    words = " ".join(found.summary().split())
+    assert words.startswith(
+        f"With {found.n} observations in each sample the ttest_ind test finds the difference, at level 0.05, in about "
+        f"{100 * float(found.fitted_power(found.n)):.0f} of 100 studies (95% interval {100 * low:.0f} to "
+        f"{100 * high:.0f}). The least size with power 0.8 is {found.n} (95% interval {np.ceil(found.low):.0f} to "
+        f"{np.ceil(found.high):.0f}), by {found.table['trials'].sum()} simulated data sets of MeanShift(dimension=1)."
+    )
+    assert "(95% interval 60 or more)" in " ".join(replace(found, low=59.5, high=np.inf).summary().split())
+
+
+def test_workers_and_stores_change_nothing_where_checks_are_repeated(tmp_path):
+    given = {"estimator": "ttest_ind", "n_trials": 240, "rng": 6}
+    one = solve_sample_size(MeanShift(dimension=1, shift=1.0), workers=1, store=tmp_path / "trials.sqlite", **given)
+    assert one.checks > 1
+    two = solve_sample_size(MeanShift(dimension=1, shift=1.0), workers=2, **given)
+    again = solve_sample_size(MeanShift(dimension=1, shift=1.0), workers=1, store=tmp_path / "trials.sqlite", **given)
+    for other in (two, again):
+        assert (one.n, one.low, one.high, one.checks) == (other.n, other.low, other.high, other.checks)
+        pd.testing.assert_frame_equal(one.table, other.table)
+        pd.testing.assert_frame_equal(one.check, other.check)
 
 
 def test_independence_counts_pairs():
     summary = solve_sample_size(Linear(noise=1.0), estimator="skmse", **QUICK).summary()
-    assert "pairs give the skmse test power 0.8" in summary and "level" in summary
+    assert " pairs the skmse test finds the dependence, at level 0.05, in about" in " ".join(summary.split())
 
 
 def test_plot_marks_the_answer(found):
@@ -120,10 +244,9 @@ def test_a_ratio_needs_two_samples():
 
 
 def test_the_size_solves_the_fitted_curve():
-    coefficients = np.array([-3.0, 1.2])
-    n = _solve(coefficients, 0.8, 0.0, 2, 10_000)
+    n = PowerCurve(np.array([-3.0, 1.2]), np.eye(2)).size(0.8, 0.0, 2, 10_000)
     assert norm.cdf(-3.0 + 1.2 * np.log(n)) >= 0.8 > norm.cdf(-3.0 + 1.2 * np.log(n - 1))
-    assert _solve(np.array([0.0, -1.0]), 0.8, 0.0, 2, 500) == 500
+    assert PowerCurve(np.array([0.0, -1.0]), np.eye(2)).size(0.8, 0.0, 2, 500) == 500
 
 
 def test_fieller_against_simulation():
@@ -131,10 +254,10 @@ def test_fieller_against_simulation():
     truth, covariance = np.array([-3.0, 1.2]), np.array([[0.02, -0.006], [-0.006, 0.002]])
     crossing = np.exp((norm.ppf(0.8) + 3.0) / 1.2)
     draws = np.random.default_rng(0).multivariate_normal(truth, covariance, size=4000)
-    intervals = [_fieller(draw, covariance, 0.8, 0.95) for draw in draws]
+    intervals = [PowerCurve(draw, covariance).interval(0.8, 0.95) for draw in draws]
     covered = sum(low <= crossing <= high for low, high in intervals)
     assert 3720 <= covered <= 3875  # 95 % of 4000 within 5 standard errors
 
 
 def test_fieller_without_a_slope_has_no_end():
-    assert _fieller(np.array([0.0, 0.01]), np.diag([0.01, 0.01]), 0.8, 0.95) == (0.0, float("inf"))
+    assert PowerCurve(np.array([0.0, 0.01]), np.diag([0.01, 0.01])).interval(0.8, 0.95) == (0.0, float("inf"))

@@ -1,0 +1,83 @@
+"""PowerCurve: power as a function of the sample size, fitted to trials at a few sizes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class PowerCurve:
+    """Phi(a + b log n) and how well it is known.
+
+    Parameters
+    ----------
+    coefficients : ndarray, shape (2,)
+        (a, b).
+    covariance : ndarray, shape (2, 2)
+        Of their estimates.
+    """
+
+    coefficients: np.ndarray
+    covariance: np.ndarray
+
+    @classmethod
+    def of(cls, counts: Mapping[int, tuple[int, int]]) -> Self:
+        """The probit regression on log n of (trials, rejections) at each size (statsmodels)."""
+        import statsmodels.api as sm
+        from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
+
+        sizes = np.array(sorted(counts), dtype=np.float64)
+        trials, rejected = np.array([counts[int(n)] for n in sizes], dtype=np.float64).T
+        # half a rejection and half an acceptance more at each size keep the fit finite where all trials agree
+        outcomes = np.column_stack([rejected + 0.5, trials - rejected + 0.5])
+        family = sm.families.Binomial(link=sm.families.links.Probit())
+        with warnings.catch_warnings():  # sizes that agree exactly, such as where every test rejects, are no mistake
+            warnings.simplefilter("ignore", PerfectSeparationWarning)
+            model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
+        return cls(np.asarray(model.params), np.asarray(model.cov_params()))
+
+    def power(self, n: Any) -> np.ndarray:
+        """Power at sizes ``n``."""
+        from scipy.stats import norm
+
+        a, b = self.coefficients
+        return np.asarray(norm.cdf(a + b * np.log(np.asarray(n, dtype=np.float64))))
+
+    def band(self, n: int, confidence: float) -> tuple[float, float]:
+        """Interval for the power at one size."""
+        from scipy.stats import norm
+
+        row = np.array([1.0, np.log(n)])
+        reach = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
+        centre = row @ self.coefficients
+        return float(norm.cdf(centre - reach)), float(norm.cdf(centre + reach))
+
+    def size(self, power: float, shift: float, smallest: int, largest: int) -> int:
+        """Least n at which the curve is ``shift`` standard normal units past the power."""
+        from scipy.stats import norm
+
+        a, b = self.coefficients
+        if not b > 0.0:  # flat: reached everywhere or nowhere
+            return smallest if a + b * np.log(smallest) >= norm.ppf(power) + shift else largest
+        exponent = (norm.ppf(power) + shift - a) / b
+        return int(np.clip(np.ceil(np.exp(min(exponent, 50.0)) - 1e-9), smallest, largest))
+
+    def interval(self, power: float, confidence: float) -> tuple[float, float]:
+        """Fieller's interval for exp((z - a) / b): the sizes whose fitted probit is not significantly off z."""
+        from scipy.stats import norm
+
+        (a, b), covariance = self.coefficients, self.covariance
+        z, q = norm.ppf(power), norm.ppf(0.5 + confidence / 2.0) ** 2
+        # (z - a - b x)^2 <= q (V_aa + 2 x V_ab + x^2 V_bb), a quadratic in x = log n
+        square = b * b - q * covariance[1, 1]
+        linear = b * (z - a) + q * covariance[0, 1]
+        constant = (z - a) ** 2 - q * covariance[0, 0]
+        if square <= 0.0:  # the slope itself is uncertain: no bound above
+            return 0.0, float("inf")
+        root = np.sqrt(max(linear * linear - square * constant, 0.0))
+        return float(np.exp((linear - root) / square)), float(np.exp((linear + root) / square))
