@@ -31,8 +31,9 @@ TITLE = "Coverage of the intervals of differences and dependences"
 CONFIDENCE = 0.95
 SIZES = ((20, 20), (50, 50), (200, 200), (1000, 1000), (20, 60), (50, 200))
 NUMBERS = (20, 50, 200, 1000)
+FEWER = (50, 200)  # with another kernel
 FOLDS = 5
-_TEST = 2**12  # points of each distribution at which an area is known
+_TEST = 2**11  # points of each distribution at which an area is known
 _LARGE = 2500  # observations, times _TIMES, from which the true distance and dependence are found
 _TIMES = 12
 
@@ -232,9 +233,11 @@ def measured(args) -> pd.DataFrame:
     jobs: list[tuple[int, partial]] = []
     for (design, level, kernel), truth in zip(cells, truths, strict=True):
         if design in PAIRS:
-            jobs += [(n, partial(bound, design, level, kernel, truth, n, args.trials)) for n in NUMBERS]
+            numbers = NUMBERS if kernel == "gaussian" else FEWER
+            jobs += [(n, partial(bound, design, level, kernel, truth, n, args.trials)) for n in numbers]
             continue
-        jobs += [(sum(n), partial(apart, design, level, kernel, "kme", truth, n, args.trials)) for n in SIZES]
+        sizes = SIZES if kernel == "gaussian" else tuple((n, n) for n in FEWER)
+        jobs += [(sum(n), partial(apart, design, level, kernel, "kme", truth, n, args.trials)) for n in sizes]
         if kernel == "gaussian":
             jobs.append((1000, partial(apart, design, level, kernel, "fkmse", truth, (50, 50), args.trials)))
     jobs.sort(key=lambda one: -one[0])

@@ -222,8 +222,10 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
     sample = np.zeros(len(sums), dtype=bool)
     sample[units] = second
     parts = [sums[sample], sums[~sample]] if not (counts[0] + counts[1] > np.unique(units).size) else [sums]
-    variance = sum(float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts)
-    return Area(value, float(variance), counts, chance)
+    found = [float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts]
+    # the influences of each sample have what single pairs add to them, which is there once and not twice
+    apart = value * (1.0 - value) - sum(part.size * one for part, one in zip(parts, found, strict=True))
+    return Area(value, sum(found) - max(apart, 0.0) / total, counts, chance)
 
 
 def comparisons(scores: np.ndarray, second: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

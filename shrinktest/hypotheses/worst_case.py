@@ -12,6 +12,7 @@ from shrinktest._read import XY, Samples, read_samples
 from shrinktest._validate import counted
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.nulls.relabellings import Relabellings
@@ -137,13 +138,9 @@ class TwoPartlyKnown(TwoEqualDistributions):
             threads=True,
         )
 
-    def carried(
-        self, estimator: MeanEstimator, prepared: Prepared, form: str, permutations: Relabellings
-    ) -> dict[str, Any]:
+    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Any:
         """How to compute the estimates again, or why they cannot be."""
-        if self.known.all():
-            return super().carried(estimator, prepared, form, permutations)
-        return {"again": _NO_DATA}
+        return super().again(members, permutations) if self.known.all() else _NO_DATA
 
     @property
     def _two_sizes(self) -> tuple[int, int]:
