@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import (
-    NAN_POLICIES,
-    WORST,
-    Array,
-    Columns,
-    choice,
-    counted,
-)
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, observed

@@ -11,8 +11,8 @@ import numpy as np
 from shrinktest._read import XY, Samples, read_samples
 from shrinktest._validate import counted
 from shrinktest.estimators import KME, MeanEstimator
-from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.again import Member
+from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.nulls.relabellings import Relabellings

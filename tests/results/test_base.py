@@ -34,6 +34,7 @@ from shrinktest import (
 )
 from shrinktest.power.designs import MeanShift
 from shrinktest.results.base import Result, same
+from shrinktest.results.effect import Effect
 from shrinktest.risk import loss_path, risk_study
 
 RNG = np.random.default_rng(7)
@@ -71,6 +72,9 @@ MADE = {
     "closer": lambda: closer_test(X, Y, X + 1.0),
     "closer, with nothing to tell": lambda: closer_test(X, Y, Y, alternative="less"),
     "closer, of several": lambda: closer_matrix(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
+    "effect": lambda: two_sample_test(X, Y, **FEW).effect(columns=True),
+    "effect of several": lambda: k_sample_test(X, Y, X + 1.0, **FEW).effect(),
+    "effect of dependence": lambda: independence_test(X, PAIR, **FEW).effect(),
     "band": lambda: two_sample_test(X, Y, **FEW).witness_band(X),
     "calibration": lambda: calibrate(t_test, X, Y, **STUDY),
     "power": lambda: power_study("mean-shift", {"plain <b>": "kme", "f & k": FKMSE(lam=0.5)}, 10, **STUDY, **PERMUTED),
@@ -91,7 +95,7 @@ def test_every_class_of_results_is_tested_here():
     def below(kind):
         return {kind}.union(*map(below, kind.__subclasses__()))
 
-    ours = {kind for kind in below(Result) - {Result} if kind.__module__.startswith("shrinktest.")}
+    ours = {kind for kind in below(Result) - {Result, Effect} if kind.__module__.startswith("shrinktest.")}
     names = {"TestResult", "TwoSampleResult", "AggregateResult", "MultipleTestsResult", "WitnessBand"}
     names |= {
         "CalibrationResult",
@@ -102,6 +106,9 @@ def test_every_class_of_results_is_tested_here():
         "ComparisonResult",
         "CloserResult",
         "CloserMatrixResult",
+        "TwoSampleEffect",
+        "KSampleEffect",
+        "DependenceEffect",
     }
     assert {kind.__name__ for kind in ours} == names == made
 
