@@ -38,16 +38,21 @@ class Sides:
         return int(self.codes[0].max()) + 1, int(self.codes[1].max()) + 1
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
-        """What each unit of a sample counts, which adds up to 1: by its rows; with blocks, as many in both samples."""
+        """What each unit of a sample counts, which adds up to 1: by its rows; with blocks, as many in both samples.
+
+        Blocks with fewer than two units of a sample count nothing; if there are no others, weights are NaN.
+        """
         counts = [np.bincount(one).astype(np.float64) for one in self.codes]
         if self.cells is not None:
             blocks = 1 + max(int(one.max()) for one in self.cells)
             rows = [np.bincount(cell, weights=n, minlength=blocks) for cell, n in zip(self.cells, counts, strict=True)]
-            share = np.where((rows[0] > 0.0) & (rows[1] > 0.0), rows[0] + rows[1], 0.0)
+            enough = np.min([np.bincount(cell, minlength=blocks) for cell in self.cells], axis=0) >= 2
+            share = np.where(enough, rows[0] + rows[1], 0.0)
             counts = [
                 n * (share / np.maximum(row, 1.0))[cell] for n, row, cell in zip(counts, rows, self.cells, strict=True)
             ]
-        return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
+        with np.errstate(invalid="ignore"):
+            return counts[0] / counts[0].sum(), counts[1] / counts[1].sum()
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,14 +65,23 @@ class _Side:
     squares_without: np.ndarray
 
     @classmethod
-    def of(cls, features: Features, which: slice, weights: np.ndarray, lengths: np.ndarray) -> _Side:
-        rows = features.applied(weights, which, which) - features.diagonal(which) * weights
+    def of(
+        cls, features: Features, which: slice, weights: np.ndarray, lengths: np.ndarray, cells: np.ndarray | None
+    ) -> _Side:
+        diagonal = features.diagonal(which)
+        rows = features.applied(weights, which, which) - diagonal * weights
         total, pairs = float(weights @ rows), 1.0 - float(weights @ weights)
+        norm = total / pairs
+        if cells is not None:  # pairs within blocks are too few by those of units with themselves, block by block
+            inside = np.bincount(cells, weights=weights * (features.within(weights, cells, which) - diagonal * weights))
+            share, alone = (np.bincount(cells, weights=one) for one in (weights, weights**2))
+            left = np.divide(alone, share**2 - alone, out=np.zeros_like(alone), where=alone > 0.0)
+            norm = total + float(inside @ left)
         left = (1.0 - weights) ** 2 - (float(weights @ weights) - weights**2)
         squares = float(weights @ lengths)
         with np.errstate(divide="ignore", invalid="ignore"):
             without = (total - 2.0 * weights * rows) / left
-        return cls(total / pairs, without, squares, (squares - weights * lengths) / (1.0 - weights))
+        return cls(norm, without, squares, (squares - weights * lengths) / (1.0 - weights))
 
 
 def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
@@ -97,12 +111,15 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
         np.bincount(code, weights=part) / np.bincount(code)
         for code, part in zip(sides.codes, np.split(features.diagonal(), [split]), strict=True)
     ]
+    if np.isnan(p[0]):
+        return Estimate(np.nan, np.nan, np.nan, 0)
     if (m, n) != (split, len(features) - split):
         features = features.averaged(np.concatenate([sides.codes[0], m + sides.codes[1]]))
     first, second = slice(0, m), slice(m, m + n)
+    cells = sides.cells or (None, None)
     a, b = (
-        _Side.of(features, which, weights, length)
-        for which, weights, length in zip((first, second), (p, q), lengths, strict=True)
+        _Side.of(features, which, weights, length, cell)
+        for which, weights, length, cell in zip((first, second), (p, q), lengths, cells, strict=True)
     )
     forward, back = features.applied(q, first, second), features.applied(p, second, first)
     own = np.zeros(m)
@@ -113,7 +130,6 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
     pairs = 1.0 - (float(p @ q) if sides.linked else 0.0)
     share = _of_norms if relative_to == NORMS else _of_variance
     value, unit = share(a.norm, b.norm, cross / pairs, a.squares, b.squares)
-    cells = sides.cells or (None, None)
     if sides.linked:
         left = (1.0 - p) * (1.0 - q) - (float(p @ q) - p * q)
         reduced = (cross - p * forward - q * back) / left
@@ -124,7 +140,9 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
         other, _ = share(a.norm, b.without, (cross - q * back) / (1.0 - q), a.squares, b.squares_without)
         jackknife = by_leaving_out(fewer, cells[0]) + by_leaving_out(other, cells[1])
     second_order = _second_order(features, first, second, p, q, linked=sides.linked)
-    return Estimate(float(value), jackknife, second_order / float(unit) ** 2, min(m, n))
+    return Estimate(
+        float(value), jackknife, second_order / float(unit) ** 2, min(np.count_nonzero(p), np.count_nonzero(q))
+    )
 
 
 def _of_norms(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:

@@ -78,6 +78,19 @@ class Features:
             return np.asarray(self.values[first] @ (self.values[second].T @ weights))
         return np.asarray(self.values[first, second] @ weights)
 
+    def within(self, weights: np.ndarray, cells: np.ndarray, which: slice) -> np.ndarray:
+        """Inner products of points with the weighted sums of their cells, (n,); cells are codes 0, 1, ..."""
+        part = self.values[which] if self.by_coordinates else self.values[which, which]
+        if self.by_coordinates:
+            sums = np.zeros((int(cells.max()) + 1, part.shape[1]))
+            np.add.at(sums, cells, part * weights[:, None])
+            return np.asarray(np.einsum("ij,ij->i", part, sums[cells]))
+        out = np.empty(len(part))
+        order = np.argsort(cells, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(cells[order])) + 1):
+            out[rows] = part[np.ix_(rows, rows)] @ weights[rows]
+        return out
+
     def diagonal(self, which: slice = _ALL) -> np.ndarray:
         """Squared lengths."""
         if self.by_coordinates:

@@ -134,7 +134,8 @@ def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
     if blocks:
         notes.append(
             "Observations are compared within blocks, and both samples count as if they had the blocks in the same "
-            "shares; blocks with observations of one sample only are left out."
+            "shares; blocks with fewer than two observations of a sample are left out of the distance (matched "
+            "pairs: paired=True)."
         )
     return tuple(notes)
 

@@ -124,3 +124,10 @@ def test_energy_statistic_of_scipy_in_one_dimension():
     kernel = distance_kernel(x[:, None], y[:, None])
     ours = two_sample_test(first, second, kernel=kernel, form="biased", n_resamples=0)
     assert np.sqrt(ours.statistic) == pytest.approx(stats.energy_distance(x, y), rel=1e-10)
+
+
+def test_dependence_with_the_kernel_of_distances_is_the_distance_correlation_of_dcor():
+    dcor = pytest.importorskip("dcor")
+    x, y = X[: len(Y)], Y
+    effect = independence_test(x, y, kernel_x="energy", kernel_y="energy", n_resamples=0).effect()
+    assert effect.dependence == pytest.approx(dcor.u_distance_correlation_sqr(x, y), rel=1e-9)

@@ -1,0 +1,82 @@
+"""Dependence from 0 to 1: against slow twins and other definitions, by every route."""
+
+import numpy as np
+import pytest
+
+import naive_effects as naive
+from shrinktest import Gaussian, independence_test
+from shrinktest.effects.dependence import dependence
+from shrinktest.effects.features import Features
+from shrinktest.kernels import Energy, Linear
+
+RNG = np.random.default_rng(5)
+SIZE = 12
+X = RNG.normal(size=(SIZE, 2))
+Y = X[:, :1] ** 2 + 0.5 * RNG.normal(size=(SIZE, 1))
+LEFT, RIGHT = Features.of(Gaussian(1.5), X), Features.of(Gaussian(0.8), Y)
+
+
+def by_coordinates(features):
+    values, vectors = np.linalg.eigh(features.values)
+    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+
+
+@pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
+def test_value_and_variance_are_those_of_loops(change):
+    found = dependence(change(LEFT), change(RIGHT))
+    assert found.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-10)
+    left = []
+    for k in range(SIZE):
+        keep = np.delete(np.arange(SIZE), k)
+        left.append(naive.correlation(*(one.values[np.ix_(keep, keep)] for one in (LEFT, RIGHT))))
+    assert found.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8)
+    assert found.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and found.units == SIZE
+
+
+@pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
+def test_groups_are_left_out_as_a_whole(change):
+    groups = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
+    found = dependence(change(LEFT), change(RIGHT), groups)
+    left = []
+    for k in range(6):
+        keep = np.flatnonzero(groups != k)
+        left.append(naive.correlation(*(one.values[np.ix_(keep, keep)] for one in (LEFT, RIGHT))))
+    assert found.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8)
+    assert found.units == 6 and found.second == pytest.approx(2.0 / 18.0)
+
+
+def test_of_linear_kernels_in_one_column_it_is_nearly_the_squared_correlation():
+    x = RNG.normal(size=(2000, 1))
+    y = 0.6 * x + 0.8 * RNG.normal(size=(2000, 1))
+    found = dependence(Features.of(Linear(), x), Features.of(Linear(), y))
+    assert found.value == pytest.approx(np.corrcoef(x[:, 0], y[:, 0])[0, 1] ** 2, abs=2e-3)
+
+
+def test_of_a_variable_with_itself_it_is_one():
+    found = dependence(LEFT, LEFT)
+    assert found.value == pytest.approx(1.0) and found.jackknife == pytest.approx(0.0, abs=1e-20)
+
+
+def test_of_distances_it_is_the_distance_correlation_without_bias():
+    """Szekely and Rizzo (2014), by their formula from distances; see test_comparators for that of dcor."""
+    a, b = (np.abs(z[:, None] - z[None]).sum(axis=2) ** 0.5 if z.shape[1] == 0 else
+            np.sqrt(((z[:, None] - z[None]) ** 2).sum(axis=2)) for z in (X, Y))  # fmt: skip
+    expected = naive.correlation(a, b)
+    effect = independence_test(X, Y, kernel_x="energy", kernel_y="energy", n_resamples=0).effect()
+    assert effect.dependence == pytest.approx(expected, rel=1e-9)
+    assert dependence(Features.of(Energy().resolve(X), X), Features.of(Energy().resolve(Y), Y)).value == pytest.approx(
+        expected, rel=1e-9
+    )
+
+
+def test_under_independence_its_variance_is_that_of_second_order():
+    rng = np.random.default_rng(8)
+    values = [
+        dependence(
+            Features.of(Gaussian(1.0), rng.normal(size=(25, 2))), Features.of(Gaussian(1.0), rng.random((25, 1)))
+        )
+        for _ in range(400)
+    ]
+    spread = np.var([one.value for one in values])
+    assert 0.7 < spread / values[0].second < 1.4
+    assert abs(np.mean([one.value for one in values])) < 4.0 * np.sqrt(spread / 400)

@@ -1,0 +1,186 @@
+"""The distance of two samples from 0 to 1: against slow twins, by every route, and its interval."""
+
+import numpy as np
+import pytest
+
+import naive_effects as naive
+from shrinktest import Gaussian
+from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
+from shrinktest.effects.features import Features, never_negative
+from shrinktest.effects.interval import FEWEST, Estimate, by_leaving_out
+from shrinktest.kernels import Energy, Laplacian, Linear, Rescaled, Whitened
+
+RNG = np.random.default_rng(3)
+M, N = 7, 9
+Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.7], [M, N])[:, None]
+KERNEL = Gaussian(1.3)
+DENSE = Features.of(KERNEL, Z)
+GRAM = DENSE.values
+ROWS = Sides((np.arange(M), np.arange(N)))
+
+
+def by_coordinates(features):
+    values, vectors = np.linalg.eigh(features.values)
+    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+
+
+ROUTES = {"dense": DENSE, "coordinates": by_coordinates(DENSE)}
+ONES = np.full(M, 1.0 / M), np.full(N, 1.0 / N)
+
+
+def without(k, own=()):
+    """Shares without row k of the pooled sample."""
+    keep = np.delete(np.arange(M + N), k)
+    m = M - (k < M)
+    return naive.shares(
+        GRAM[np.ix_(keep, keep)], np.full(m, 1.0 / m), np.full(M + N - 1 - m, 1.0 / (M + N - 1 - m)), own
+    )
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@pytest.mark.parametrize(("relative", "which"), [(NORMS, 0), (VARIANCE, 1)])
+def test_value_and_variance_are_those_of_loops(route, relative, which):
+    found = distance(ROUTES[route], ROWS, relative)
+    assert found.value == pytest.approx(naive.shares(GRAM, *ONES)[which], rel=1e-10)
+    left = [without(k)[which] for k in range(M + N)]
+    expected = naive.jackknife(left[:M]) + naive.jackknife(left[M:])
+    assert found.jackknife == pytest.approx(expected, rel=1e-9)
+    mean = GRAM - np.diag(np.diag(GRAM))
+    a, b = mean[:M, :M].sum() / (M * (M - 1)), mean[M:, M:].sum() / (N * (N - 1))
+    unit = a + b if which == 0 else 4.0 * (1.0 - (a + b + 2.0 * GRAM[:M, M:].mean()) / 4.0)
+    assert found.second == pytest.approx(naive.second_order(GRAM, M) / unit**2, rel=1e-8)
+    assert found.units == M
+
+
+@pytest.mark.parametrize("route", ["dense", "coordinates"])
+def test_pairs_do_not_count_with_themselves_and_leave_together(route):
+    size = M
+    gram = GRAM[: 2 * size, : 2 * size]
+    features = Features(gram, False) if route == "dense" else by_coordinates(Features(gram, False))
+    found = distance(features, Sides((np.arange(size), np.arange(size)), linked=True), NORMS)
+    ones = np.full(size, 1.0 / size)
+    own = {(i, size + i) for i in range(size)}
+    assert found.value == pytest.approx(naive.shares(gram, ones, ones, own)[0], rel=1e-10)
+    left = []
+    for k in range(size):
+        keep = np.delete(np.arange(2 * size), [k, size + k])
+        fewer = np.full(size - 1, 1.0 / (size - 1))
+        own = {(i, size - 1 + i) for i in range(size - 1)}
+        left.append(naive.shares(gram[np.ix_(keep, keep)], fewer, fewer, own)[0])
+    assert found.jackknife == pytest.approx(naive.jackknife(left), rel=1e-9)
+    x, y = slice(0, size), slice(size, None)
+    apart = gram[x, x] + gram[y, y] - gram[x, y] - gram[y, x]
+    off = gram - np.diag(np.diag(gram))
+    unit = (off[x, x].sum() + off[y, y].sum()) / (size * (size - 1))
+    second = 2.0 * naive.u_product(apart, apart) / (size * (size - 1)) / unit**2
+    assert found.second == pytest.approx(second, rel=1e-8)
+
+
+def test_rows_of_a_group_do_not_count_with_each_other():
+    codes = np.array([0, 0, 1, 1, 1, 2, 3]), np.array([0, 1, 1, 2, 2, 3, 3, 4, 4])
+    found = distance(DENSE, Sides(codes), NORMS)
+    own = {(i, j) for i in range(M) for j in range(M) if codes[0][i] == codes[0][j]}
+    own |= {(M + i, M + j) for i in range(N) for j in range(N) if codes[1][i] == codes[1][j]}
+    assert found.value == pytest.approx(naive.shares(GRAM, *ONES, own)[0], rel=1e-10)
+    assert found.units == 4
+    left = []
+    for side, start in ((0, 0), (1, M)):
+        parts = []
+        for k in range(int(codes[side].max()) + 1):
+            gone = start + np.flatnonzero(codes[side] == k)
+            keep = np.delete(np.arange(M + N), gone)
+            where = {old: new for new, old in enumerate(keep)}
+            inside = {(where[i], where[j]) for i, j in own if i in where and j in where}
+            m = int((keep < M).sum())
+            fewer = np.full(m, 1.0 / m), np.full(len(keep) - m, 1.0 / (len(keep) - m))
+            parts.append(naive.shares(GRAM[np.ix_(keep, keep)], *fewer, inside)[0])
+        left.append(naive.jackknife(parts))
+    assert found.jackknife == pytest.approx(sum(left), rel=1e-9)
+    assert distance(ROUTES["coordinates"], Sides(codes), NORMS).second == pytest.approx(found.second, rel=1e-8)
+
+
+def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares():
+    blocks = np.array([0, 0, 0, 1, 1, 1, 2]), np.array([0, 0, 1, 1, 1, 1, 1, 1, 3])
+    sides = Sides((np.arange(M), np.arange(N)), blocks)
+    p, q = sides.weights()
+    for k in (0, 1):
+        assert p[blocks[0] == k].sum() == pytest.approx(q[blocks[1] == k].sum())
+    assert p[blocks[0] == 2].sum() == 0.0 == q[blocks[1] == 3].sum() and p.sum() == pytest.approx(1.0)
+    assert distance(DENSE, sides, NORMS).units == 6
+    # one block that is far away, and in one sample more often, is no difference
+    far = np.repeat([0.0, 50.0, 0.0, 50.0], [30, 10, 10, 30])[:, None] + RNG.normal(size=(80, 1))
+    labels = np.repeat([0, 1], [30, 10]), np.repeat([0, 1], [10, 30])
+    features = Features.of(Gaussian(5.0), far)
+    rows = np.arange(40), np.arange(40)
+    assert distance(features, Sides(rows), NORMS).value > 0.2
+    found = distance(features, Sides(rows, labels), NORMS)
+    # within blocks, pairs of different rows; across, all of them
+    gram, inside = features.values, [np.flatnonzero(far[:, 0] < 25.0), np.flatnonzero(far[:, 0] > 25.0)]
+    norms = []
+    for sample in (np.arange(40), np.arange(40, 80)):
+        parts = [np.intersect1d(sample, rows) for rows in inside]
+        own = [gram[np.ix_(r, r)] for r in parts]
+        means = [(one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own]
+        norms.append(0.25 * sum(means) + 0.5 * gram[np.ix_(*parts)].mean())
+    cross = 0.25 * sum(gram[np.ix_(*(np.intersect1d(s, r) for s in (np.arange(40), np.arange(40, 80))))].mean()
+                       for r in inside)  # fmt: skip
+    assert found.value == pytest.approx(1.0 - 2.0 * cross / sum(norms), rel=1e-9)
+    assert distance(by_coordinates(features), Sides(rows, labels), NORMS).value == pytest.approx(found.value, rel=1e-6)
+    assert abs(found.value) < 0.02
+    lonely = np.arange(40), np.arange(40)
+    assert np.isnan(distance(features, Sides(rows, lonely), NORMS).interval(0.95)).all()
+
+
+def test_the_share_of_variance_of_a_linear_kernel_is_that_of_analysis_of_variance():
+    x, y = RNG.normal(size=400), RNG.normal(0.8, 1.0, size=400)
+    features = Features.of(Linear(), np.concatenate([x, y])[:, None]).centred()
+    found = distance(features, Sides((np.arange(400), np.arange(400))), VARIANCE)
+    between = (x.mean() - y.mean()) ** 2 / 4.0
+    assert found.value == pytest.approx(between / (between + (x.var() + y.var()) / 2.0), abs=3e-3)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"),
+    [
+        (Gaussian(1.0), True),
+        (Rescaled(Laplacian(1.0), "sd"), True),
+        (2.0 * Gaussian(1.0) + Gaussian(2.0) * Laplacian(1.0), True),
+        (Gaussian(1.0) + Linear(), False),
+        (Energy(), False),
+        (Whitened(Gaussian(1.0)), False),
+    ],
+)
+def test_which_kernels_are_never_negative(kernel, expected):
+    assert never_negative(kernel) is expected
+    values = kernel.resolve(Z)(Z)
+    assert (values.min() >= 0.0) or not expected
+
+
+# --- the interval -----------------------------------------------------------------------------------------------
+
+
+def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says():
+    from scipy.stats import t
+
+    found = Estimate(0.12, 0.004, 0.0005, 30)
+    low, high = found.interval(0.9)
+    slope = (0.004 - 0.001 + 0.001) / (0.12 + np.sqrt(0.001))
+    for limit in (low, high):
+        assert abs(limit - 0.12) / np.sqrt(0.0005 + slope * limit) == pytest.approx(t.ppf(0.95, 29))
+    assert found.interval(0.99)[0] < low < 0.12 < high < found.interval(0.99)[1]
+
+
+def test_intervals_stay_within_the_scale_and_claim_nothing_without_data():
+    assert Estimate(0.01, 0.004, 0.002, 30).interval(0.95)[0] == 0.0
+    assert Estimate(0.97, 0.04, 0.002, 30).interval(0.95)[1] == 1.0
+    assert np.isnan(Estimate(0.1, 0.004, 0.001, FEWEST - 1).interval(0.95)).all()
+    assert np.isnan(Estimate(0.1, np.nan, 0.001, 30).interval(0.95)).all()
+    assert np.isnan(Estimate(0.0, 0.0, 0.0, 30).interval(0.95)).all()
+    assert Estimate(0.1, 0.001, 0.002, 30).chance == 1.0 and 0.0 < Estimate(0.1, 0.01, 0.002, 30).chance < 1.0
+
+
+def test_leaving_out_within_cells():
+    values, cells = RNG.normal(size=9), np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
+    expected = sum(naive.jackknife(values[cells == k]) for k in range(3))
+    assert by_leaving_out(values, cells) == pytest.approx(expected)
+    assert by_leaving_out(values) == pytest.approx(naive.jackknife(values))

@@ -1,0 +1,198 @@
+"""``result.effect()``: of every test, estimator, route and design, and what it says where there is nothing to say."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from shrinktest import (
+    TestResult,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    permutation_test,
+    two_sample_test,
+)
+from shrinktest.estimators import ESTIMATORS
+
+RNG = np.random.default_rng(21)
+X, Y = RNG.normal(size=(40, 2)), RNG.normal(1.3, 1.0, size=(30, 2))
+V = X[:, 0] ** 2 + X[:, 0] + 0.3 * RNG.normal(size=40)
+FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, "auto", lambda gram: np.full(len(gram), 1.0 / len(gram))])
+def test_of_two_samples_with_every_estimator(estimator):
+    effect = two_sample_test(X, Y, estimator=estimator, **FEW).effect()
+    (low, high), (below, above) = effect.auc_interval, effect.distance_interval
+    assert 0.55 < low < effect.auc < high < 1.0 and effect.auc > 0.7
+    assert 0.0 < below < effect.distance < above < 1.0
+    assert effect.z > 3.0 and effect.relative_to == "norms"
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS, "auto"])
+def test_of_two_variables_with_every_estimator(estimator):
+    effect = independence_test(X, V, estimator=estimator, **FEW).effect()
+    low, high = effect.dependence_interval
+    assert 0.0 < low < effect.dependence < high < 1.0 and np.isfinite(effect.z)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"gram": "factor"},
+        {"gram": "nystrom", "rank": 50},
+        {"gram": "rff", "rank": 400},
+        {"kernel": "whitened"},
+        {"kernel": "whitened", "gram": "nystrom", "rank": 40},
+        {"kernel": "energy"},
+        {"kernel": "linear"},
+        {"scale": "rank"},
+        {"kernel": "second-order", "scale": "sd"},
+    ],
+    ids=str,
+)
+def test_by_every_route_and_with_every_kernel(options):
+    found = two_sample_test(X, Y, **options, **FEW).effect()
+    assert 0.5 < found.auc < 1.0 and 0.0 < found.distance < 0.6
+    assert found.distance_interval[0] <= found.distance <= found.distance_interval[1]
+    if "gram" in options and "kernel" not in options:
+        assert found.distance == pytest.approx(two_sample_test(X, Y, **FEW).effect().distance, abs=0.03)
+    pair = {f"{key}_x" if key == "kernel" else key: value for key, value in options.items()}
+    if options.get("kernel") != "second-order":
+        assert 0.0 < independence_test(X, V, **pair, **FEW).effect().dependence < 1.0
+
+
+def test_designs_change_intervals_and_not_much_of_the_rest():
+    plain = two_sample_test(X[:30], Y, **FEW).effect()
+    paired = two_sample_test(X[:30], Y, paired=True, **FEW).effect()
+    groups = two_sample_test(X[:30], Y, groups=(np.arange(30) // 3, 100 + np.arange(30) // 3), **FEW).effect()
+    blocks = two_sample_test(X[:30], Y, blocks=(np.arange(30) % 3, np.arange(30) % 3), **FEW).effect()
+    for one in (paired, groups, blocks):
+        assert one.distance == pytest.approx(plain.distance, abs=0.05) and one.auc == pytest.approx(plain.auc, abs=0.1)
+        assert one.distance_interval != plain.distance_interval and one.auc_interval != plain.auc_interval
+    assert "within blocks" in blocks.notes[0] and not plain.notes and "10 independent" in groups.notes[0]
+
+
+def test_dependence_says_what_its_interval_regards():
+    groups = independence_test(X, V, groups=np.arange(40) // 2, **FEW).effect()
+    assert "Pairs within a group" in groups.notes[0] and not np.isnan(groups.dependence_interval).any()
+    shifted = independence_test(X, V, shift="circular", **FEW).effect()
+    assert np.isnan(shifted.dependence_interval).all() and "no interval" in shifted.notes[0]
+    assert "[not estimated]" in shifted.summary()
+    blocks = independence_test(X, V, blocks=np.arange(40) % 2, **FEW).effect()
+    assert "Differences between blocks" in blocks.notes[0]
+
+
+def test_of_several_samples_it_is_that_of_every_two():
+    samples = {"a": X, "b": Y, "c": X[:20] + 1.5}
+    found = k_sample_test(samples, **FEW)
+    effect = found.effect()
+    assert list(effect.pairs) == [(0, 1), (0, 2), (1, 2)] and effect.names == ("a", "b", "c")
+    alone = two_sample_test(X, Y, bandwidth=found.bandwidth, **FEW).effect()
+    assert effect.pairs[0, 1].distance == pytest.approx(alone.distance, rel=1e-9)
+    assert effect.pairs[0, 1].distance_interval == pytest.approx(alone.distance_interval, rel=1e-9)
+    assert effect.distance.loc["c", "b"] == effect.pairs[1, 2].distance
+    assert effect.table[["first", "second", "measure"]].iloc[3].tolist() == ["a", "c", "distance"]
+    assert "Furthest apart are a and c" in effect.summary() and effect.z == found.z
+    with pytest.raises(ValueError, match="columns=True is for two samples"):
+        found.effect(columns=True)
+
+
+def test_shares_of_columns_have_their_names():
+    import pandas as pd
+
+    first, second = (
+        pd.DataFrame(one, columns=["height", "weight"]) for one in (X, Y * [1.0, 0.0] + X[:30] * [0.0, 1.0])
+    )
+    effect = two_sample_test(first, second, **FEW).effect(columns=True)
+    assert list(effect.shares) == ["height", "weight"] and effect.shares["height"] > 0.5 > effect.shares["weight"]
+    assert "without a column: height" in effect.summary()
+    with pytest.raises(ValueError, match="this test combined several"):
+        two_sample_test(first, second, estimator="auto", **FEW).effect(columns=True)
+
+
+def test_z_is_that_of_the_null_distribution():
+    found = two_sample_test(X, Y, **FEW)
+    null = found.null_distribution
+    assert found.z == pytest.approx((found.statistic - null.mean()) / null.std(ddof=1)) == found.effect().z
+    assert np.isnan(two_sample_test(X, Y, n_resamples=0).effect().z)
+    assert "was not computed" in two_sample_test(X, Y, n_resamples=0).effect().summary()
+
+
+def test_the_seed_is_obeyed_and_the_confidence_kept():
+    found = two_sample_test(X, Y, **FEW)
+    assert found.effect() == found.effect() and found.effect(rng=1).auc != found.effect().auc
+    assert found.effect(rng=1).distance == found.effect().distance
+    wide, narrow = found.effect(confidence=0.99), found.effect(confidence=0.5)
+    for name in ("auc_interval", "distance_interval"):
+        (a, b), (c, d) = getattr(wide, name), getattr(narrow, name)
+        assert a < c < d < b
+    assert found.effect(folds=2) != found.effect(folds=10)
+    for wrong in ({"confidence": 1.0}, {"folds": 1}, {"folds": 2.5}):
+        with pytest.raises((ValueError, TypeError), match=next(iter(wrong))):
+            found.effect(**wrong)
+
+
+def test_combinations_say_which_member_a_distance_is_of():
+    found = two_sample_test(X, Y, estimator="auto", **FEW)
+    effect = found.effect()
+    assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
+    alone = two_sample_test(X, Y, **FEW).effect()
+    assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
+    several = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], **FEW).effect()
+    assert several.auc > 0.7
+
+
+def test_few_and_constant_data_claim_nothing():
+    few = two_sample_test(X[:4], Y[:6], **FEW).effect()
+    assert np.isnan(few.auc) and np.isnan(few.auc_interval).all() and np.isnan(few.distance_interval).all()
+    assert "4 independent observations" in few.notes[0] and "was not estimated" in few.summary()
+    some = two_sample_test(X[:12], Y, **FEW).effect()
+    assert not np.isnan(some.auc_interval).any() and "12 independent observations" in some.notes[0]
+    tied = two_sample_test(np.repeat([0.0, 1.0], 10), np.repeat([0.0, 1.0], 10), **FEW).effect()
+    assert tied.distance_interval[0] == 0.0 and tied.auc_interval[0] <= 0.5 <= tied.auc_interval[1]
+    same = two_sample_test(np.ones(20), np.ones(20), bandwidth=1.0, **FEW).effect()
+    assert same.auc == 0.5 and np.isnan(same.auc_interval).all() and np.isnan(same.distance_interval).all()
+
+
+def test_where_there_is_no_effect_the_error_says_why():
+    joint = joint_independence_test(X[:, 0], X[:, 1], V, **FEW)
+    with pytest.raises(
+        ValueError, match="no scale for the effect of a joint-independence test; test the variables two"
+    ):
+        joint.effect()
+    own = permutation_test(lambda row: float(row[:3].sum()), (10, 9), **FEW)
+    with pytest.raises(ValueError, match="does not hold its data"):
+        own.effect()
+    with pytest.raises(ValueError, match="the data contained missing values"):
+        two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect()
+    for test, data in ((two_sample_test, (X, Y)), (independence_test, (X, V)), (k_sample_test, (X, Y, X))):
+        found = test(*data, **FEW)
+        with pytest.raises(ValueError, match="was pickled without its data"):
+            pickle.loads(pickle.dumps(found)).effect()
+        assert pickle.loads(pickle.dumps(found.with_data())).effect() == found.effect()
+        with pytest.raises(ValueError, match="was read from JSON"):
+            TestResult.from_json(found.to_json()).effect()
+
+
+def test_effects_do_not_depend_on_units_or_the_order_of_rows():
+    effect = two_sample_test(X, Y, **FEW).effect()
+    moved = two_sample_test(1e4 * X + 7.0, 1e4 * Y + 7.0, **FEW).effect()
+    assert moved.distance == pytest.approx(effect.distance, rel=1e-6)
+    assert moved.auc == pytest.approx(effect.auc, abs=1e-9)
+    order = RNG.permutation(40)
+    other = two_sample_test(X[order], Y, **FEW).effect()
+    assert other.distance_interval == pytest.approx(effect.distance_interval, rel=1e-9)
+    swapped = two_sample_test(Y, X, **FEW).effect()
+    assert swapped.distance == pytest.approx(effect.distance, rel=1e-9)
+
+
+def test_many_rows_take_no_gram_matrix():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(30_000, 3)), rng.normal(0.05, 1.0, size=(30_000, 3))
+    effect = two_sample_test(x, y, gram="rff", rank=60, n_resamples=19, rng=0).effect()
+    assert 0.5 < effect.auc_interval[0] < effect.auc_interval[1] < 0.56
+    assert 0.0 < effect.distance_interval[0] < effect.distance_interval[1] < 0.01
+    bound = independence_test(x, x**2 + y, gram="rff", rank=30, n_resamples=19, rng=0).effect()
+    assert 0.05 < bound.dependence < 0.9 and np.diff(bound.dependence_interval)[0] < 0.05

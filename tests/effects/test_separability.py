@@ -1,0 +1,132 @@
+"""Separability: folds, scores that have not seen their rows, the area under the curve and its interval."""
+
+import numpy as np
+import pytest
+
+import naive_effects as naive
+from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber
+from shrinktest.effects.features import Features
+from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, comparisons, fold_codes
+from shrinktest.statistics.partitions import estimates_of
+
+RNG = np.random.default_rng(11)
+M, N = 13, 17
+Z = RNG.normal(size=(M + N, 2)) + np.repeat([0.0, 0.6], [M, N])[:, None]
+SECOND = np.repeat([False, True], [M, N])
+KERNEL = Gaussian(1.1)
+DENSE = Features.of(KERNEL, Z)
+FOLDS = fold_codes(np.arange(M + N), SECOND.astype(int), 4, np.random.default_rng(0))
+
+
+def by_coordinates(features):
+    values, vectors = np.linalg.eigh(features.values)
+    return Features(vectors * np.sqrt(np.maximum(values, 0.0)), True)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "tuning"),
+    [
+        (KME(), "fixed"),
+        (SKMSE(), "sample"),
+        (SKMSE(), "joint"),
+        (FKMSE(), "sample"),
+        (FKMSE(lam=0.2), "fixed"),
+        (TSVD(m=3), "fixed"),
+        (Landweber(t=4), "fixed"),
+        (MKME(), "sample"),
+    ],
+    ids=repr,
+)
+def test_scores_are_those_of_functions_fitted_to_the_other_folds(estimator, tuning):
+    found = Fit(estimator, KERNEL, DENSE, Z, tuning).scores(SECOND, FOLDS)
+    for k in range(4):
+        rest, held = k != FOLDS, k == FOLDS
+        one, other = estimates_of(estimator, KERNEL, [Z[rest & ~SECOND], Z[rest & SECOND]], tuning)
+        expected = one.embedding(Z[held]) - other.embedding(Z[held])
+        np.testing.assert_allclose(found[held], expected, rtol=1e-6, atol=1e-9)
+    if estimator.by_coordinates:
+        low = Fit(estimator, KERNEL, by_coordinates(DENSE), Z, tuning).scores(SECOND, FOLDS)
+        np.testing.assert_allclose(low, found, rtol=1e-4, atol=1e-6)
+
+
+def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
+    units = np.repeat(np.arange(40), 3)
+    cells = (units >= 22).astype(int)
+    folds = fold_codes(units, cells, 5, np.random.default_rng(1))
+    assert all(np.unique(folds[units == u]).size == 1 for u in range(40))
+    for cell in (0, 1):
+        counts = np.bincount(folds[cells == cell][::3], minlength=5)
+        assert np.ptp(counts) <= 1
+    assert not np.array_equal(folds, fold_codes(units, cells, 5, np.random.default_rng(2)))
+
+
+def test_areas_and_their_variance_are_those_of_loops():
+    scores = RNG.integers(0, 6, size=M + N) - SECOND  # with ties
+    strata = RNG.integers(0, 3, size=M + N)
+    found = area_of(scores.astype(float), SECOND, strata, np.arange(M + N), 0.3)
+    assert found.value == pytest.approx(naive.area(scores, SECOND, strata)[0])
+    assert found.variance == pytest.approx(naive.area_variance(scores, SECOND, strata))
+    assert found.units == (M, N) and found.chance == 0.3
+    won, compared = comparisons(scores.astype(float), SECOND, strata)
+    assert compared[~SECOND].sum() == compared[SECOND].sum() == naive.area(scores, SECOND, strata)[1]
+    assert won[~SECOND].sum() + won[SECOND].sum() == pytest.approx(compared[SECOND].sum())
+
+
+def test_an_area_over_one_stratum_is_that_of_scipy():
+    from scipy.stats import mannwhitneyu
+
+    scores = RNG.normal(size=M + N)
+    found = area_of(scores, SECOND, np.zeros(M + N, dtype=int), np.arange(M + N), 0.0)
+    assert found.value == pytest.approx(mannwhitneyu(scores[~SECOND], scores[SECOND]).statistic / (M * N))
+
+
+def test_units_add_up_their_rows():
+    scores = RNG.normal(size=20) + np.repeat([0.5, 0.0], 10)
+    second = np.repeat([False, True], 10)
+    one = np.zeros(20, dtype=int)
+    alone = area_of(scores, second, one, np.arange(20), 0.0)
+    tripled = area_of(np.repeat(scores, 3), np.repeat(second, 3), np.repeat(one, 3), np.repeat(np.arange(20), 3), 0.0)
+    assert tripled.value == pytest.approx(alone.value) and tripled.units == (10, 10)
+    assert tripled.variance == pytest.approx(alone.variance, rel=0.05)
+    linked = area_of(scores, second, one, np.arange(20) % 10, 0.0)
+    assert linked.value == alone.value and linked.variance != alone.variance
+
+
+@pytest.mark.parametrize("value", [0.5, 0.62, 0.9, 0.44])
+def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says(value):
+    from scipy.stats import norm
+
+    found = Area(value, 0.003, (25, 40), 0.4)
+    limits = found.interval(0.9)
+    least = 0.25 / 1000.0
+    size = (0.003 + least) / (naive.hanley(value, 25, 40) + least)
+    for limit in limits:
+        noise = 1.0
+        if value > 0.5:
+            noise = 1.0 / (1.0 + 1.5 * ((limit - 0.5) / (value - 0.5)) ** 2)
+        spread = np.sqrt(size * (1.0 + noise) * naive.hanley(limit, 25, 40))
+        assert abs(limit - value) / spread == pytest.approx(norm.ppf(0.95), rel=1e-6)
+    assert limits[0] < value < limits[1]
+
+
+def test_intervals_at_the_ends_of_the_scale_and_without_data():
+    low, high = Area(1.0, 0.0, (20, 20), 0.01).interval(0.95)
+    assert 0.6 < low < 1.0 == high
+    narrow = Area(0.731, 1e-7, (10**6, 10**6), 0.0).interval(0.95)
+    assert 0.0 < narrow[1] - narrow[0] < 0.005
+    assert np.isnan(Area(0.7, 0.01, (FEWEST - 1, 30), 0.1).interval(0.95)).all()
+    assert np.isnan(Area(np.nan, np.nan, (20, 20), 1.0).interval(0.95)).all()
+    tied = area_of(np.zeros(M + N), SECOND, np.zeros(M + N, dtype=int), np.arange(M + N), 1.0)
+    assert tied.value == 0.5 and np.isnan(tied.interval(0.95)).all()
+
+
+def test_functions_are_added_up_in_units_of_their_own():
+    scores = [RNG.normal(size=M + N), RNG.normal(size=M + N)]
+    found = combined(scores, FOLDS)
+    np.testing.assert_allclose(combined([1e6 * scores[0], 1e-3 * scores[1]], FOLDS), found, rtol=1e-9)
+    expected = np.empty(M + N)
+    for k in range(4):
+        held = k == FOLDS
+        expected[held] = sum(one[held] / one[held].std() for one in scores)
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(combined([scores[0], np.ones(M + N)], FOLDS), combined([scores[0]], FOLDS))

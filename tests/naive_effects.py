@@ -1,0 +1,120 @@
+"""Slow twins of effects: loops over observations, deletion by leaving rows out, U-centring entry by entry."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def shares(gram, p, q, own=()):
+    """Squared distance over the squared norms, and over the variance of an even mixture, from weights of rows.
+
+    ``own``: pairs (i, j) of rows, of the first and of the second sample, that do not count; nor do rows with themselves
+    or with rows in the set of ``own``.
+    """
+    m = len(p)
+
+    def mean(rows, columns, left, right, start=(0, 0)):
+        total = weight = 0.0
+        for a in rows:
+            for b in columns:
+                i, j = start[0] + a, start[1] + b
+                if (i, j) in own or (j, i) in own or i == j:
+                    continue
+                total += left[a] * right[b] * gram[i, j]
+                weight += left[a] * right[b]
+        return total / weight
+
+    n = len(q)
+    a = mean(range(m), range(m), p, p)
+    b = mean(range(n), range(n), q, q, (m, m))
+    c = mean(range(m), range(n), p, q, (0, m))
+    u = sum(p[i] * gram[i, i] for i in range(m)) / sum(p)
+    v = sum(q[j] * gram[m + j, m + j] for j in range(n)) / sum(q)
+    squared = a + b - 2.0 * c
+    return squared / (a + b), squared / 4.0 / (u / 2.0 + v / 2.0 - (a + b + 2.0 * c) / 4.0)
+
+
+def u_centred(gram):
+    """The U-centred matrix of Szekely and Rizzo (2014), definition 2."""
+    n = len(gram)
+    out = np.zeros((n, n))
+    off = gram - np.diag(np.diag(gram))
+    for i in range(n):
+        for j in range(n):
+            if i != j:
+                rows = off[i].sum() / (n - 2) + off[:, j].sum() / (n - 2)
+                out[i, j] = off[i, j] - rows + off.sum() / ((n - 1) * (n - 2))
+    return out
+
+
+def u_product(x, y):
+    """The unbiased HSIC of two Gram matrices."""
+    n = len(x)
+    return (u_centred(x) * u_centred(y)).sum() / (n * (n - 3))
+
+
+def cross_spread(gram, m):
+    """Unbiased inner product of two covariance operators, from the products of two samples."""
+    part = gram[:m, m:]
+    n = part.shape[1]
+    centred = np.empty_like(part)
+    for i in range(m):
+        for j in range(n):
+            centred[i, j] = part[i, j] - part[i].mean() - part[:, j].mean() + part.mean()
+    return (centred**2).sum() / ((m - 1) * (n - 1))
+
+
+def second_order(gram, m):
+    """Variance of the unbiased squared distance of two samples where it is zero."""
+    n = len(gram) - m
+    x, y = u_product(gram[:m, :m], gram[:m, :m]), u_product(gram[m:, m:], gram[m:, m:])
+    return 2.0 * x / (m * (m - 1)) + 2.0 * y / (n * (n - 1)) + 4.0 * cross_spread(gram, m) / (m * n)
+
+
+def correlation(x, y):
+    """Kernel correlation without bias."""
+    return u_product(x, y) / np.sqrt(u_product(x, x) * u_product(y, y))
+
+
+def jackknife(values):
+    """Variance from the estimates that leave one unit out."""
+    values = np.asarray(values)
+    n = len(values)
+    return (n - 1) / n * ((values - values.mean()) ** 2).sum()
+
+
+def area(scores, second, strata):
+    """The share of pairs, in one stratum, in which the row of the first sample is higher, and the number of pairs."""
+    won = pairs = 0.0
+    for i in range(len(scores)):
+        for j in range(len(scores)):
+            if not second[i] and second[j] and strata[i] == strata[j]:
+                pairs += 1.0
+                won += (scores[i] > scores[j]) + 0.5 * (scores[i] == scores[j])
+    return won / pairs, pairs
+
+
+def area_variance(scores, second, strata):
+    """What DeLong's influences add up to, less what single pairs add to them once too often."""
+    value, pairs = area(scores, second, strata)
+    parts = {False: [], True: []}
+    for i in range(len(scores)):
+        influence = 0.0
+        for j in range(len(scores)):
+            if second[i] != second[j] and strata[i] == strata[j]:
+                a, b = (j, i) if second[i] else (i, j)
+                influence += (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b]) - value
+        parts[bool(second[i])].append(influence / pairs)
+    squares = {k: sum(one**2 for one in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
+    single = value * (1.0 - value) - sum(len(parts[k]) * squares[k] for k in parts)
+    return squares[False] + squares[True] - max(single, 0.0) / pairs
+
+
+def hanley(a, m, n):
+    """Variance of an area by Hanley and McNeil (1982), averaged over both directions."""
+
+    def one(a, m, n):
+        q1, q2 = a / (2.0 - a), 2.0 * a**2 / (1.0 + a)
+        return (a * (1.0 - a) + (m - 1.0) * (q1 - a**2) + (n - 1.0) * (q2 - a**2)) / (m * n)
+
+    return 0.5 * (one(a, m, n) + one(1.0 - a, n, m))
