@@ -22,7 +22,7 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
     """
     n = len(x)
-    both, left, right = (_hsic(one, other, groups) for one, other in ((x, y), (x, x), (y, y)))
+    both, left, right = (hsic(one, other, groups) for one, other in ((x, y), (x, x), (y, y)))
     with np.errstate(divide="ignore", invalid="ignore"):
         value = np.float64(both[0]) / np.sqrt(max(left[0] * right[0], 0.0))
         without = both[1] / np.sqrt(np.maximum(left[1] * right[1], 0.0))
@@ -31,7 +31,7 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     return Estimate(float(value), by_leaving_out(without), second, units)
 
 
-def _hsic(x: Features, y: Features, groups: np.ndarray | None) -> tuple[float, np.ndarray]:
+def hsic(x: Features, y: Features, groups: np.ndarray | None = None) -> tuple[float, np.ndarray]:
     """The unbiased HSIC of [Song12], and the same without each pair (or group) in turn."""
     n = len(x)
     dx, dy = x.diagonal(), y.diagonal()

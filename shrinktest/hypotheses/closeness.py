@@ -12,12 +12,12 @@ from shrinktest._labels import codes, pooled_labels
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
 from shrinktest._validate import as_rng, choice, counted, level, rng_provenance
+from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
 from shrinktest.statistics.gram import Gram, Grams
-from shrinktest.statistics.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.tables.pooled import is_unasked
 
 POLICIES = ("raise", "omit", "indicator")

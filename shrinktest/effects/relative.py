@@ -12,6 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest.effects.dependence import hsic
+from shrinktest.effects.features import Features
 from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram
 
@@ -161,60 +163,23 @@ def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) ->
     workers : int
         Threads that may make the Gram matrices.
     """
-    variables = [_Variable.of(one) for one in centred(grams, workers)]
-    first, *others = variables
-    found = np.stack([_hsic(first, one) for one in others], axis=1)
-    sizes = np.array([first.size * one.size for one in others])
+    variables = centred(grams, workers)
+    first, *others = (Features(one.values, one.by_coordinates) for one in variables)
+    found = np.stack([_both(first, one) for one in others], axis=1)
+    sizes = np.array([variables[0].norm * one.norm for one in variables[1:]])
     if normalised:
-        scale = np.sqrt(np.stack([_hsic(first, first) * _hsic(one, one) for one in others], axis=1))
+        scale = np.sqrt(np.stack([_both(first, first) * _both(one, one) for one in others], axis=1))
         found, sizes = found / scale, sizes / scale[0]
     return Deleted(found[0], found[1:], np.zeros(len(found) - 1, dtype=np.int64), _ROUNDING * float(sizes.max()))
+
+
+def _both(x: Features, y: Features) -> np.ndarray:
+    """HSIC of two variables, and those without each row, shape (1 + n,)."""
+    whole, without = hsic(x, y)
+    return np.concatenate([[whole], without])
 
 
 def centred(grams: Sequence[Gram], workers: int = 1) -> list[Centred]:
     """The centred features of every variable, all by coordinates or all by their Gram matrices."""
     found = [one.centred(workers) for one in grams]
     return found if all(one.by_coordinates for one in found) else [one.dense() for one in found]
-
-
-@dataclass(frozen=True, eq=False)
-class _Variable:
-    """The features of a variable, their products with other rows only: the diagonal counts as zero."""
-
-    values: np.ndarray
-    diagonal: np.ndarray
-    by_coordinates: bool
-    size: float
-
-    @classmethod
-    def of(cls, features: Centred) -> _Variable:
-        return cls(features.values, features.diagonal(), features.by_coordinates, features.norm)
-
-    def times(self, vector: np.ndarray) -> np.ndarray:
-        product = self.values @ (self.values.T @ vector) if self.by_coordinates else self.values @ vector
-        return np.asarray(product - self.diagonal * vector)
-
-    def with_(self, other: _Variable) -> np.ndarray:
-        """For every row, the sum over other rows of the products of both kernels' values."""
-        if self.by_coordinates:
-            joint = ((self.values @ (self.values.T @ other.values)) * other.values).sum(axis=1)
-        else:
-            joint = np.einsum("ij,ij->i", self.values, other.values)
-        return np.asarray(joint - self.diagonal * other.diagonal)
-
-
-def _hsic(x: _Variable, y: _Variable) -> np.ndarray:
-    """HSIC of two variables, and those without each row, shape (1 + n,)."""
-    n, ones = len(x.diagonal), np.ones(len(x.diagonal))
-    p, q, both = x.times(ones), y.times(ones), x.with_(y)
-    crossed = p @ q
-    without = crossed - p * q - x.times(q) - y.times(p) + both
-    return np.concatenate([
-        [_u_statistic(both.sum(), p.sum(), q.sum(), crossed, n)],
-        _u_statistic(both.sum() - 2.0 * both, p.sum() - 2.0 * p, q.sum() - 2.0 * q, without, n - 1),
-    ])  # fmt: skip
-
-
-def _u_statistic(both: np.ndarray, x: np.ndarray, y: np.ndarray, crossed: np.ndarray, n: int) -> np.ndarray:
-    """From the sums of K o L, K and L, and of K L, whose diagonals are zero."""
-    return np.asarray((both + x * y / ((n - 1.0) * (n - 2.0)) - 2.0 * crossed / (n - 2.0)) / (n * (n - 3.0)))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import naive_closer as naive
+from shrinktest.effects.relative import dependences, distances
 from shrinktest.kernels import Gaussian, Linear, Polynomial
 from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.relative import dependences, distances
 
 SIZES = (6, 5, 7)
 ROWS = [list(range(6)), list(range(6, 11)), list(range(11, 18))]
