@@ -140,9 +140,8 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
         other, _ = share(a.norm, b.without, (cross - q * back) / (1.0 - q), a.squares, b.squares_without)
         jackknife = by_leaving_out(fewer, cells[0]) + by_leaving_out(other, cells[1])
     second_order = _second_order(features, first, second, p, q, linked=sides.linked)
-    return Estimate(
-        float(value), jackknife, second_order / float(unit) ** 2, min(np.count_nonzero(p), np.count_nonzero(q))
-    )
+    counted = min(int(np.count_nonzero(weights)) for weights in (p, q))
+    return Estimate(float(value), jackknife, second_order / float(unit) ** 2, counted)
 
 
 def _of_norms(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:

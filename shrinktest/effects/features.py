@@ -100,8 +100,9 @@ class Features:
     def squares(self, first: slice = _ALL, second: slice = _ALL) -> float:
         """The sum of the squares of all inner products of the first points with the second."""
         if self.by_coordinates:
-            a, b = self.values[first], self.values[second]
-            return float(np.einsum("ij,ij->", a.T @ a, b.T @ b))
+            a = self.values[first].T @ self.values[first]
+            b = a if second == first else self.values[second].T @ self.values[second]
+            return float(np.einsum("ij,ij->", a, b))
         part = self.values[first, second]
         return float(np.einsum("ij,ij->", part, part))
 

@@ -212,7 +212,8 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
     won, compared = comparisons(scores, second, strata)
     total = float(compared[~second].sum())
     there = compared > 0.0
-    counts = int(np.unique(units[~second & there]).size), int(np.unique(units[second & there]).size)
+    held = [np.bincount(units[part & there], minlength=int(units.max()) + 1) > 0 for part in (~second, second)]
+    counts = int(held[0].sum()), int(held[1].sum())
     if total == 0.0 or np.ptp(scores) == 0.0:
         return Area(math.nan if total == 0.0 else 0.5, math.nan, counts, chance)
     value = float(won[~second].sum()) / total
@@ -221,7 +222,7 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
     sums = np.bincount(units, weights=signed)
     sample = np.zeros(len(sums), dtype=bool)
     sample[units] = second
-    parts = [sums[sample], sums[~sample]] if not (counts[0] + counts[1] > np.unique(units).size) else [sums]
+    parts = [sums[sample], sums[~sample]] if not (held[0] & held[1]).any() else [sums]
     found = [float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts]
     # the influences of each sample have what single pairs add to them, which is there once and not twice
     apart = value * (1.0 - value) - sum(part.size * one for part, one in zip(parts, found, strict=True))
