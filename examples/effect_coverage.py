@@ -137,12 +137,12 @@ def kernel_of(design: str, level: int, kernel: str):
     return tuple(as_kernel(kernel).resolve(one) for one in pairs_of(design, level, np.random.default_rng(1), 2000))
 
 
-def true_effect(design: str, level: int, kernel: str) -> float:
-    """The distance of the distributions, or the dependence, from large samples."""
+def true_effect(design: str, level: int, kernel: str, times: int) -> float:
+    """The distance of the distributions, or the dependence, from so many large samples."""
     if not level:
         return 0.0
     known, source, values = kernel_of(design, level, kernel), np.random.default_rng(2), []
-    for _ in range(_TIMES):
+    for _ in range(times):
         if design in PAIRS:
             variables = pairs_of(design, level, source, _LARGE)
             x, y = (Features.of(one, points) for one, points in zip(known, variables, strict=True))
@@ -229,7 +229,7 @@ def measured(args) -> pd.DataFrame:
     """Coverage in every cell."""
     parallel = Parallel(n_jobs=args.workers or usable_cores())
     cells = [(d, level, k) for d in (*SAMPLES, *PAIRS) for level in range(len(STRENGTHS)) for k in KERNELS]
-    truths = parallel(delayed(true_effect)(*cell) for cell in cells)
+    truths = parallel(delayed(true_effect)(*cell, _TIMES if args.trials > 100 else 1) for cell in cells)
     jobs: list[tuple[int, partial]] = []
     for (design, level, kernel), truth in zip(cells, truths, strict=True):
         if design in PAIRS:
