@@ -55,6 +55,8 @@ class EffectAsked:
     rng : numpy.random.Generator
     columns : bool
         Whether the contributions of columns are asked for.
+    names : tuple of str or None
+        What the result calls the samples or variables.
     """
 
     z: float
@@ -62,6 +64,7 @@ class EffectAsked:
     folds: int
     rng: np.random.Generator
     columns: bool
+    names: tuple[str | None, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

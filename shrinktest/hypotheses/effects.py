@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest._validate import counted
 from shrinktest.effects.dependence import dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
 from shrinktest.effects.features import Features, never_negative
@@ -127,10 +128,7 @@ def apart(
 def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
     notes = []
     if units < MEASURED:
-        notes.append(
-            f"One sample has {units} independent observations: how often intervals cover was measured from {MEASURED} "
-            "on, and they may cover less often than they say."
-        )
+        notes.append(f"One sample has {_few(units)}")
     if blocks:
         notes.append(
             "Observations are compared within blocks, and both samples count as if they had the blocks in the same "
@@ -138,6 +136,16 @@ def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
             "pairs: paired=True)."
         )
     return tuple(notes)
+
+
+def _few(units: int) -> str:
+    """What a reader should know of intervals from so few units."""
+    if units < FEWEST:
+        return f"{counted(units, 'independent observation')}: there is no interval from fewer than {FEWEST}."
+    return (
+        f"{units} independent observations: how often intervals cover was measured from {MEASURED} on, and they may "
+        "cover less often than they say."
+    )
 
 
 def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, ...]]:
@@ -161,10 +169,7 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
         found = Estimate(found.value, np.nan, found.second, found.units)
         notes.append("The observations follow each other in time: there is no interval, which would be too short.")
     elif found.units < MEASURED:
-        notes.append(
-            f"There are {found.units} independent observations: how often intervals cover was measured from {MEASURED} "
-            "on, and they may cover less often than they say."
-        )
+        notes.append(f"There are {_few(found.units)}")
     return found, tuple(notes)
 
 

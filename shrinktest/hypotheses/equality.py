@@ -119,11 +119,12 @@ class EqualDistributions(Hypothesis):
         """How different every two samples are."""
         if asked.columns:
             raise ValueError("columns=True is for two samples; test the pair in question by itself")
-        names = tuple(map(str, self.called)) or self.kind.estimate_names(len(self.sizes))
+        names = tuple(map(str, asked.names)) or self.kind.estimate_names(len(self.sizes))
         which = list(combinations(range(len(self.sizes)), 2))
         labels = [(names[i], names[j]) for i, j in which]
         found = self._apart(again, which, labels, asked)
-        notes = dict.fromkeys(note for one in found for note in one.notes)
+        largest = "Each interval is that of its pair alone: the largest of several differences looks larger than it is."
+        notes = dict.fromkeys((*(note for one in found for note in one.notes), *([largest] if len(which) > 1 else [])))
         pairs = dict(zip(which, found, strict=True))
         return KSampleEffect(names=names, pairs=pairs, z=asked.z, confidence=asked.confidence, notes=tuple(notes))
 
@@ -193,7 +194,7 @@ class TwoEqualDistributions(EqualDistributions):
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """How different the samples are."""
-        first, second = (name or plain for name, plain in zip(self.called or (None, None), XY, strict=True))
+        first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
         found = self._apart(again, [(0, 1)], [(first, second)], asked)[0]
         return replace(found, z=asked.z, shares=again.shares(asked.rng) if asked.columns else {})
 

@@ -94,7 +94,7 @@ class Independence(Hypothesis):
         if asked.columns:
             raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
         found, notes = bound(again, self.restriction)
-        first, second = (name or plain for name, plain in zip(self.called or (None, None), XY, strict=True))
+        first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
         return DependenceEffect(
             dependence=found.value,
             dependence_interval=found.interval(asked.confidence),

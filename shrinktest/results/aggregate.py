@@ -48,7 +48,7 @@ class AggregateResult(TestResult):
         Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
     test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes, names, columns
         As in a :class:`TestResult`.
-    encodings, again, keeps_data
+    encodings, again, stored, keeps_data
         As in a :class:`TestResult`.
     estimates, tolerance, stopping, stopped
         Empty, 0, None and False: the members have estimates and tolerances, and the drawing is never stopped early.
@@ -131,9 +131,9 @@ class AggregateResult(TestResult):
             )
         return super().__getattr__(name)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names; the members without their null distributions."""
-        out = super().to_dict()
+        out = super().to_dict(effect=effect)
         hidden = {"null_distribution", "rng", "versions", "test", "alpha", "n_resamples", "exact", "n_observations"}
         hidden |= {"schema", "encodings"}
         members = [{k: v for k, v in member.to_dict().items() if k not in hidden} for member in self.members]
@@ -145,7 +145,7 @@ class AggregateResult(TestResult):
     @classmethod
     def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
         members = read["members"]
-        kept = {name: entry for name, entry in read.items() if name != "null_distribution"}
+        kept = {name: entry for name, entry in read.items() if name not in ("null_distribution", "effect")}
         weighted = tuple(Shown(member["estimator"], weight=number_of(member["weight"])) for member in members)
         return super()._of_json(
             read,
@@ -159,11 +159,14 @@ class AggregateResult(TestResult):
         """One row for a table of results (pandas); ``table`` has one for every member."""
         return super().to_frame().drop(columns=["decided", "members"])
 
-    def summary(self) -> Summary:
-        """What was combined and what came out, as a table that prints as text and renders as HTML in a notebook."""
+    def summary(self, *, effect: bool = False) -> Summary:
+        """What was combined and what came out, as a table that prints as text and renders as HTML in a notebook.
+
+        With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
+        """
         from shrinktest.results.summary import aggregate_summary
 
-        return aggregate_summary(self)
+        return aggregate_summary(self, self.effect() if effect else None)
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
         """Histogram of the combined statistic over the relabellings, with the observed and the critical value."""

@@ -6,17 +6,22 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest.results.base import Result
-from shrinktest.results.text import Report, Table
+from shrinktest.results.reading import SCHEMA, read_json
+from shrinktest.results.result import plain_json
+from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Interval = tuple[float, float]
+
+_LEADING = 3  # columns that a sentence names
 
 #: What the distance of two samples is relative to, in words.
 RELATIVE = {
@@ -59,24 +64,49 @@ class Effect(Result):
         return pd.DataFrame(self.rows())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        """Plain Python values under the attribute names; ``result`` and ``schema`` are those of every result."""
+        found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        return {"result": type(self).__name__, "schema": SCHEMA, **found}
 
     def to_json(self, **options: Any) -> str:
         """``to_dict`` as JSON, in which NaN is null; ``options`` go to :func:`json.dumps`."""
-        return json.dumps(_finite(self.to_dict()), **options)
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Any:
+        """The effect whose ``to_json`` the text is; ``Effect.from_json`` reads those of every class.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If ``text`` is not the JSON of such an effect, or was written by a later version.
+        """
+        return read_json(text, cls)
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        return cls(**{one.name: _read(read[one.name]) for one in fields(cls) if one.name not in rest}, **rest)
 
     def summary(self) -> str:
         """What was found, in sentences and as a table."""
         return self._report().as_text()
 
-    def _report(self) -> Report:
+    def printed(self) -> Table:
+        """``table`` as summaries print it."""
         rows = self.rows()
         names = [name for name in rows[0] if name not in ("low", "high")]
-        cells = [[*(_cell(row[name]) for name in names), _interval((row["low"], row["high"]), ".3f")] for row in rows]
+        cells = []
+        for row in rows:
+            reach = row["low"], row["high"]
+            form = f".{max(3, _places(reach))}f"
+            shown = "-" if math.isnan(row["estimate"]) else _number(row["estimate"], form)
+            labels = [row[name] for name in names if name != "estimate"]
+            cells.append([*labels, shown, "-" if math.isnan(reach[0]) else _interval(reach, form)])
         aligns = "".join("l" if isinstance(rows[0][name], str) else "r" for name in names) + "r"
-        table = Table(cells, aligns, [*names, f"{self.confidence:.0%} interval"], gap="   ", heads="c")
-        return Report([*self.lines(), ""], table, self.notes)
+        return Table(cells, aligns, [*names, f"{self.confidence:.0%} interval"], gap="   ", heads="c")
+
+    def _report(self) -> Report:
+        return Report([*(fill(line, WIDTH) for line in self.lines()), ""], self.printed(), self.notes)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,9 +138,9 @@ class TwoSampleEffect(Effect):
     >>> rng = np.random.default_rng(0)
     >>> effect = two_sample_test(rng.normal(size=(200, 2)), rng.normal(0.5, 1.0, size=(200, 2)), rng=0).effect()
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
-    (0.661, [0.593, 0.718])
+    (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    An observation of X ranks above one of Y with probability .66 [.59, .72].
+    An observation of X ranks above one of Y with probability .69 [.64, .74] (.5: by chance, 1: always).
     """
 
     auc: float
@@ -129,19 +159,13 @@ class TwoSampleEffect(Effect):
         """What was found, in sentences."""
         first, second = self.names
         said = [
-            f"An observation of {first} ranks above one of {second} with probability {_number(self.auc)} "
-            f"{_interval(self.auc_interval)}."
+            f"An observation of {first} ranks above one of {second} with probability {_area(self)}."
             if not math.isnan(self.auc)
             else "How well the samples can be told apart was not estimated."
         ]
-        distance = "not estimated" if math.isnan(self.distance) else _digits(self.distance, self.distance_interval)
-        said.append(f"Their distance is {distance} ({RELATIVE[self.relative_to]}).")
+        said.append(_amount("Their distance", self.distance, self.distance_interval, RELATIVE[self.relative_to]))
         said.append(_above(self.z))
-        leading = sorted(((share, name) for name, share in self.shares.items() if share > 0.0), reverse=True)[:3]
-        if leading:
-            parts = ", ".join(f"{name} {share:.0%}" for share, name in leading)
-            said.append(f"Share of the statistic that is gone without a column: {parts}.")
-        return said
+        return [*said, _contributed(self.shares)] if self.shares else said
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``table``."""
@@ -170,9 +194,9 @@ class KSampleEffect(Effect):
     >>> effect = k_sample_test(samples, rng=0).effect()
     >>> effect.auc.round(2)
           a     b     c
-    a   NaN  0.36  0.78
-    b  0.36   NaN  0.72
-    c  0.78  0.72   NaN
+    a   NaN  0.66  0.81
+    b  0.66   NaN  0.66
+    c  0.81  0.66   NaN
     """
 
     names: tuple[str, ...]
@@ -207,7 +231,7 @@ class KSampleEffect(Effect):
         apart = max(found, key=lambda one: one.auc)
         return [
             f"Furthest apart are {apart.names[0]} and {apart.names[1]}: an observation of the one ranks above one of "
-            f"the other with probability {_number(apart.auc)} {_interval(apart.auc_interval)}.",
+            f"the other with probability {_area(apart)}.",
             _above(self.z),
         ]
 
@@ -219,9 +243,17 @@ class KSampleEffect(Effect):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names; ``pairs`` is a list."""
-        pairs = [{"first": i, "second": j, **one.to_dict()} for (i, j), one in self.pairs.items()]
-        return {"z": self.z, "confidence": self.confidence, "notes": list(self.notes), "names": list(self.names),
-                "pairs": pairs}  # fmt: skip
+        shared = ("result", "schema")
+        pairs = [
+            {"first": i, "second": j, **{key: entry for key, entry in one.to_dict().items() if key not in shared}}
+            for (i, j), one in self.pairs.items()
+        ]
+        return super().to_dict() | {"pairs": pairs}
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        pairs = {(one["first"], one["second"]): TwoSampleEffect._of_json(one) for one in read["pairs"]}
+        return super()._of_json(read, pairs=pairs, **rest)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -248,7 +280,7 @@ class DependenceEffect(Effect):
     >>> x = rng.normal(size=100)
     >>> effect = independence_test(x, x**2 + rng.normal(size=100), rng=0).effect()
     >>> print(effect.lines()[0])
-    The dependence of X and Y is .20 [.10, .33] (0: none, 1: complete).
+    The dependence of X and Y is .23 [.13, .39] (0: none, 1: complete).
     """
 
     dependence: float
@@ -260,11 +292,8 @@ class DependenceEffect(Effect):
 
     def lines(self) -> list[str]:
         """What was found, in sentences."""
-        found = _digits(self.dependence, self.dependence_interval)
-        return [
-            f"The dependence of {self.names[0]} and {self.names[1]} is {found} (0: none, 1: complete).",
-            _above(self.z),
-        ]
+        what = f"The dependence of {self.names[0]} and {self.names[1]}"
+        return [_amount(what, self.dependence, self.dependence_interval, "0: none, 1: complete"), _above(self.z)]
 
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``table``."""
@@ -281,31 +310,56 @@ def _row(measure: str, estimate: float, interval: Interval) -> dict[str, Any]:
 def _number(value: float, form: str = ".2f") -> str:
     """A number between 0 and 1 as papers print it."""
     text = format(value, form)
+    text = text if float(text) != 0.0 else text.removeprefix("-")
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def _interval(interval: Interval, form: str = ".2f") -> str:
     if math.isnan(interval[0]):
-        return "[not estimated]"
+        return "[no interval]"
     return f"[{_number(interval[0], form)}, {_number(interval[1], form)}]"
 
 
-def _digits(value: float, interval: Interval) -> str:
-    """An estimate and its interval with as many digits as tell its limits apart."""
+def _places(interval: Interval) -> int:
+    """As many decimals as tell the limits of an interval apart."""
     width = interval[1] - interval[0]
-    places = 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
-    return f"{_number(value, f'.{places}f')} {_interval(interval, f'.{places}f')}"
+    return 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
+
+
+def _area(effect: TwoSampleEffect) -> str:
+    """An area with its interval, and what it is to be compared with."""
+    shown = f"{_number(effect.auc)} {_interval(effect.auc_interval)}"
+    return f"{shown} (.5: by chance, 1: always)" if effect.auc >= 0.5 else f"{shown}, no more than by chance (.5)"
+
+
+def _amount(what: str, value: float, interval: Interval, scale: str) -> str:
+    """A sentence on an estimate that is 0 where there is no effect."""
+    if math.isnan(value):
+        return f"{what} was not estimated."
+    form = f".{_places(interval)}f"
+    shown = _number(value, form)
+    below = "; an estimate below 0 says that none was found" if shown.startswith("-") else ""
+    return f"{what} is {shown} {_interval(interval, form)} ({scale}){below}."
 
 
 def _above(z: float) -> str:
     if math.isnan(z):
         return "How far the statistic is from what permutations make of it was not computed."
-    side = "above" if z >= 0.0 else "below"
-    return f"The statistic is {abs(z):.1f} standard deviations {side} its mean under permutations."
+    if abs(z) < 0.05:  # would be shown as 0.0
+        return "The statistic is as large as its mean under permutations."
+    side = "above its mean" if z > 0.0 else "below its mean"
+    return f"The statistic is {abs(z):.1f} standard deviations {side} under permutations."
 
 
-def _cell(value: Any) -> str:
-    return value if isinstance(value, str) else "-" if math.isnan(value) else f"{value:.4g}"
+def _contributed(shares: Mapping[str, float]) -> str:
+    """A sentence on the columns that contribute most."""
+    if any(map(math.isnan, shares.values())):
+        return "What columns contribute was not estimated, for the statistic is not above zero."
+    leading = sorted(((share, name) for name, share in shares.items() if share > 0.0), reverse=True)[:_LEADING]
+    if not leading:
+        return "Exchanging the values of any column takes nothing from the statistic."
+    parts = ", ".join(f"{share:.0%} ({f'column {name}' if name.isdecimal() else name})" for share, name in leading)
+    return f"Exchanging the values of a column takes from the statistic: {parts}."
 
 
 def _plain(value: Any) -> Any:
@@ -314,9 +368,10 @@ def _plain(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_finite(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _read(entry: Any) -> Any:
+    """An entry of JSON as effects hold it: null is NaN, and a list a tuple."""
+    if isinstance(entry, dict):
+        return {key: _read(one) for key, one in entry.items()}
+    if isinstance(entry, list):
+        return tuple(map(_read, entry))
+    return math.nan if entry is None else entry

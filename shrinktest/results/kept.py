@@ -14,6 +14,11 @@ _NOT_IN_PICKLE = (
     "this result was pickled without its data, from which effects, the band, the contributions and the picture of the "
     "witness function are computed; pickle result.with_data(), or compute them before"
 )
+_STORED = (
+    "this result was read from JSON, which holds the effect with the settings that effect() has without arguments, and "
+    "no data to compute another one from; call effect() as it is, pickle result.with_data(), or run the test again"
+)
+_AS_STORED = (0.95, 5, False, 0)  # the settings
 NOT_IN_JSON = (
     "this result was read from JSON, which does not hold the data, from which effects, the band, the contributions and "
     "the picture of the witness function are computed; pickle result.with_data() to keep them, or run the test again"
@@ -21,11 +26,13 @@ NOT_IN_JSON = (
 
 
 class Kept:
-    """Base class of results with the fields ``again`` and ``keeps_data``."""
+    """Base class of results with the fields ``again``, ``stored`` and ``keeps_data``."""
 
     statistic: float
     null_distribution: np.ndarray
+    names: tuple[str | None, ...]
     again: Any
+    stored: Any
     keeps_data: bool
 
     def effect(self, *, confidence: float = 0.95, folds: int = 5, columns: bool = False, rng: Any = 0) -> Any:
@@ -51,7 +58,8 @@ class Kept:
         Raises
         ------
         ValueError
-            Where there is no scale (joint independence, a statistic of your own) or the data are not there.
+            Where there is no scale (joint independence, a statistic of your own) or the data are not there.  A result
+            that was read from JSON with an effect (``to_json(effect=True)``) has that one only.
 
         Notes
         -----
@@ -69,8 +77,12 @@ class Kept:
         ``bandwidth=`` that is a number.
         """
         folds, confidence = count(folds, "folds", minimum=2), level(confidence, "confidence")
+        if self.stored is not None:
+            if not isinstance(rng, int) or (confidence, folds, bool(columns), rng) != _AS_STORED:
+                raise ValueError(_STORED)
+            return self.stored
         return self._recomputed().effect(
-            z=self.z, confidence=confidence, folds=folds, rng=as_rng(rng), columns=bool(columns)
+            z=self.z, confidence=confidence, folds=folds, rng=as_rng(rng), columns=bool(columns), names=self.names
         )
 
     @property

@@ -17,7 +17,7 @@ from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
-from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, shown_of, value_of
+from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, rebuilt, shown_of, value_of
 from shrinktest.tables.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ class TestResult(Kept, Result):
     again : Again, str or None
         The data and the statistics, to compute more about them; not in a pickle, which would otherwise hold the data,
         unless ``keeps_data``.  A text says why they are missing.
+    stored : Effect or None
+        The effect, where the result was read from JSON that has it.
     keeps_data : bool
         Whether they are (``with_data``).
 
@@ -160,6 +162,7 @@ class TestResult(Kept, Result):
     columns: tuple[tuple[str, ...] | None, ...] = ()
     encodings: tuple[Encoding | None, ...] = ()
     again: Any = field(default=None, compare=False)  # results are equal with and without their data
+    stored: Any = field(default=None, compare=False)
     keeps_data: bool = field(default=False, compare=False)
 
     def __iter__(self) -> Iterator[float]:
@@ -223,13 +226,15 @@ class TestResult(Kept, Result):
             return self.pvalue, self.pvalue
         return clopper_pearson(self.exceedances, self.n_resamples, level(confidence, "confidence"))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names (embeddings as their size, amount and squared norm).
 
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
-        tables call the kernel, and ``amount`` the unit of an embedding's shrinkage.
+        tables call the kernel, and ``amount`` the unit of an embedding's shrinkage; with ``effect``, that of
+        ``self.effect()``, which takes time to compute and is an error where there is none.
         """
         amount = getattr(self.estimator, "amount", "amount")
+        found = {"effect": self.effect().to_dict()} if effect else {}
         return {
             "result": type(self).__name__,
             "schema": SCHEMA,
@@ -262,17 +267,18 @@ class TestResult(Kept, Result):
             "stopping": _shown(self.stopping),
             "n_planned": self.n_planned,
             "stopped": self.stopped,
+            **found,
             "null_distribution": self.null_distribution.tolist(),
         }
 
-    def to_json(self, **options: Any) -> str:
+    def to_json(self, *, effect: bool = False, **options: Any) -> str:
         """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.
 
         JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
         """
         import json
 
-        return json.dumps(plain_json(self.to_dict()), **options)
+        return json.dumps(plain_json(self.to_dict(effect=effect)), **options)
 
     @classmethod
     def from_json(cls, text: str) -> Any:
@@ -325,6 +331,7 @@ class TestResult(Kept, Result):
             "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
             "stopping": shown_of(read["stopping"]),
             "again": NOT_IN_JSON,
+            "stored": rebuilt(read["effect"]) if "effect" in read else None,
             "encodings": tuple(None if one is None else Encoding.of_dict(one) for one in read.get("encodings", ())),
             "estimates": tuple(
                 Fitted(e["n"], value_of(e["shrinkage"]), number_of(e["norm2"])) for e in read["estimates"]
@@ -342,11 +349,14 @@ class TestResult(Kept, Result):
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])
 
-    def summary(self) -> Summary:
-        """What was done and what came out, as a table that prints as text and renders as HTML in a notebook."""
+    def summary(self, *, effect: bool = False) -> Summary:
+        """What was done and what came out, as a table that prints as text and renders as HTML in a notebook.
+
+        With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
+        """
         from shrinktest.results.summary import summary
 
-        return summary(self)
+        return summary(self, self.effect() if effect else None)
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
         """Histogram of the null distribution with the observed statistic and the critical value (matplotlib)."""

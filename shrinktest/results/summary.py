@@ -12,11 +12,12 @@ from shrinktest.results.text import Summary, Table
 
 if TYPE_CHECKING:
     from shrinktest.results.aggregate import AggregateResult
+    from shrinktest.results.effect import Effect
     from shrinktest.results.result import TestResult
 
 
-def summary(result: TestResult) -> Summary:
-    """Title, what was done, what came out, the estimates, and notes."""
+def summary(result: TestResult, effect: Effect | None = None) -> Summary:
+    """Title, what was done, what came out, the estimates, the effect if there is one, and notes."""
     kind = result.kind
     kernels = result.kernel if isinstance(result.kernel, tuple) else (result.kernel,)
     widths = result.bandwidth if isinstance(result.kernel, tuple) else (result.bandwidth,)
@@ -57,11 +58,18 @@ def summary(result: TestResult) -> Summary:
                 gap="   ",
             )
         )
-    return Summary(tables, result.notes)
+    return _with_effect(tables, result.notes, effect)
 
 
-def aggregate_summary(result: AggregateResult) -> Summary:
-    """Title, what was combined, what came out, and a line for every member."""
+def _with_effect(tables: Sequence[Table], notes: tuple[str, ...], effect: Effect | None) -> Summary:
+    """The tables of a test, that of the effect, and below them what they say."""
+    if effect is None:
+        return Summary(tables, notes)
+    return Summary([*tables, effect.printed()], tuple(dict.fromkeys([*notes, *effect.notes])), effect.lines())
+
+
+def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> Summary:
+    """Title, what was combined, what came out, a line for every member, the effect if there is one, and notes."""
     kind = result.kind
     sizes = " + ".join(map(str, result.n_observations))
     rows = [
@@ -78,7 +86,8 @@ def aggregate_summary(result: AggregateResult) -> Summary:
         numbers = (member.statistic, member.pvalue, row["adjusted"], row["weight"])
         lines.append((repr(member.estimator), " x ".join(named), *(f"{number:.4g}" for number in numbers)))
     headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight"]
-    return Summary([_head(f"{kind.title}, combined", rows), Table(lines, "llr", headers, gap="   ")], result.notes)
+    tables = [_head(f"{kind.title}, combined", rows), Table(lines, "llr", headers, gap="   ")]
+    return _with_effect(tables, result.notes, effect)
 
 
 def _names(own: Sequence[str | None], plain: Sequence[str]) -> list[str]:

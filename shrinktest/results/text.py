@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
 
+WIDTH = 80  # of lines of words
+
 
 @dataclass(frozen=True)
 class Table:
@@ -97,11 +99,15 @@ class Summary:
     tables : sequence of Table
     notes : sequence of str
         Numbered below the tables.
+    lines : sequence of str
+        Sentences between the tables and the notes.
     """
 
-    def __init__(self, tables: Sequence[Table], notes: Sequence[str] = ()) -> None:
+    def __init__(self, tables: Sequence[Table], notes: Sequence[str] = (), lines: Sequence[str] = ()) -> None:
         self._tables = tuple(tables)
-        self.extra_txt = "\n".join(numbered(notes)) if notes else None
+        apart = [""] if lines and notes else []
+        below = [*(fill(line, WIDTH) for line in lines), *apart, *numbered(notes)]
+        self.extra_txt = "\n".join(below) if below else None
 
     def as_text(self) -> str:
         """The tables, one below the other, and the notes."""
@@ -189,4 +195,4 @@ def _escaped(text: str) -> str:
 
 def numbered(notes: Sequence[str]) -> list[str]:
     """Notes with a number in brackets, in lines of at most 80 characters."""
-    return [fill(f"[{i}] {note}", 80, subsequent_indent="    ") for i, note in enumerate(notes, 1)]
+    return [fill(f"[{i}] {note}", WIDTH, subsequent_indent="    ") for i, note in enumerate(notes, 1)]
