@@ -15,6 +15,11 @@ from shrinktest.cli.commands import parser
 from shrinktest.cli.exits import INTERRUPTED, UNREAD, WRONG
 from shrinktest.cli.settings import settle_kernels
 
+#: Options that a command may be thought to have, and where they are.
+_OF_OTHERS = {
+    "--effect": "two-sample, k-sample and independence have it, and compare says how large a change is anyway",
+}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command as the shell would.
@@ -58,6 +63,8 @@ def _unknown(args: argparse.Namespace, word: str) -> int:
     """Say that a command has no such option, and which one may be meant; the exit code."""
     options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
     option = word.partition("=")[0]
+    if option in _OF_OTHERS:
+        return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
     near = [known for known in options if known.startswith(option)] or get_close_matches(option, options, n=1)
     meant = f" Did you mean {near[0]}?" if near and word.startswith("--") else ""
     what = "no option" if word.startswith("-") else "no use for"

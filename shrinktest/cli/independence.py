@@ -16,7 +16,7 @@ from shrinktest.cli.input import (
     variables_from,
     variables_in,
 )
-from shrinktest.cli.options import add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.options import add_effect, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.plots.axes import check_path
@@ -37,6 +37,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_restrictions(command, INDEPENDENCE.name)
     for variable in "xy":
         add_kernels(command, f"-{variable}")
+    add_effect(command)
 
 
 def run(args: argparse.Namespace) -> int:

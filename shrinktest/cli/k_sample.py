@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shrinktest import k_sample_test
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
-from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.options import COLUMNS, add_effect, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.plots.axes import check_path
@@ -25,6 +25,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
     add_restrictions(command, K_SAMPLE.name)
     add_kernels(command)
+    add_effect(command)
 
 
 def run(args: argparse.Namespace) -> int:

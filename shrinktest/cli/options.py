@@ -111,6 +111,12 @@ def add_test_options(
     add("--exit-code", action="store_true", help=exits)
 
 
+def add_effect(command: argparse.ArgumentParser) -> None:
+    """Add that the effect is wanted."""
+    what = "also say how large the difference or dependence is, with intervals; takes about as long again"
+    command.add_argument("--effect", action="store_true", help=what)
+
+
 def add_tests_options(command: argparse.ArgumentParser) -> None:
     """Add the options of all tests to a command that runs one for every column or pair of columns."""
     heat, any_rejects = "save a heat map of the adjusted p-values", "exit with 1 when any test rejects"

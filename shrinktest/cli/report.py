@@ -15,7 +15,8 @@ def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
     """Print a result and save its picture; the exit code, which tells whether it ``rejects`` on request."""
     if getattr(result, "notes", None):
         result = replace(result, notes=tuple(typed(note, args) for note in result.notes))
-    print(result.to_json() if args.json else result.summary())
+    asked = {"effect": True} if getattr(args, "effect", False) else {}  # which not every command knows
+    print(result.to_json(**asked) if args.json else result.summary(**asked))
     if args.plot is not None:
         # of several tests, or of a calibration, there is a picture of its own
         save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)

@@ -11,6 +11,7 @@ from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, s
 from shrinktest.cli.options import (
     COLUMNS,
     MISSING,
+    add_effect,
     add_kernels,
     add_restrictions,
     add_test_options,
@@ -35,6 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_restrictions(command, TWO_SAMPLE.name)
     add_kernels(command)
+    add_effect(command)
     add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
     add("--coordinates", metavar="NAMES", help="one or two columns to show in it, such as a,b (the others at medians)")
 

@@ -60,7 +60,10 @@ class TwoSampleResult(TestResult):
 
     def _require_estimates(self) -> None:
         if not self.estimates:
-            raise ValueError("the data contained missing values, so nothing was estimated and there is no witness")
+            raise ValueError(
+                "the data contained missing values, so nothing was estimated, and there is neither a witness function "
+                "nor an effect"
+            )
 
     def _recomputed(self) -> Any:
         self._require_estimates()

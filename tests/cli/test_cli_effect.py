@@ -1,0 +1,86 @@
+"""``--effect``: how large the difference or the dependence is, on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import TestResult, independence_test, k_sample_test, two_sample_test
+from shrinktest.cli import main
+
+FAST = ("--seed", "0", "--resamples", "99")
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command line in a folder with samples of two columns: (exit code, standard output, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    for name, data in tables().items():
+        data.to_csv(f"{name}.csv", index=False)
+
+    def run(*argv):
+        code = main([*argv])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def tables():
+    rng = np.random.default_rng(0)
+    return {
+        name: pd.DataFrame(rng.normal(shift, 1.0, size=(30, 2)).round(6), columns=["u", "v"])
+        for name, shift in (("march", 0.0), ("april", 0.8), ("may", 1.0))
+    }
+
+
+def test_two_sample_says_how_different_the_files_are(run):
+    given = tables()
+    effect = two_sample_test(given["march"], given["april"], rng=0, n_resamples=99).effect()
+    code, out, err = run("two-sample", "march.csv", "april.csv", "--effect", *FAST)
+    said = " ".join(out.split())
+    assert (code, err) == (0, "") and "Kernel two-sample test (MMD)" in said
+    lines = [line.replace("of X", "of march.csv").replace("of Y", "of april.csv") for line in effect.lines()]
+    assert len(lines) == 3 and " ".join(lines) in said and effect.printed().as_text() in out
+    assert "ranks above" not in run("two-sample", "march.csv", "april.csv", *FAST)[1]
+
+
+def test_k_sample_compares_every_two_files(run):
+    effect = k_sample_test(*tables().values(), rng=0, n_resamples=99).effect()
+    code, out, _ = run("k-sample", "march.csv", "april.csv", "may.csv", "--effect", *FAST)
+    assert code == 0 and "Furthest apart are march.csv and may.csv: an observation" in " ".join(out.split())
+    rows = [line.split() for line in out.splitlines() if " auc " in line]
+    assert [row[:2] for row in rows] == [["march.csv", "april.csv"], ["march.csv", "may.csv"], ["april.csv", "may.csv"]]
+    assert [float(row[3]) for row in rows] == pytest.approx([one.auc for one in effect.pairs.values()], abs=5e-4)
+
+
+def test_independence_says_how_dependent_the_columns_are(run):
+    march = tables()["march"]
+    effect = independence_test(march["u"], march["v"], rng=0, n_resamples=99).effect()
+    _, out, _ = run("independence", "march.csv", "--effect", *FAST)
+    assert "The dependence of u and v is" in out and " ".join(effect.lines()) in " ".join(out.split())
+
+
+@pytest.mark.parametrize(
+    "words", ["two-sample march.csv april.csv", "k-sample march.csv may.csv", "independence may.csv"]
+)
+def test_json_has_an_entry_for_it(run, words):
+    code, out, err = run(*words.split(), "--effect", "--json", *FAST)
+    effect = TestResult.from_json(out).effect()
+    assert (code, err) == (0, "") and json.loads(out)["effect"] == json.loads(effect.to_json())
+    assert ".csv" in effect.names[0] or effect.names == ("u", "v")
+    assert "effect" not in json.loads(run(*words.split(), "--json", *FAST)[1])
+
+
+@pytest.mark.parametrize("words", ["joint march.csv", "columns march.csv april.csv", "matrix march.csv"])
+def test_other_commands_say_which_have_it(run, words):
+    code, out, err = run(*words.split(), "--effect")
+    assert (code, out) == (2, "") and f"{words.split()[0]} has no option --effect; two-sample, k-sample and ind" in err
+
+
+def test_an_effect_of_missing_values_is_an_error(run):
+    tables()["march"].assign(u=lambda t: t["u"].where(t.index > 0)).to_csv("holes.csv", index=False)
+    code, out, err = run("two-sample", "holes.csv", "april.csv", "--effect", "--nan-policy", "propagate", *FAST)
+    assert (code, out) == (2, "") and "nothing was estimated, and there is neither a witness function nor an ef" in err
