@@ -13,6 +13,7 @@ import numpy as np
 
 from shrinktest._validate import choice, counted
 from shrinktest.results.base import Result
+from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.effects import Effects, shown_pvalue
 from shrinktest.results.multiple import MultipleTestsResult
 from shrinktest.results.result import TestResult, plain_json
@@ -53,6 +54,8 @@ class ComparisonResult(Result):
         The witness function of the two columns of numbers that say most.
     notes : tuple of str
         What a reader should know.
+    effect : TwoSampleEffect or None
+        How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class ComparisonResult(Result):
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     where: Where | None = None
     notes: tuple[str, ...] = ()
+    effect: TwoSampleEffect | None = None
 
     def __repr__(self) -> str:
         return (
@@ -132,7 +136,17 @@ class ComparisonResult(Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in one or two sentences."""
+        """What came out, in some sentences: whether the tables differ, in which columns, and by how much as a whole."""
+        return " ".join([self.verdict, *self.size])
+
+    @property
+    def size(self) -> tuple[str, ...]:
+        """How different the tables are as a whole, in a sentence; empty if that was not estimated."""
+        return () if self.effect is None or math.isnan(self.effect.auc) else (self.effect.lines()[0],)
+
+    @property
+    def verdict(self) -> str:
+        """What the tests say, in one or two sentences."""
         changed, tested = self.changed(), len(self.columns)
         named = ", ".join(changed[:_NAMED]) + (", ..." if len(changed) > _NAMED else "")
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {named}."
@@ -197,7 +211,7 @@ class ComparisonResult(Result):
         return [one.to_dict(change) for one in self.effects for change in one.changes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values: the answer, the overall test, ``columns`` (a row each), ``effects`` (a row each)."""
+        """Plain Python values: the answer, the overall test and ``effect``, ``columns`` and ``effects`` (a row each)."""
         overall = {name: value for name, value in self.overall.to_dict().items() if name != "null_distribution"}
         return {
             "answer": self.answer,
@@ -212,6 +226,7 @@ class ComparisonResult(Result):
             "only": [list(names) for names in self.only],
             "columns": self.rows(),
             "effects": self._every_effect(),
+            "effect": None if self.effect is None else self.effect.to_dict(),
             "overall": overall,
             "notes": list(self.notes),
             "versions": self.overall.versions,
@@ -255,6 +270,8 @@ class ComparisonResult(Result):
             "Level": f"{self.alpha:g}",
             "Intervals": f"{self.confidence:.0%} each, not adjusted for their number; means and standard deviations by "
             "the jackknife (Miller 1968), shares after Newcombe (1998)",
+            "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
+            "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
             "Seed": "-" if entropy is None else str(entropy),
             "Versions": ", ".join(f"{package} {version}" for package, version in one.versions.items()),
         }

@@ -140,7 +140,8 @@ class TwoSampleEffect(Effect):
     >>> round(effect.auc, 3), [round(limit, 3) for limit in effect.auc_interval]
     (0.692, [0.635, 0.742])
     >>> print(effect.lines()[0])
-    An observation of X ranks above one of Y with probability .69 [.64, .74] (.5: by chance, 1: always).
+    Of one observation of X and one of Y, the witness function tells which is which with probability .69 [.64, .74]
+    (.5: by chance, 1: always).
     """
 
     auc: float
@@ -159,7 +160,7 @@ class TwoSampleEffect(Effect):
         """What was found, in sentences."""
         first, second = self.names
         said = [
-            f"An observation of {first} ranks above one of {second} with probability {_area(self)}."
+            f"Of one observation of {first} and one of {second}, {_told(self)}."
             if not math.isnan(self.auc)
             else "How well the samples can be told apart was not estimated."
         ]
@@ -230,8 +231,7 @@ class KSampleEffect(Effect):
             return [_above(self.z)]
         apart = max(found, key=lambda one: one.auc)
         return [
-            f"Furthest apart are {apart.names[0]} and {apart.names[1]}: an observation of the one ranks above one of "
-            f"the other with probability {_area(apart)}.",
+            f"Furthest apart are {apart.names[0]} and {apart.names[1]}: of one observation of each, {_told(apart)}.",
             _above(self.z),
         ]
 
@@ -326,10 +326,11 @@ def _places(interval: Interval) -> int:
     return 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
 
 
-def _area(effect: TwoSampleEffect) -> str:
-    """An area with its interval, and what it is to be compared with."""
+def _told(effect: TwoSampleEffect) -> str:
+    """What an area is the probability of, with its interval and what it is to be compared with."""
     shown = f"{_number(effect.auc)} {_interval(effect.auc_interval)}"
-    return f"{shown} (.5: by chance, 1: always)" if effect.auc >= 0.5 else f"{shown}, no more than by chance (.5)"
+    beside = " (.5: by chance, 1: always)" if effect.auc >= 0.5 else ", no more than by chance (.5)"
+    return f"the witness function tells which is which with probability {shown}{beside}"
 
 
 def _amount(what: str, value: float, interval: Interval, scale: str) -> str:

@@ -80,8 +80,9 @@ def _answer(result: ComparisonResult) -> str:
         f"{name} ({counted(size, 'row')})"
         for name, size in zip(result.names, result.overall.n_observations, strict=True)
     )
-    answer = re.sub(r"\(p = [^)]*\)", r'<span class="n">\g<0></span>', escape(result.answer))
-    return f"<h1>{answer}</h1>\n<p>A comparison of {escape(sizes)}, column by column.</p>\n"
+    answer = re.sub(r"\(p = [^)]*\)", r'<span class="n">\g<0></span>', escape(result.verdict))
+    said = "".join(f"<p>{escape(line)}</p>\n" for line in result.size)
+    return f"<h1>{answer}</h1>\n{said}<p>A comparison of {escape(sizes)}, column by column.</p>\n"
 
 
 # --- pictures -----------------------------------------------------------------------------------------------

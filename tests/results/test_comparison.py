@@ -69,7 +69,7 @@ def no_screen():
 
 
 def test_the_answer_says_what_changed(result):
-    assert result.answer == f"These tables differ (p = .010). 1 of 5 columns changed: {RUDE}.".replace(".010", ".01")
+    assert result.verdict == f"These tables differ (p = .010). 1 of 5 columns changed: {RUDE}.".replace(".010", ".01")
     assert repr(result) == "ComparisonResult(<i>March</i> and April, pvalue=0.01, 1 of 5 columns changed)"
 
 
@@ -86,7 +86,27 @@ def test_the_answer_says_what_changed(result):
 def test_the_answer_claims_no_more_than_was_found(result, overall, columns, answer):
     tests = replace(result.columns, adjusted=np.full(5, columns))
     other = replace(result, overall=replace(result.overall, pvalue=overall), columns=tests)
-    assert other.answer == answer.format(", ".join(other.changed()))
+    assert other.verdict == answer.format(", ".join(other.changed()))
+
+
+def test_the_answer_says_how_different_the_tables_are(result):
+    effect = result.overall.effect()
+    assert result.effect == effect and effect.names == ("<i>March</i>", "April")
+    assert result.answer == f"{result.verdict} {effect.lines()[0]}"
+    assert "Of one observation of <i>March</i> and one of April, the witness function tells" in result.answer
+    assert result.answer in " ".join(result.summary().split())
+    assert json.loads(result.to_json())["effect"] == json.loads(effect.to_json())
+    unknown = replace(result, effect=replace(effect, auc=math.nan))
+    assert unknown.answer == replace(result, effect=None).answer == result.verdict
+    assert replace(result, effect=None).to_dict()["effect"] is None and "which is which" not in unknown.to_html()
+    assert pickle.loads(pickle.dumps(result)).effect == effect
+
+
+def test_the_report_notes_what_the_probability_needs_and_no_distance(tables):
+    few = compare(tables[0][:9], tables[1], estimator=["kme", "fkmse"], n_resamples=99, confidence=0.8, rng=0)
+    assert few.effect == few.overall.effect(confidence=0.8) != few.overall.effect()
+    assert any("One sample has 9 independent" in note for note in few.notes)
+    assert few.effect.notes[-1].startswith("The distance") and few.effect.notes[-1] not in few.notes
 
 
 def test_no_permutations_leave_no_pvalues(tables):
@@ -213,7 +233,8 @@ def test_the_page_is_well_formed_and_begins_with_the_answer(result, page, tree):
     headings = [tag for tag, _ in tree.seen if re.fullmatch(r"h\d", tag)]
     assert headings[0] == "h1" and headings.count("h1") == 1
     text = "".join(tree.text)
-    assert text.index(result.answer) < text.index("The columns") < text.index("How this was computed")
+    order = [result.verdict, result.effect.lines()[0], "The columns", "How this was computed"]
+    assert [text.index(one) for one in order] == sorted(text.index(one) for one in order)
     assert len(set(tree.ids)) == len(tree.ids)
 
 

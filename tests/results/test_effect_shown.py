@@ -132,11 +132,13 @@ def two(**values):
 @pytest.mark.parametrize(
     ("values", "line", "said"),
     [
-        ({}, 0, "An observation of A ranks above one of B with probability .62 [.50, .70] (.5: by chance, 1: always)."),
+        ({}, 0, "Of one observation of A and one of B, the witness function tells which is which with probability "
+            ".62 [.50, .70] (.5: by chance, 1: always)."),
         (
             {"auc": 0.481, "auc_interval": (0.4, 0.55)},
             0,
-            "An observation of A ranks above one of B with probability .48 [.40, .55], no more than by chance (.5).",
+            "Of one observation of A and one of B, the witness function tells which is which with probability "
+            ".48 [.40, .55], no more than by chance (.5).",
         ),
         ({"auc": 1.0, "auc_interval": (0.99, 1.0)}, 0, "probability 1.00 [.99, 1.00] (.5"),
         ({"auc": 0.7, "auc_interval": NOTHING}, 0, "with probability .70 [no interval] (.5"),
@@ -185,7 +187,7 @@ def test_the_dependence_in_words():
 def test_the_names_of_a_result_are_those_of_its_effect():
     found = replace(RESULTS["two samples"](), names=("march.csv", "april.csv"))
     assert found.effect().names == ("march.csv", "april.csv")
-    assert "An observation of march.csv ranks above one of april.csv" in str(found.summary(effect=True))
+    assert "Of one observation of march.csv and one of april.csv, the wit" in str(found.summary(effect=True))
     renamed = replace(RESULTS["k samples"](), names=("x", "y", "z"))
     assert renamed.effect().pairs[1, 2].names == ("y", "z")
 
