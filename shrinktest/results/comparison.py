@@ -211,7 +211,7 @@ class ComparisonResult(Result):
         return [one.to_dict(change) for one in self.effects for change in one.changes]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values: the answer, the overall test and ``effect``, ``columns`` and ``effects`` (a row each)."""
+        """Plain Python values: the answer, the overall test and ``effect``; ``columns``, ``effects`` (a row each)."""
         overall = {name: value for name, value in self.overall.to_dict().items() if name != "null_distribution"}
         return {
             "answer": self.answer,
