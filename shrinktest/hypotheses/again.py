@@ -30,6 +30,8 @@ class Member:
         Of the statistic.
     weight : float
         Within a combination.
+    approximated : bool
+        Whether the features stand for those of the kernel.
     """
 
     estimator: MeanEstimator
@@ -38,6 +40,7 @@ class Member:
     form: str
     tuning: str
     weight: float = 1.0
+    approximated: bool = False
 
 
 @dataclass(frozen=True, eq=False)

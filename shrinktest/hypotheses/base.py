@@ -155,7 +155,8 @@ class Hypothesis(ABC):
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
         """A statistic that was prepared, for what is asked of the result later."""
-        return Member(estimator, prepared.kernel, prepared.features, form, self.tuning(estimator), weight)
+        tuning, approximated = self.tuning(estimator), prepared.approximated
+        return Member(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
 
     def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
         """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._machine import memory_limit
 from shrinktest._validate import as_rng, complete_points, count, counted, level
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST = 256  # observations at which the witness function is shown
 _FEW = 5  # exchanges of a column where only its share is asked for
+_ROOM = 1e18  # bytes: the test has made a Gram matrix of the same size, and looked whether it fits
 _VALUES = 2**22  # of the kernel at a time
 
 
@@ -139,10 +141,21 @@ class Witness(Again):
         return list(zip(encoding.names if encoding.named else range(len(encoding.names)), encoding.groups, strict=True))
 
     def _statistic(self, pooled: np.ndarray) -> float:
+        """The statistic of other observations, by the way that the test took: no Gram matrix where it made none."""
         changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
-        grams = Grams("dense", None, 1e18, self.relabellings.rng)
-        member = self.leading
-        prepared = changed.prepare(member.estimator, member.kernel, member.form, grams, 1)
+        member, kernel, gram, memory = self.leading, self.leading.kernel, "dense", _ROOM
+        if isinstance(member.features[0], FiniteRank):
+            if member.approximated and not member.estimator.changes_features:
+                kernel, gram = member.features[0], "factor"
+            else:  # coordinates that are exact for these observations need not be so for others
+                gram, memory = "auto", memory_limit(None)
+        grams = Grams(gram, None, memory, self.relabellings.rng)
+        try:
+            prepared = changed.prepare(member.estimator, kernel, member.form, grams, 1)
+        except MemoryError as error:
+            raise MemoryError(
+                f"what columns contribute is found on changed observations, whose kernel does not fit: {error}"
+            ) from None
         identity = np.repeat(np.arange(2, dtype=np.uint16), changed.sizes)
         return float(prepared.statistic(identity[None])[0, 0])
 

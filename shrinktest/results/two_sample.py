@@ -165,7 +165,8 @@ class TwoSampleResult(TestResult):
         The drop is the statistic of the data less that of data in which the values of the coordinate have been
         exchanged among all observations of both samples, so that they say nothing about the sample nor about the other
         coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
-        bandwidth stays; estimators are fitted again.  Shares do not add up to 1: what two coordinates show together
+        bandwidth stays, and so do the coordinates of a kernel that the test approximated (``gram="rff"`` or "nystrom");
+        estimators are fitted again.  Shares do not add up to 1: what two coordinates show together
         goes with either, and are NaN where the statistic is not above zero.  Below zero is what chance makes of a
         coordinate without a difference.
         """

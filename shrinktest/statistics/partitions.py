@@ -123,6 +123,7 @@ def prepare(
         threads=runs_compiled(used),
         cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
+        approximated=gram.note is not None,
     )
 
 

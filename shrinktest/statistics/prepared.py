@@ -44,6 +44,8 @@ class Prepared:
     features : tuple of Kernel
         Of the features that the estimator works with, one for every variable; of finite rank where coordinates are
         used.
+    approximated : bool
+        Whether these stand for other features, so that they give another statistic.
     """
 
     statistic: Statistic
@@ -54,6 +56,7 @@ class Prepared:
     threads: bool
     cost: CostHint | None = None
     features: tuple[Kernel, ...] = ()
+    approximated: bool = False
 
     def null(
         self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False

@@ -6,6 +6,7 @@ import pickle
 
 import matplotlib
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 
@@ -24,6 +25,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import Linear
+from shrinktest.statistics.gram import Gram
 from small import samples
 
 matplotlib.use("Agg")
@@ -281,3 +283,60 @@ def test_contributions_are_drops_of_the_statistic(estimator):
         assert np.isclose(table["error"][j], np.std(drops, ddof=1) / np.sqrt(3), rtol=1e-5, atol=1e-10)
         assert np.isclose(table["share"][j], table["drop"][j] / result.statistic)
     assert table["drop"].idxmax() == 0 and table["coordinate"].tolist() == [0, 1, 2]
+
+
+@pytest.fixture
+def without_gram_matrix(monkeypatch):
+    """Kernels of more than a thousand observations cannot be evaluated at all pairs."""
+    evaluated = Gram.matrix
+
+    def matrix(self, workers=1):
+        assert len(self.points) <= 1000, "a Gram matrix was made"
+        return evaluated(self, workers)
+
+    monkeypatch.setattr(Gram, "matrix", matrix)
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse"])
+@pytest.mark.parametrize("gram", [{"gram": "rff", "rank": 40}, {"gram": "nystrom", "rank": 40}])
+def test_contributions_take_the_way_of_the_test(without_gram_matrix, gram, estimator):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(10_000, 3)), rng.normal((0.0, 0.2, 0.0), 1.0, size=(10_000, 3))
+    result = two_sample_test(x, y, estimator=estimator, n_resamples=9, alpha=0.1, rng=0, **gram)
+    table = result.contributions(n_repeats=2, rng=8)
+    generator, features = np.random.default_rng(8), result.again.leading.features[0]
+    moved = np.vstack([x, y])
+    moved[:, 0] = generator.permutation(moved[:, 0])
+    given = {"kernel": features, "estimator": estimator, "n_resamples": 0, "gram": "factor", "form": result.form}
+    changed = two_sample_test(moved[:10_000], moved[10_000:], **given).statistic
+    moved[:, 0] = generator.permutation(np.vstack([x, y])[:, 0])
+    other = two_sample_test(moved[:10_000], moved[10_000:], **given).statistic
+    assert table["drop"][0] == pytest.approx(result.statistic - (changed + other) / 2.0, rel=1e-6, abs=1e-12)
+    shares = result.effect(columns=True).shares
+    assert max(shares, key=shares.get) == "1" and 0.9 < shares["1"] < 1.1
+
+
+def test_contributions_find_exact_coordinates_anew():
+    """Those of the observations are not exact for combinations of values that only exchanges make."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 400)
+    table = pd.DataFrame({"a": codes, "b": codes, "c": rng.integers(0, 2, 400)}).astype(float)
+    table.loc[:199, "c"] = 1.0
+    x, y = table[:200].to_numpy(), table[200:].to_numpy()
+    given = {"n_resamples": 19, "rng": 0, "bandwidth": 1.0}
+    dense, factor = (two_sample_test(x, y, gram=gram, **given) for gram in ("dense", "factor"))
+    assert factor.route == "factor" and dense.route == "dense"
+    assert np.allclose(dense.contributions(rng=1).to_numpy(), factor.contributions(rng=1).to_numpy(), rtol=1e-6)
+
+
+def test_contributions_that_do_not_fit_say_so(monkeypatch):
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(0, 2, (300, 12)).astype(float), rng.integers(0, 2, (300, 12)).astype(float)
+    x[:, 1:], y[:, 1:] = x[:, :1], y[:, :1]  # two different rows, which exchanges turn into many
+    x[:90], y[:120] = 0.0, 0.0
+    result = two_sample_test(x, y, gram="factor", n_resamples=19, rng=0)
+    monkeypatch.setattr("shrinktest.hypotheses.witness.memory_limit", lambda given: 1e4)
+    with pytest.raises(
+        MemoryError, match=r"what columns contribute is found on changed .* more than max_memory=.*use "
+    ):
+        result.contributions(n_repeats=2)
