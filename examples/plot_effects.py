@@ -84,5 +84,5 @@ ax.axvline(0.5, color="grey", linestyle=":")
 ax.set(
     xlabel="probability of telling which is which (auc), .5 is chance", title="How different are voters of two parties?"
 )
-ax.legend(loc="lower right")
+figure.legend(loc="outside lower center", ncols=2)
 plt.show()

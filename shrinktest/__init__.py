@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.closer_matrix import CloserMatrixResult
     from shrinktest.results.comparison import ComparisonResult
+    from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
@@ -63,7 +64,10 @@ _LATER = {
     "CloserMatrixResult": "shrinktest.results.closer_matrix",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
+    "DependenceEffect": "shrinktest.results.effect",
+    "KSampleEffect": "shrinktest.results.effect",
     "Relabellings": "shrinktest.nulls.relabellings",
+    "TwoSampleEffect": "shrinktest.results.effect",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
     "closer_matrix": "shrinktest.nearest",
@@ -112,10 +116,12 @@ __all__ = [
     "ComparisonResult",
     "Compiled",
     "Curtailed",
+    "DependenceEffect",
     "Depth",
     "Energy",
     "Gaussian",
     "IteratedTikhonov",
+    "KSampleEffect",
     "Kernel",
     "Landweber",
     "Laplacian",
@@ -130,6 +136,7 @@ __all__ = [
     "Relabellings",
     "SecondOrder",
     "TestResult",
+    "TwoSampleEffect",
     "TwoSampleResult",
     "Whitened",
     "WitnessBand",
