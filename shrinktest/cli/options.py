@@ -113,7 +113,7 @@ def add_test_options(
 
 def add_effect(command: argparse.ArgumentParser) -> None:
     """Add that the effect is wanted."""
-    what = "also say how large the difference or dependence is, with intervals; takes about as long again"
+    what = "also say how large the difference or dependence is, with intervals"
     command.add_argument("--effect", action="store_true", help=what)
 
 

@@ -153,8 +153,7 @@ class TwoSampleEffect(Effect):
     shares: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        area, reach = _number(self.auc), _interval(self.auc_interval)
-        return f"TwoSampleEffect(auc={area} {reach}, distance={self.distance:.3g} {_interval(self.distance_interval)})"
+        return f"TwoSampleEffect(auc={_area(self)}, distance={_estimate(self.distance, self.distance_interval)})"
 
     def lines(self) -> list[str]:
         """What was found, in sentences."""
@@ -204,7 +203,8 @@ class KSampleEffect(Effect):
     pairs: Mapping[tuple[int, int], TwoSampleEffect]
 
     def __repr__(self) -> str:
-        return f"KSampleEffect({len(self.names)} samples, auc up to {_number(np.nanmax(self.auc.to_numpy()))})"
+        found = [one.auc for one in self.pairs.values() if not math.isnan(one.auc)]
+        return f"KSampleEffect({len(self.names)} samples{f', auc up to {_number(max(found))}' if found else ''})"
 
     @property
     def auc(self) -> pd.DataFrame:
@@ -288,7 +288,7 @@ class DependenceEffect(Effect):
     names: tuple[str, str] = ("X", "Y")
 
     def __repr__(self) -> str:
-        return f"DependenceEffect(dependence={self.dependence:.3g} {_interval(self.dependence_interval)})"
+        return f"DependenceEffect(dependence={_estimate(self.dependence, self.dependence_interval)})"
 
     def lines(self) -> list[str]:
         """What was found, in sentences."""
@@ -326,21 +326,29 @@ def _places(interval: Interval) -> int:
     return 2 if math.isnan(width) or width <= 0.0 else min(max(2, 1 - math.floor(math.log10(width))), 6)
 
 
+def _estimate(value: float, interval: Interval, spare: int = 0) -> str:
+    """An estimate with its interval, with as many decimals as tell the limits apart, or ``spare`` less."""
+    form = f".{max(2, _places(interval) - spare)}f"
+    return f"{_number(value, form)} {_interval(interval, form)}"
+
+
+def _area(effect: TwoSampleEffect) -> str:
+    return _estimate(effect.auc, effect.auc_interval, spare=1)
+
+
 def _told(effect: TwoSampleEffect) -> str:
     """What an area is the probability of, with its interval and what it is to be compared with."""
-    shown = f"{_number(effect.auc)} {_interval(effect.auc_interval)}"
     beside = " (.5: by chance, 1: always)" if effect.auc >= 0.5 else ", no more than by chance (.5)"
-    return f"the witness function tells which is which with probability {shown}{beside}"
+    return f"the witness function tells which is which with probability {_area(effect)}{beside}"
 
 
 def _amount(what: str, value: float, interval: Interval, scale: str) -> str:
     """A sentence on an estimate that is 0 where there is no effect."""
     if math.isnan(value):
         return f"{what} was not estimated."
-    form = f".{_places(interval)}f"
-    shown = _number(value, form)
+    shown = _estimate(value, interval)
     below = "; an estimate below 0 says that none was found" if shown.startswith("-") else ""
-    return f"{what} is {shown} {_interval(interval, form)} ({scale}){below}."
+    return f"{what} is {shown} ({scale}){below}."
 
 
 def _above(z: float) -> str:

@@ -141,6 +141,7 @@ def two(**values):
             ".48 [.40, .55], no more than by chance (.5).",
         ),
         ({"auc": 1.0, "auc_interval": (0.99, 1.0)}, 0, "probability 1.00 [.99, 1.00] (.5"),
+        ({"auc": 0.5081, "auc_interval": (0.5063, 0.51)}, 0, "probability .508 [.506, .510] (.5"),
         ({"auc": 0.7, "auc_interval": NOTHING}, 0, "with probability .70 [no interval] (.5"),
         ({"auc": math.nan}, 0, "How well the samples can be told apart was not estimated."),
         ({}, 1, "Their distance is .030 [.010, .080] (0: the same, 1: nothing in common)."),
@@ -169,6 +170,15 @@ def two(**values):
 )  # fmt: skip
 def test_effects_in_words(values, line, said):
     assert said in two(**values).lines()[line]
+
+
+def test_effects_in_short():
+    assert repr(two()) == "TwoSampleEffect(auc=.62 [.50, .70], distance=.030 [.010, .080])"
+    effect = DependenceEffect(dependence=0.0004, dependence_interval=(0.0, 0.0009), z=0.2)
+    assert repr(effect) == "DependenceEffect(dependence=.00040 [.00000, .00090])"
+    assert repr(RESULTS["k samples"]().effect()).startswith("KSampleEffect(3 samples, auc up to .")
+    few = replace(RESULTS["k samples"]().effect(), pairs={(0, 1): two(auc=math.nan)}, names=("A", "B"))
+    assert repr(few) == "KSampleEffect(2 samples)"
 
 
 def test_tables_have_as_many_decimals_as_tell_limits_apart():
