@@ -107,7 +107,7 @@ def compare(
     one value only is not tested.
 
     How different the tables are as a whole is ``overall.effect()``: with ``estimator="auto"`` it combines all of its
-    statistics, which takes about half as long as the tests.
+    statistics, which takes up to half as long as the tests.
 
     Effects of columns describe what the tests do not say.  Numbers, dates and times: Hedges' standardised difference of
     means and the ratio of standard deviations, with jackknife intervals, which assume no distribution; categories, and
