@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import cast
@@ -70,16 +70,40 @@ class Fit:
             out[test] = self._function(train, second[train], test)
         return out
 
-    def _of_sums(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
-        """The same for scaled means, from sums over the rows of every fold."""
-        estimator, rows, count = cast(ScaledMean, self.estimator), np.arange(len(second)), int(folds.max()) + 1
-        part = 2 * folds + second
+    def evidence(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
+        """For every fold, the squared distance of the standard means of all others, without bias, shape (folds,).
+
+        In units of about its standard deviation where there is no difference.
+        """
+        _, blocks, traces, sizes = self._by_fold(second, folds)
+        out = np.empty(len(sizes))
+        for k in range(len(sizes)):
+            left = np.arange(len(sizes)) != k
+            between, trace, n = (
+                blocks[left][:, :, left].sum(axis=(0, 2)),
+                traces[left].sum(axis=0),
+                sizes[left].sum(axis=0),
+            )
+            within = (np.diagonal(between) - trace) / np.maximum(n * (n - 1.0), 1.0)
+            out[k] = within.sum() - 2.0 * between[0, 1] / n.prod()
+        spread = self.features.spread()
+        return out / np.sqrt(spread) if spread > 0.0 else np.zeros_like(out)
+
+    def _by_fold(self, second: np.ndarray, folds: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Sums of the features of every fold and sample: at all rows, of one another, of squared lengths; and sizes."""
+        count, part = int(folds.max()) + 1, 2 * folds + second
         members = np.zeros((len(second), 2 * count))
-        members[rows, part] = 1.0
+        members[np.arange(len(second)), part] = 1.0
         sums = self.features.applied(members)
         blocks = (members.T @ sums).reshape(count, 2, count, 2)
         traces = np.bincount(part, weights=self.features.diagonal(), minlength=2 * count).reshape(count, 2)
-        sizes = np.bincount(part, minlength=2 * count).reshape(count, 2)
+        return sums, blocks, traces, np.bincount(part, minlength=2 * count).reshape(count, 2)
+
+    def _of_sums(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
+        """The same for scaled means, from sums over the rows of every fold."""
+        estimator = cast(ScaledMean, self.estimator)
+        sums, blocks, traces, sizes = self._by_fold(second, folds)
+        count = len(sizes)
         out = np.empty(len(second))
         for k in range(count):
             left = np.arange(count) != k
@@ -110,14 +134,25 @@ class Fit:
         return np.asarray(values[np.ix_(test, train)] @ signed)
 
 
-def combined(scores: Iterator[np.ndarray] | list[np.ndarray], folds: np.ndarray) -> np.ndarray:
-    """The sum of several functions' scores, each in units of its standard deviation within every fold."""
+def combined(scores: Sequence[np.ndarray], evidence: Sequence[np.ndarray], folds: np.ndarray) -> np.ndarray:
+    """The sum of several functions' scores (N,), each in units of its standard deviation within every fold.
+
+    Parameters
+    ----------
+    scores : sequence of ndarray, shape (N,)
+    evidence : sequence of ndarray, shape (folds,)
+        For every function how far apart the samples are in the rows that it was fitted to; its square is the weight.
+        Below zero it counts nothing, unless that is so for all of them.
+    folds : ndarray, shape (N,)
+    """
+    weights = np.square(np.maximum(np.stack(evidence), 0.0))
+    weights[:, weights.sum(axis=0) == 0.0] = 1.0
     total = np.zeros(len(folds))
     counts = np.bincount(folds)
-    for one in scores:
+    for one, weight in zip(scores, weights, strict=True):
         centred = one - (np.bincount(folds, weights=one) / counts)[folds]
         spread = np.sqrt(np.bincount(folds, weights=centred**2) / counts)[folds]
-        total += np.divide(one, spread, out=np.zeros_like(one), where=spread > 0.0)
+        total += weight[folds] * np.divide(one, spread, out=np.zeros_like(one), where=spread > 0.0)
     return total
 
 

@@ -92,6 +92,7 @@ def apart(
         for pair, side in zip(found, sides, strict=True)
     ]
     scores: list[list[np.ndarray]] = [[] for _ in found]
+    evidence: list[list[np.ndarray]] = [[] for _ in found]
     away: list[Estimate] = []
     for member in again.members:
         features = Features.of(member.features[0], again.pooled)
@@ -102,22 +103,24 @@ def apart(
         if member.tuning == "pooled":
             low = member.features[0] if estimator.needs == "filter" else member.kernel
             estimator = estimator.tuned(low, again.pooled)
-        for pair, fold, out in zip(found, held, scores, strict=True):
+        for pair, fold, out, weights in zip(found, held, scores, evidence, strict=True):
             if fold is not None:
                 points = again.pooled[pair.rows]
                 fit = Fit(estimator, member.kernel, features.taken(pair.rows), points, member.tuning)
                 out.append(fit.scores(pair.second, fold))
+                if len(again.members) > 1:
+                    weights.append(fit.evidence(pair.second, fold))
     areas = [
         Area(np.nan, np.nan, side.units, 1.0)
         if fold is None
         else area_of(
-            every[0] if len(every) == 1 else combined(every, fold),
+            every[0] if len(every) == 1 else combined(every, weights, fold),
             pair.second,
             fold if pair.blocks is None else fold + folds * pair.blocks,
             pair.units,
             one.chance,
         )
-        for pair, side, fold, every, one in zip(found, sides, held, scores, away, strict=True)
+        for pair, side, fold, every, weights, one in zip(found, sides, held, scores, evidence, away, strict=True)
     ]
     return [
         (area, one, relative_to, _notes(min(side.units), blocks=side.cells is not None))

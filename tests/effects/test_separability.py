@@ -120,13 +120,26 @@ def test_intervals_at_the_ends_of_the_scale_and_without_data():
     assert tied.value == 0.5 and np.isnan(tied.interval(0.95)).all()
 
 
-def test_functions_are_added_up_in_units_of_their_own():
+def test_functions_are_added_up_in_units_of_their_own_by_the_evidence_for_each():
     scores = [RNG.normal(size=M + N), RNG.normal(size=M + N)]
-    found = combined(scores, FOLDS)
-    np.testing.assert_allclose(combined([1e6 * scores[0], 1e-3 * scores[1]], FOLDS), found, rtol=1e-9)
+    evidence = [np.array([1.0, 2.0, -1.0, 0.0]), np.array([3.0, -1.0, -2.0, 1.0])]
+    found = combined(scores, evidence, FOLDS)
+    np.testing.assert_allclose(combined([1e6 * scores[0], 1e-3 * scores[1]], evidence, FOLDS), found, rtol=1e-9)
     expected = np.empty(M + N)
-    for k in range(4):
+    for k, weights in enumerate([(1.0, 9.0), (4.0, 0.0), (1.0, 1.0), (0.0, 1.0)]):
         held = k == FOLDS
-        expected[held] = sum(one[held] / one[held].std() for one in scores)
+        expected[held] = sum(w * one[held] / one[held].std() for w, one in zip(weights, scores, strict=True))
     np.testing.assert_allclose(found, expected)
-    np.testing.assert_allclose(combined([scores[0], np.ones(M + N)], FOLDS), combined([scores[0]], FOLDS))
+    np.testing.assert_allclose(combined([np.ones(M + N)], [np.ones(4)], FOLDS), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
+def test_evidence_is_the_distance_in_the_rows_of_the_other_folds(change):
+    found = Fit(KME(), KERNEL, change(DENSE), Z, "fixed").evidence(SECOND, FOLDS)
+    gram = DENSE.values
+    for k in range(4):
+        x, y = (np.flatnonzero((FOLDS != k) & part) for part in (~SECOND, SECOND))
+        own = [gram[np.ix_(r, r)] for r in (x, y)]
+        squared = sum((one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own)
+        squared -= 2.0 * gram[np.ix_(x, y)].mean()
+        assert found[k] == pytest.approx(squared / np.sqrt(naive.u_product(gram, gram)), rel=1e-8)
