@@ -65,10 +65,11 @@ class Kept:
         -----
         Separability (``auc``): the area under the ROC curve of the witness function of the test's estimator, each fold
         scored by the function of the others; a combination takes the sum of its members' functions, each in units of
-        its standard deviation and with the weight that the rows it was fitted to give it (the square of their
-        unbiased squared distance, in units of its spread under permutations).  Distance: the squared distance of the kernel means over the sum of their squared norms,
-        or, for kernels with values below zero, over the variance of both samples together, each part from pairs of
-        different observations.  Dependence: the kernel correlation.  All regard pairs, groups and blocks.
+        its standard deviation and with the weight that the rows it was fitted to give it (the square of their unbiased
+        squared distance, in units of its spread under permutations). Distance: the squared distance of the kernel means
+        over the sum of their squared norms, or, for kernels with values below zero, over the variance of both samples
+        together, each part from pairs of different observations. Dependence: the kernel correlation. All regard pairs,
+        groups and blocks.
 
         Intervals of distance and dependence are score intervals with the variance of the jackknife and of the second
         order of a U statistic, which is what is left where there is no effect; those of the area are score intervals

@@ -138,7 +138,7 @@ def test_evidence_is_the_distance_in_the_rows_of_the_other_folds(change):
     found = Fit(KME(), KERNEL, change(DENSE), Z, "fixed").evidence(SECOND, FOLDS)
     gram = DENSE.values
     for k in range(4):
-        x, y = (np.flatnonzero((FOLDS != k) & part) for part in (~SECOND, SECOND))
+        x, y = (np.flatnonzero((k != FOLDS) & part) for part in (~SECOND, SECOND))
         own = [gram[np.ix_(r, r)] for r in (x, y)]
         squared = sum((one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in own)
         squared -= 2.0 * gram[np.ix_(x, y)].mean()
