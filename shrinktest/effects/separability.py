@@ -145,6 +145,33 @@ class Area:
     units: tuple[int, int]
     chance: float
 
+    @property
+    def has_variance(self) -> bool:
+        """Whether there is anything to estimate a variance from."""
+        return not math.isnan(self.variance) and min(self.units) >= FEWEST
+
+    def variance_if(self, area: np.ndarray) -> np.ndarray:
+        """The variance of the estimate if the area is this one."""
+        m, n = self.units
+        least = 0.25 / (m * n)
+        size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
+        above = self.value - 0.5
+        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
+        noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((area - 0.5) / above))
+        return np.asarray(size * (1.0 + noise) * _hanley(area, m, n))
+
+    def below(self, margin: float) -> tuple[float, float]:
+        """How far the area is below a margin above .5, in standard deviations, and the p-value of its being no lower.
+
+        The standard deviation is the one that there is if the area is the margin, as in the interval: the p-value is at
+        most alpha where the upper limit of the interval with confidence 1 - 2 alpha is at most the margin.  NaN where
+        there is no variance.
+        """
+        if not self.has_variance:
+            return math.nan, math.nan
+        z = (self.value - margin) / math.sqrt(float(self.variance_if(np.array(margin))))
+        return z, NormalDist().cdf(z)
+
     def interval(self, confidence: float) -> tuple[float, float]:
         """Limits between which the area lies for the functions that were fitted; NaN where there are too few units.
 
@@ -155,20 +182,14 @@ class Area:
         others, so that what chance makes of a function comes back in the scores of the others: of the variance, the
         share that this noise has counts twice, which under equal distributions is all of it.
         """
-        if math.isnan(self.variance) or min(self.units) < FEWEST:
+        if not self.has_variance:
             return math.nan, math.nan
         z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-        m, n = self.units
-        least = 0.25 / (m * n)
-        size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
-        above = self.value - 0.5
-        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
 
         def beyond(area: np.ndarray | float) -> np.ndarray:
             """Below zero for areas within the interval."""
             a = np.asarray(area)
-            noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((a - 0.5) / above))
-            return np.square(a - self.value) - z**2 * size * (1.0 + noise) * _hanley(a, m, n)
+            return np.square(a - self.value) - z**2 * self.variance_if(a)
 
         grid = np.union1d(_GRID, [self.value, 0.5])
         inside = np.flatnonzero((beyond(grid) <= 0.0) | (grid == self.value))
