@@ -12,7 +12,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 from _study import markdown, options, write
-from effect_coverage import PAIRS, SAMPLES, STRENGTHS, kernel_of, pairs_of, samples_of, true_area, true_effect
+from effect_coverage import SAMPLES, STRENGTHS, kernel_of, pairs_of, samples_of, true_area, true_effect
 from joblib import Parallel, delayed
 from scipy.stats import binom
 from scipy.stats.qmc import Sobol

@@ -56,7 +56,7 @@ class Estimate:
         """How far the estimate is below a margin, in standard deviations, and the p-value of its being no lower.
 
         The standard deviation is the one that the estimate has if the quantity is the margin, as in the interval: the
-        p-value is at most alpha where the upper limit of the interval with confidence 1 - 2 alpha is at most the margin.
+        p-value is at most alpha where the upper limit of the interval with confidence 1 - 2 alpha is no more than that.
         The hypothesis is that the quantity is the margin or more, and the distance in standard deviations is the
         smallest that such a quantity has, which for estimates far below zero may be more than the margin.  NaN where
         there is no variance.
@@ -88,7 +88,10 @@ class Estimate:
         t2 = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0)) ** 2
         slope = self.slope
         centre = self.value + t2 * slope / 2.0
-        reach = math.sqrt(max(centre**2 - self.value**2 + t2 * self.second, 0.0))
+        square = centre**2 - self.value**2 + t2 * self.second
+        if square < 0.0:  # the estimate is so far below zero that no value is near enough
+            return 0.0, 0.0
+        reach = math.sqrt(square)
         low, high = np.clip([centre - reach, centre + reach], 0.0, 1.0)
         return float(low), float(high)
 

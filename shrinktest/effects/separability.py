@@ -148,7 +148,8 @@ class Area:
     @property
     def has_variance(self) -> bool:
         """Whether there is anything to estimate a variance from."""
-        return not math.isnan(self.variance) and min(self.units) >= FEWEST
+        least = 0.25 / max(self.units[0] * self.units[1], 1)
+        return min(self.units) >= FEWEST and self.variance > -least  # which NaN is not
 
     def variance_if(self, area: np.ndarray) -> np.ndarray:
         """The variance of the estimate if the area is this one."""
@@ -245,8 +246,13 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
     sample[units] = second
     parts = [sums[sample], sums[~sample]] if not (held[0] & held[1]).any() else [sums]
     found = [float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts]
-    # the influences of each sample have what single pairs add to them, which is there once and not twice
-    apart = value * (1.0 - value) - sum(part.size * one for part, one in zip(parts, found, strict=True))
+    # the influences of each sample have what single pairs add to them, which is there once and not twice; a pair counts
+    # 0, 1 or, if it is tied, one half
+    ranks = np.unique(scores, return_inverse=True)[1]
+    places = np.unique(strata.astype(np.int64) * len(scores) + ranks, return_inverse=True)[1]
+    ones, others = (np.bincount(places[part], minlength=len(scores)) for part in (~second, second))
+    tied = float(ones @ others) / total
+    apart = value - 0.25 * tied - value**2 - sum(part.size * one for part, one in zip(parts, found, strict=True))
     return Area(value, sum(found) - max(apart, 0.0) / total, counts, chance)
 
 

@@ -32,7 +32,7 @@ ASYMPTOTIC = (
     "kernel sees other differences."
 )
 ATTAINED = (
-    "The separability is what a witness function attains that was fitted to {fitted} rows: a p-value that is small says "
+    "The separability is what a witness function attains that was fitted to {fitted} rows: a small p-value says "
     "that such a function tells X and Y apart less well than the margin, and not that no function does better."
 )
 NOTHING = (
@@ -85,7 +85,7 @@ class Equivalence:
         folds, generator = count(folds, "folds", minimum=2), as_rng(rng)
         if estimator is not None and on != AUC:
             raise ValueError(
-                f"estimator= is for scale='auc', whose witness function it fits; on scale={on!r} the estimate is "
+                f"estimator= is for scale='auc', whose witness function it fits; with scale={on!r} the estimate is "
                 "unbiased, and shrinkage would make differences look smaller: leave it out"
             )
         about: dict[str, Any] = {"rng": rng_provenance(generator), "scale": on, "margin_words": wanted.words}
@@ -150,7 +150,7 @@ def _read(
         return TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, paired=paired, names=names, **told)
     if paired is not False:
         raise ValueError(
-            "paired= is for samples; with scale='dependence' row i of X and of Y are always observed together"
+            "paired= is for samples; with scale='dependence' row i of X and row i of Y belong together: leave it out"
         )
     return Independence.read(X, Y, nan_policy=nan_policy, **told)
 
@@ -166,7 +166,7 @@ def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:
         values = [one.points for one in hypothesis.variables]
     else:
         values = np.split(hypothesis.variables[0].points, [hypothesis.sizes[0]])
-    if scale != DEPENDENCE and np.array_equal(*values):
+    if scale != DEPENDENCE and np.array_equal(values[0], values[1]):
         raise ValueError(
             f"{both} hold the same rows, which are equivalent whatever they were drawn from; give data that were "
             "observed or drawn separately"

@@ -61,7 +61,7 @@ class Margin:
     @classmethod
     def read(cls, given: Any, scale: str) -> Margin:
         """The margin as users give it; raises TypeError or ValueError that says what it means on this scale."""
-        meaning = f"on scale={scale!r} it is {MEANT[scale]}"
+        meaning = f"with scale={scale!r} it is {MEANT[scale]}"
         if given is None:
             raise ValueError(f"margin says how large a difference may be and not matter; {meaning}")
         if isinstance(given, str) or callable(given):
@@ -111,7 +111,7 @@ class Margin:
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
             raise ValueError(
-                f"margin={self.words!r}: the change makes a difference of {value:.3g} on scale={scale!r}, and a margin "
+                f"margin={self.words!r}: the change makes a difference of {value:.3g} with scale={scale!r}, and a margin "
                 f"lies between {_LEAST[scale]:g} and 1; give a larger change, or the margin as a number"
             )
         said = f"The margin {value:.3g} is the difference that {self.words!r} makes to the pooled sample"

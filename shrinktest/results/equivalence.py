@@ -47,7 +47,7 @@ class EquivalenceResult(Result):
         The distance, from 0 to 1 and estimated without bias, so that it may be below 0; the area under the ROC curve of
         the cross-fitted witness function; or the kernel correlation.
     upper : float
-        Upper limit of the estimated quantity with confidence 1 - alpha, which is below the margin where the test rejects.
+        Upper limit of the estimated quantity with confidence 1 - alpha, below the margin where the test rejects.
     margin : float
         A number on the scale.
     scale : str
