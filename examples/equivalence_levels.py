@@ -1,6 +1,6 @@
 """Level and power of ``equivalence_test``, whose p-values are asymptotic.
 
-The margin is the true effect, where a test at the level .05 may reject in 5 % of data sets, or three quarters of it; and
+The margin is the true effect, where a test at the level .05 may reject in 5 % of data sets, or 3/4 of it; or
 X and Y are equal, or independent, where it is to reject.  The data are those of ``effect_coverage``.
 """
 
@@ -138,9 +138,9 @@ def page(tables) -> list[str]:
     own = level.loc[level["reading"] == OWN, "rejected"]
     beyond = table.loc[table["what"] == "beyond", "rejected"]
     parts = [
-        f"Where the true effect is exactly the margin, a test at the level {ALPHA:g} may reject in 5 % of data sets. It "
-        f"rejected in these: {'; '.join(said)}. Where the margin is three quarters of the true effect it rejected in "
-        f"{100 * beyond.max():.1f} % at most.",
+        f"Where the true effect is exactly the margin, a test at the level {ALPHA:g} may reject in 5 % of data sets. "
+        f"It rejected in these: {'; '.join(said)}. Where the margin is three quarters of the true effect it rejected "
+        f"in {100 * beyond.max():.1f} % at most.",
         "The separability (auc) is read in two ways. The margin is the area that the witness function of the "
         "distributions themselves has, which no data reach: a function that was fitted to few rows has a smaller area, "
         "so that the test rejects more often than 5 %, and a rejection is no statement about the distributions. Or it "

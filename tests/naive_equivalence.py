@@ -9,7 +9,7 @@ from scipy import stats
 
 
 def score_test(value, without, second, units, margin):
-    """z and p-value of a quantity's being the margin or more; ``without`` has estimates by sample, one left out each."""
+    """z and p-value of a quantity's being the margin or more; ``without``: by sample, estimates with one left out."""
     jackknife = sum((len(one) - 1.0) / len(one) * sum((x - np.mean(one)) ** 2 for x in one) for one in without)
     first = max(jackknife - 2.0 * second, 0.0)
     slope = (first + 2.0 * second) / (max(value, 0.0) + (2.0 * second) ** 0.5)

@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 import naive_equivalence as naive
 from shrinktest import EquivalenceResult, equivalence_test, independence_test, two_sample_test
 from shrinktest.effects.interval import Estimate
-from shrinktest.effects.separability import Area
+from shrinktest.effects.separability import Area, area_of
 from shrinktest.kernels import Gaussian, Precomputed
 
 RNG = np.random.default_rng(0)
@@ -247,16 +247,34 @@ def test_few_rows_have_a_note_and_fewer_an_error():
     assert equivalence_test(X[:5], Y[:5], margin=0.9, scale="distance").upper > 0.0
 
 
-def test_where_there_is_no_variance_nothing_is_shown():
-    found = equivalence_test(np.zeros(30), np.ones(30), margin=0.99, scale="distance", kernel="linear")
-    alike = equivalence_test(np.r_[np.zeros(29), 1.0], np.zeros(30), margin=0.9, scale="auc", bandwidth=1e-3)
-    for one in (found, alike):
-        assert one.pvalue > 0.05 or one.upper < one.margin
-    ones = np.ones(20)
-    same = equivalence_test(
-        np.r_[ones, 2.0], np.r_[2.0, ones], margin=0.9, scale="distance", paired=True, bandwidth=1e3
-    )
-    assert not np.isnan(same.pvalue) and (not np.isnan(same.upper) or same.pvalue == 1.0)
+@pytest.mark.parametrize(
+    ("data", "given"),
+    [
+        ((np.zeros(30), np.ones(30)), {"scale": "distance"}),
+        ((np.r_[np.zeros(29), 1.0], np.zeros(30)), {"scale": "distance"}),
+        ((X[:, 0], X[:, 0] + 1.0), {"scale": "distance", "paired": True, "kernel": "linear"}),
+        ((np.r_[np.zeros(7), 1.0], np.r_[0.0, 1.0, np.zeros(6)]), {"scale": "dependence"}),
+        ((np.zeros(30), np.ones(30)), {"scale": "auc", "kernel": lambda x, y: np.ones((len(x), len(y)))}),
+    ],
+)
+def test_where_there_is_no_variance_nothing_is_shown(data, given):
+    found = equivalence_test(*data, margin=0.99, **({"bandwidth": 1.0} if "kernel" not in given else {}), **given)
+    assert (found.pvalue, found.equivalent) == (1.0, False) and np.isnan(found.upper) and np.isnan(found.statistic)
+    assert "nothing was shown, and the p-value is 1" in " ".join(found.notes)
+    assert found.answer.startswith("It was not shown") and "(no upper limit)" in found.answer
+    assert "upper limit" in found.summary() and "none" in found.summary()
+
+
+def test_the_variance_of_an_area_counts_ties():
+    rng, second = np.random.default_rng(5), np.repeat([False, True], [15, 20])
+    found = []
+    for _ in range(2000):
+        scores = (rng.random(35) < 0.3).astype(float)
+        if np.ptp(scores) > 0.0:
+            one = area_of(scores, second, np.zeros(35, dtype=int), np.arange(35), 0.0)
+            found.append((one.value, one.variance))
+    values, variances = np.array(found).T
+    assert variances.mean() == pytest.approx(values.var(), rel=0.05)
 
 
 def refused(*data, **given):

@@ -98,6 +98,8 @@ class Estimate:
 
 def by_leaving_out(values: np.ndarray, cells: np.ndarray | None = None) -> float:
     """The jackknife's variance from the estimates that leave out one unit each; within cells, where there are some."""
+    if not np.isfinite(values).all():
+        return math.nan
     if cells is None:
         return float((len(values) - 1.0) * np.var(values))
     counts = np.bincount(cells)

@@ -111,8 +111,8 @@ class Margin:
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
             raise ValueError(
-                f"margin={self.words!r}: the change makes a difference of {value:.3g} with scale={scale!r}, and a margin "
-                f"lies between {_LEAST[scale]:g} and 1; give a larger change, or the margin as a number"
+                f"margin={self.words!r}: the change makes a difference of {value:.3g} with scale={scale!r}, and a "
+                f"margin lies between {_LEAST[scale]:g} and 1; give a larger change, or the margin as a number"
             )
         said = f"The margin {value:.3g} is the difference that {self.words!r} makes to the pooled sample"
         some = f" ({_MOST} rows of it, at random)" if len(pooled) > _MOST else ""

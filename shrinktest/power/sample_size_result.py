@@ -116,16 +116,16 @@ class SampleSizeResult(Result):
         else:
             size = f"{' + '.join(map(str, self.sizes))} observations"
         sought = "difference" if kind.several_samples else "dependence"
-        finds = f"finds the {sought}"
+        finds, source = f"finds the {sought}", repr(self.design)
         if self.shown:
-            finds = f"shows {self.shown} where there is none"
+            finds, source = f"shows {self.shown} where there is none", f"the null twin of {self.design.null()!r}"
         found, (low, high) = float(self.fitted_power(self.n)), self.curve.band(self.n, self.confidence)
         end = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"  # whole numbers, as the answer is
         return (
             f"With {size} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
             f"{100 * found:.0f} of 100 studies ({interval} {100 * low:.0f} to {100 * high:.0f}). The least size with "
             f"power {self.power:g} is {self.n} ({interval} {math.ceil(self.low)} {end}), by "
-            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r}."
+            f"{int(self.table['trials'].sum())} simulated data sets of {source}."
         )
 
     @property

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from textwrap import fill
 from typing import Any, Self
 
 from shrinktest._validate import level
@@ -216,7 +217,8 @@ class EquivalenceResult(Result):
         ]
         if self.folds is not None:
             rows.append(["witness function", f"{self.estimator!r}, cross-fitted on {self.folds} folds"])
-        return Report([self.answer, ""], Table(rows, "ll", gap="  ", below="="), self.notes)
+        said = fill(self.answer, 80, break_long_words=False, break_on_hyphens=False)
+        return Report([said], Table(rows, "ll", gap="  ", below="="), self.notes)
 
 
 def _short(value: float, digits: int = 3) -> str:
