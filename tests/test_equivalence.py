@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 from scipy.optimize import brentq
+from statsmodels.stats.proportion import proportion_confint
 
 import naive_equivalence as naive
 from shrinktest import EquivalenceResult, equivalence_test, independence_test, two_sample_test
 from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import Area, area_of
 from shrinktest.kernels import Gaussian, Precomputed
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "examples"))
+import equivalence_levels  # noqa: E402
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), RNG.normal(0.1, 1.0, size=(70, 2))
@@ -133,6 +141,21 @@ def test_many_rows_are_changed_in_part():
     found = equivalence_test(x, y, margin="shift 0.3", scale="distance")
     assert any("2000 rows of it, at random" in note for note in found.notes)
     assert found.margin == equivalence_test(x, y, margin="shift 0.3", scale="distance").margin
+    small = equivalence_test(x, y, margin="shift 0.3", scale="distance", max_memory=1e6, gram="rff", rank=9)
+    assert any("125 rows of it, at random" in note for note in small.notes)
+
+
+@pytest.mark.parametrize("kernel", ["whitened", "second-order"])
+@pytest.mark.parametrize("scale", ["distance", "auc"])
+def test_changes_under_kernels_of_the_pooled_sample(kernel, scale):
+    found = equivalence_test(X, Y, margin=lambda rows: 2.0 * rows, scale=scale, kernel=kernel)
+    assert {"distance": 0.0, "auc": 0.5}[scale] < found.margin < 1.0
+    if scale == "distance":
+        pooled, n = np.vstack([X, Y]), 130
+        gram = found.kernel(np.vstack([pooled, 2.0 * pooled]))
+        apart, diagonal = ~np.eye(n, dtype=bool), np.diag(gram).mean()
+        a, b, c = (part[apart].mean() for part in (gram[:n, :n], gram[n:, n:], gram[:n, n:]))
+        assert found.margin == pytest.approx((a + b - 2.0 * c) / (4.0 * diagonal - a - b - 2.0 * c), rel=1e-6)
 
 
 def test_rows_far_out_that_make_the_margin_large_have_a_note():
@@ -351,3 +374,15 @@ def test_the_level_at_the_margin_is_held():
     assert np.mean([one.estimate for one in found]) == pytest.approx(margin, abs=0.02)
     gram = Precomputed(Gaussian(1.0)(RNG.normal(size=(40, 1))))
     assert equivalence_test(np.arange(20), np.arange(20, 40), margin=0.9, scale="distance", kernel=gram).equivalent
+
+
+def test_the_published_levels_are_what_the_page_says():
+    rates = pd.read_csv(ROOT / "docs" / "data" / "equivalence_levels.csv").fillna({"reading": ""})
+    assert set(rates["n"]) == {20, 50, 200, 1000} and set(rates["scale"]) == {"distance", "auc", "dependence"}
+    assert rates.loc[rates["n"] < 1000, "trials"].min() >= 2000 and rates["trials"].min() >= 1000
+    low, high = proportion_confint((rates["rejected"] * rates["trials"]).round(), rates["trials"], method="beta")
+    np.testing.assert_allclose(rates[["low", "high"]].to_numpy().T, (low, high))
+    level = rates[(rates["what"] == "at the margin") & (rates["reading"] != equivalence_levels.BEST)]
+    assert level["rejected"].max() < 0.08
+    best = rates[(rates["what"] == "at the margin") & (rates["reading"] == equivalence_levels.BEST)]
+    assert best["rejected"].max() > 0.9  # of this nothing is claimed

@@ -99,7 +99,7 @@ class Equivalence:
         prepared = hypothesis.prepare(fitted, resolved, form, grams, n_workers(workers))
         again = hypothesis.again((hypothesis.member(fitted, prepared, form),))
         found, notes = _estimated(again, on, folds, generator, tuple(names))
-        value, said = wanted.found(again, on, folds, generator)
+        value, said = wanted.found(again, on, folds, generator, grams.options["memory"])
         routes = (
             note.partition(";")[0] + "." for note in prepared.notes if note.startswith("The statistic is that of")
         )

@@ -14,6 +14,10 @@ from shrinktest._validate import takes
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
+from shrinktest.kernels import Precomputed
+from shrinktest.kernels.base import Scaled
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, SCALES
 
@@ -26,6 +30,7 @@ MEANT = {
 _LEAST = {DISTANCE: 0.0, AUC: 0.5, DEPENDENCE: 0.0}
 _NAMED = "'shift 0.2' (of 0.2 standard deviations in every column) or a function of the pooled rows"
 _MOST = 2000  # rows that are changed
+_FEWEST = 20
 _HEAVY = 2.0  # times the standard deviation that the middle half of a normal column tells
 
 Change = Callable[[np.ndarray], Any]
@@ -83,11 +88,14 @@ class Margin:
             raise ValueError(f"margin={value:g}: {found}; {meaning}")
         return cls(value)
 
-    def found(self, again: Again, scale: str, folds: int, rng: np.random.Generator) -> tuple[float, tuple[str, ...]]:
+    def found(
+        self, again: Again, scale: str, folds: int, rng: np.random.Generator, memory: float
+    ) -> tuple[float, tuple[str, ...]]:
         """The margin as a number on the scale, and notes on it.
 
         What a change makes of the pooled sample: rows and changed rows are two samples in pairs, whose difference is
-        estimated as that of the test is, with its kernel.  No label goes into it.
+        estimated as that of the test is, with its kernel.  No label goes into it.  There are no more rows than their
+        Gram matrix and another like it fit into ``memory`` bytes.
         """
         if self.change is None:
             return self.value, ()
@@ -100,14 +108,16 @@ class Margin:
                     f"margin={self.words!r}: categories and missing values cannot be shifted, and column {fixed[0]!r} "
                     "has some; give the margin as a number, or leave such columns out"
                 )
-        rows = pooled if len(pooled) <= _MOST else pooled[np.sort(rng.choice(len(pooled), _MOST, replace=False))]
-        changed = self._changed(rows, pooled)
-        variable = Variable(np.vstack([rows, changed]), "the pooled and the changed rows")
+        most = min(_MOST, max(_FEWEST, int((memory / 64.0) ** 0.5)))
+        rows = pooled if len(pooled) <= most else pooled[np.sort(rng.choice(len(pooled), most, replace=False))]
+        both, member = np.vstack([rows, self._changed(rows, pooled)]), again.leading
+        kernel = member.kernel
+        if _of_pooled(kernel):  # has a Gram matrix of the pooled sample only, and values anywhere
+            kernel, both = Precomputed(kernel(both)), np.arange(float(len(both)))[:, None]
+        variable = Variable(both, "the pooled and the changed rows")
         twice = replace(again.hypothesis, variables=(variable,), sizes=(len(rows), len(rows)))
-        kernels = tuple(replace(one, features=(one.kernel,)) for one in again.members)
-        ((area, away, _, _),) = apart(
-            Again(twice, kernels), Restriction(paired=True), [(0, 1)], folds, rng, scored=scale == AUC
-        )
+        pairs = Again(twice, (replace(member, kernel=kernel, features=(kernel,)),))
+        ((area, away, _, _),) = apart(pairs, Restriction(paired=True), [(0, 1)], folds, rng, scored=scale == AUC)
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
             raise ValueError(
@@ -115,7 +125,7 @@ class Margin:
                 f"margin lies between {_LEAST[scale]:g} and 1; give a larger change, or the margin as a number"
             )
         said = f"The margin {value:.3g} is the difference that {self.words!r} makes to the pooled sample"
-        some = f" ({_MOST} rows of it, at random)" if len(pooled) > _MOST else ""
+        some = f" ({most} rows of it, at random)" if len(pooled) > most else ""
         notes = [f"{said}{some}, with the same kernel; the p-value takes this number as given."]
         if isinstance(self.change, _Shift):
             notes += self._heavy(pooled)
@@ -158,6 +168,13 @@ class _Shift:
 
     def __call__(self, rows: np.ndarray) -> np.ndarray:
         return rows + self.size * rows.std(axis=0, ddof=1)
+
+
+def _of_pooled(kernel: Any) -> bool:
+    """Whether a kernel takes features about their mean over the pooled sample."""
+    if isinstance(kernel, Rescaled | Scaled):
+        return _of_pooled(kernel.kernel)
+    return isinstance(kernel, PooledKernel)
 
 
 def _shift_in(words: str) -> float:
