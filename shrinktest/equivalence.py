@@ -137,8 +137,10 @@ def equivalence_test(
     >>> rng = np.random.default_rng(0)
     >>> before, after = rng.normal(size=(2, 500, 2))
     >>> result = equivalence_test(before, after, margin=0.02, scale="distance", names=("before", "after"))
-    >>> print(result.answer)
-    The distance ...
+    >>> print(f"{result.estimate:.4f}, below {result.upper:.4f}: p = {result.pvalue:.2g}")
+    0.0010, below 0.0060: p = 0.00024
+    >>> result.equivalent
+    True
     """
     called, alpha = _names(names), _below_half(alpha)
     told = {"scale": units, "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups}

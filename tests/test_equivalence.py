@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
+import equivalence_levels
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,9 +19,6 @@ from shrinktest.effects.separability import Area, area_of
 from shrinktest.kernels import Gaussian, Precomputed
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "examples"))
-import equivalence_levels  # noqa: E402
-
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(60, 2)), RNG.normal(0.1, 1.0, size=(70, 2))
 PAIR = 0.3 * X + RNG.normal(size=(60, 2))
