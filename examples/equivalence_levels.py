@@ -132,7 +132,7 @@ def page(tables) -> list[str]:
         each = ", ".join(f"{100 * r['min']:.1f} to {100 * r['max']:.1f} % with n = {n}" for n, r in by_size.iterrows())
         said.append(f"{scale}: {each}")
     for row in level.itertuples():
-        if row.low > ALPHA:
+        if row.low > ALPHA and row.reading != BEST:
             reading = f" ({row.reading})" if row.reading else ""
             above.append(f"{row.scale}{reading}, {row.data}, {row.effect}, n = {row.n}: {100 * row.rejected:.1f} %")
     own = level.loc[level["reading"] == OWN, "rejected"]
@@ -150,7 +150,11 @@ def page(tables) -> list[str]:
         f"{' or '.join(map(str, trials[::-1]))} data sets a cell (the fewer with n = {SIZES[-1]}); with {trials[-1]} a "
         f"test with exactly this level is inside [{low:.4f}, {high:.4f}] with probability 99.9 %. Intervals (95 %, "
         "Clopper and Pearson) are in the data. "
-        + (f"Above 5 % by their intervals: {'; '.join(above)}." if above else "No interval is above 5 %."),
+        + (
+            f"Above 5 % by their intervals, but for areas of the best function: {'; '.join(above)}."
+            if above
+            else "No interval is above 5 %, but for areas of the best function."
+        ),
         "The kernel is Gaussian with a bandwidth that is a number, so that there is one truth: of distances and "
         "dependences from large samples, of areas at many points. Both samples have n rows.",
     ]
