@@ -37,6 +37,7 @@ MARGINS = {"distance": (0.01, 0.02, 0.05, 0.1), "auc": (0.55, 0.6, 0.65, 0.7), "
 CHANCE = {"distance": 0.0, "auc": 0.5, "dependence": 0.0}
 #: Whose area it is that the margin is, or the effect.
 BEST, OWN = "of the best witness function", "of the fitted ones"
+_TIMES = 12  # large samples from which the true distance and dependence are found
 _POINTS = 2**11  # of each distribution
 
 
@@ -58,9 +59,9 @@ def best_area(design: str, level: int) -> float:
     return float(won[~second].sum() / compared[~second].sum())
 
 
-def effect_of(scale: str, design: str, level: int) -> float:
-    """The true effect, which is the margin."""
-    return best_area(design, level) if scale == "auc" else true_effect(design, level, "gaussian")
+def effect_of(scale: str, design: str, level: int, times: int) -> float:
+    """The true effect, which is the margin; of distances and dependences from so many large samples."""
+    return best_area(design, level) if scale == "auc" else true_effect(design, level, "gaussian", times)
 
 
 def rejections(scale: str, design: str, level: int, truth: float, n: int, trials: int) -> list[dict]:
@@ -97,7 +98,9 @@ def measured(args) -> pd.DataFrame:
     """Rejections in every cell."""
     parallel = Parallel(n_jobs=args.workers or usable_cores())
     keys = [(scale, design, level) for scale, designs in DESIGNS.items() for design in designs for level in LEVELS]
-    truths = dict(zip(keys, parallel(delayed(effect_of)(*key) for key in keys), strict=True))
+    truths = dict(
+        zip(keys, parallel(delayed(effect_of)(*key, _TIMES if args.trials > 100 else 1) for key in keys), strict=True)
+    )
     jobs = []
     for n in SIZES:
         trials = args.trials if n < SIZES[-1] else max(1, args.trials // 2)
