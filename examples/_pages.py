@@ -20,7 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
     *(
         f"docs/{name}.md"
-        for name in ("start", "tables", "compare", "effects", "closer", "choosing", "power", "large", "extending")
+        for name in (
+            *("start", "tables", "compare", "effects", "closer", "equivalence", "choosing", "power", "large"),
+            "extending",
+        )
     ),
     "README.md",
 )

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
+    from shrinktest.equivalence import equivalence_test
     from shrinktest.independence import independence_test
     from shrinktest.joint import joint_independence_test
     from shrinktest.k_sample import k_sample_test
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from shrinktest.results.closer_matrix import CloserMatrixResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
+    from shrinktest.results.equivalence import EquivalenceResult
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
@@ -65,6 +67,7 @@ _LATER = {
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "DependenceEffect": "shrinktest.results.effect",
+    "EquivalenceResult": "shrinktest.results.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
     "Relabellings": "shrinktest.nulls.relabellings",
     "TwoSampleEffect": "shrinktest.results.effect",
@@ -73,6 +76,7 @@ _LATER = {
     "closer_matrix": "shrinktest.nearest",
     "closer_test": "shrinktest.closer",
     "compare": "shrinktest.comparison",
+    "equivalence_test": "shrinktest.equivalence",
     "independence_matrix": "shrinktest.matrix",
     "independence_test": "shrinktest.independence",
     "joint_independence_test": "shrinktest.joint",
@@ -119,6 +123,7 @@ __all__ = [
     "DependenceEffect",
     "Depth",
     "Energy",
+    "EquivalenceResult",
     "Gaussian",
     "IteratedTikhonov",
     "KSampleEffect",
@@ -146,6 +151,7 @@ __all__ = [
     "closer_matrix",
     "closer_test",
     "compare",
+    "equivalence_test",
     "independence_matrix",
     "independence_test",
     "joint_independence_test",

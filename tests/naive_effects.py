@@ -95,18 +95,20 @@ def area(scores, second, strata):
 
 
 def area_variance(scores, second, strata):
-    """What DeLong's influences add up to, less what single pairs add to them once too often."""
+    """What DeLong's influences add up to, less what single pairs (1, 0, or 0.5) add to them once too often."""
     value, pairs = area(scores, second, strata)
-    parts = {False: [], True: []}
+    parts, square = {False: [], True: []}, 0.0
     for i in range(len(scores)):
         influence = 0.0
         for j in range(len(scores)):
             if second[i] != second[j] and strata[i] == strata[j]:
                 a, b = (j, i) if second[i] else (i, j)
-                influence += (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b]) - value
+                found = (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b])
+                influence += found - value
+                square += found**2 / (2.0 * pairs)
         parts[bool(second[i])].append(influence / pairs)
     squares = {k: sum(one**2 for one in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
-    single = value * (1.0 - value) - sum(len(parts[k]) * squares[k] for k in parts)
+    single = square - value**2 - sum(len(parts[k]) * squares[k] for k in parts)
     return squares[False] + squares[True] - max(single, 0.0) / pairs
 
 

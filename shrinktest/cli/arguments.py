@@ -24,6 +24,7 @@ OPTIONS = {
     "coordinates": ("--coordinates",),
     "estimator": ("--estimator", "--estimators"),
     "estimators": ("--estimators", "--estimator"),
+    "folds": ("--folds",),
     "form": ("--form",),
     "gram": ("--gram",),
     "groups": ("--groups",),
@@ -32,6 +33,7 @@ OPTIONS = {
     "kernel_y": ("--kernel-y", "--kernel"),
     "kernels": ("--kernel",),
     "largest": ("--largest",),
+    "margin": ("--margin",),
     "max_memory": ("--max-memory",),
     "measure": ("--measure",),
     "method": ("--method",),
@@ -39,6 +41,7 @@ OPTIONS = {
     "n_resamples": ("--resamples",),
     "n_trials": ("--trials",),
     "nan_policy": ("--nan-policy",),
+    "on": ("--on",),
     "paired": ("--paired",),
     "power": ("--power",),
     "rank": ("--rank",),
@@ -52,6 +55,7 @@ OPTIONS = {
     "store": ("--store",),
     "test": ("--test",),
     "tuning": ("--tuning",),
+    "units": ("--scale",),
     "weights": ("--weights",),
     "workers": ("--workers",),
 }
@@ -70,7 +74,8 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"as a list$", "such as --types 'size=S<M<L'"),
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
-    (r"scale=None\b", "scale='none'"),
+    (r"\bscale=(?='(?:distance|auc|dependence)')", "on="),  # of an equivalence test, which calls the other units
+    (r"(scale|units)=None\b", r"\1='none'"),
     (r"^X: (.*?)\bbandwidth(?==| has| must)", r"X: \1bandwidth_x"),  # each variable has an option
     (r"^Y: (.*?)\bbandwidth(?==| has| must)", r"Y: \1bandwidth_y"),
     (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables

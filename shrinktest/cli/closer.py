@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
 
 from shrinktest import CloserMatrixResult, CloserResult, closer_matrix, closer_test
@@ -12,6 +11,7 @@ from shrinktest.cli.input import (
     different,
     labels_in,
     labels_of,
+    names_without_endings,
     read_samples,
     sample_columns,
     samples_from,
@@ -20,7 +20,6 @@ from shrinktest.cli.input import (
 )
 from shrinktest.cli.options import COLUMNS, add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
-from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
 from shrinktest.results.closer import DISTANCE, MEASURES
@@ -81,7 +80,7 @@ def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult 
     labels, types = labels_of(args), types_of(args, files)
     data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
     given |= {"column_types": data.column_types, "paired": args.paired, **labels_in(files, labels)}
-    names = _names(files)
+    names = names_without_endings(files)
     if len(files) == 3:
         _only_two(args)
         x, y, z = data.tables
@@ -119,13 +118,3 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
 def _only_two(args: argparse.Namespace) -> None:
     if args.method != "holm":
         raise ValueError("--method is for three models or more; leave it out")
-
-
-def _names(files: list[TextTable]) -> tuple[str, ...]:
-    """What the answer calls the files: by their names without folder and ending, as far as these tell them apart."""
-    sources = [file.source for file in files]
-    for short in ([Path(source).stem for source in sources], sources):
-        if len(set(short)) == len(short):
-            return tuple(short)
-    again = [sources.count(source) > 1 for source in sources]
-    return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))

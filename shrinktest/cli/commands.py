@@ -21,6 +21,7 @@ COMMANDS = {
     "k-sample": "do several samples come from the same distribution?",
     "joint": "are several variables jointly independent?",
     "closer": "which of two models, or of several, is nearer to what was observed?",
+    "equivalence": "are two samples practically the same?",
     "columns": "in which columns do two samples differ?",
     "matrix": "which columns depend on which?",
     "calibrate": "does a test keep its level on data like these?",

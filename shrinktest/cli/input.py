@@ -49,6 +49,16 @@ def names_of(tables: Sequence[TextTable]) -> tuple[str, ...]:
     return short if len(set(short)) == len(short) else tuple(table.source for table in tables)
 
 
+def names_without_endings(files: Sequence[TextTable]) -> tuple[str, ...]:
+    """What the answer calls the files: by their names without folder and ending, as far as these tell them apart."""
+    sources = [file.source for file in files]
+    for short in ([Path(source).stem for source in sources], sources):
+        if len(set(short)) == len(short):
+            return tuple(short)
+    again = [sources.count(source) > 1 for source in sources]
+    return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))
+
+
 # --- which columns ------------------------------------------------------------------------------------------
 
 

@@ -141,18 +141,24 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
         jackknife = by_leaving_out(fewer, cells[0]) + by_leaving_out(other, cells[1])
     second_order = _second_order(features, first, second, p, q, linked=sides.linked)
     counted = min(int(np.count_nonzero(weights)) for weights in (p, q))
-    return Estimate(float(value), jackknife, second_order / float(unit) ** 2, counted)
+    return Estimate(float(value), jackknife, second_order / float(unit) ** 2 if unit else np.nan, counted)
 
 
 def _of_norms(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:
     """The share, and what the squared distance is divided by."""
-    return 1.0 - 2.0 * c / (a + b), a + b
+    return 1.0 - _ratio(2.0 * c, a + b), a + b
 
 
 def _of_variance(a: Any, b: Any, c: Any, u: Any, v: Any) -> tuple[Any, Any]:
     """The share, and what the squared distance is divided by."""
     whole = 2.0 * (u + v) - a - b - 2.0 * c
-    return (a + b - 2.0 * c) / whole, whole
+    return _ratio(a + b - 2.0 * c, whole), whole
+
+
+def _ratio(part: Any, whole: Any) -> Any:
+    """A share; NaN of nothing, which is what there is where a kernel tells no two rows apart."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.divide(part, whole)
 
 
 def _own(features: Features, first: slice, second: slice) -> np.ndarray:

@@ -41,6 +41,35 @@ class Estimate:
         whole = self.first + 2.0 * self.second
         return 2.0 * self.second / whole if whole > 0.0 else 1.0
 
+    @property
+    def slope(self) -> float:
+        """How fast the variance grows with the quantity that is estimated."""
+        spread = math.sqrt(2.0 * self.second)
+        return (self.first + 2.0 * self.second) / (max(self.value, 0.0) + spread)
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether there is anything to estimate a variance from."""
+        return self.units >= FEWEST and math.isfinite(self.jackknife) and self.second > 0.0
+
+    def below(self, margin: float) -> tuple[float, float]:
+        """How far the estimate is below a margin, in standard deviations, and the p-value of its being no lower.
+
+        The standard deviation is the one that the estimate has if the quantity is the margin, as in the interval: the
+        p-value is at most alpha where the upper limit of the interval with confidence 1 - 2 alpha is no more than that.
+        The hypothesis is that the quantity is the margin or more, and the distance in standard deviations is the
+        smallest that such a quantity has, which for estimates far below zero may be more than the margin.  NaN where
+        there is no variance.
+        """
+        if not self.has_variance:
+            return math.nan, math.nan
+        from scipy.special import stdtr
+
+        slope = self.slope
+        nearest = max(margin, -self.value - 2.0 * self.second / slope)
+        z = (self.value - nearest) / math.sqrt(self.second + slope * nearest)
+        return z, float(stdtr(self.units - 1.0, z))
+
     def interval(self, confidence: float) -> tuple[float, float]:
         """Limits between which the quantity lies, within [0, 1]; NaN where there is nothing to estimate them from.
 
@@ -52,21 +81,25 @@ class Estimate:
         is taken as ``second + slope * theta``.  The slope is that of the data, drawn towards what chance makes of it
         where there is hardly any distance to measure it by.
         """
-        if self.units < FEWEST or not math.isfinite(self.jackknife) or not self.second > 0.0:
+        if not self.has_variance:
             return math.nan, math.nan
         from scipy.special import stdtrit
 
         t2 = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0)) ** 2
-        spread = math.sqrt(2.0 * self.second)
-        slope = (self.first + 2.0 * self.second) / (max(self.value, 0.0) + spread)
+        slope = self.slope
         centre = self.value + t2 * slope / 2.0
-        reach = math.sqrt(max(centre**2 - self.value**2 + t2 * self.second, 0.0))
+        square = centre**2 - self.value**2 + t2 * self.second
+        if square < 0.0:  # the estimate is so far below zero that no value is near enough
+            return 0.0, 0.0
+        reach = math.sqrt(square)
         low, high = np.clip([centre - reach, centre + reach], 0.0, 1.0)
         return float(low), float(high)
 
 
 def by_leaving_out(values: np.ndarray, cells: np.ndarray | None = None) -> float:
     """The jackknife's variance from the estimates that leave out one unit each; within cells, where there are some."""
+    if not np.isfinite(values).all():
+        return math.nan
     if cells is None:
         return float((len(values) - 1.0) * np.var(values))
     counts = np.bincount(cells)

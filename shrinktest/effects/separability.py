@@ -180,6 +180,34 @@ class Area:
     units: tuple[int, int]
     chance: float
 
+    @property
+    def has_variance(self) -> bool:
+        """Whether there is anything to estimate a variance from."""
+        least = 0.25 / max(self.units[0] * self.units[1], 1)
+        return min(self.units) >= FEWEST and self.variance > -least  # which NaN is not
+
+    def variance_if(self, area: np.ndarray) -> np.ndarray:
+        """The variance of the estimate if the area is this one."""
+        m, n = self.units
+        least = 0.25 / (m * n)
+        size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
+        above = self.value - 0.5
+        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
+        noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((area - 0.5) / above))
+        return np.asarray(size * (1.0 + noise) * _hanley(area, m, n))
+
+    def below(self, margin: float) -> tuple[float, float]:
+        """How far the area is below a margin above .5, in standard deviations, and the p-value of its being no lower.
+
+        The standard deviation is the one that there is if the area is the margin, as in the interval: the p-value is at
+        most alpha where the upper limit of the interval with confidence 1 - 2 alpha is at most the margin.  NaN where
+        there is no variance.
+        """
+        if not self.has_variance:
+            return math.nan, math.nan
+        z = (self.value - margin) / math.sqrt(float(self.variance_if(np.array(margin))))
+        return z, NormalDist().cdf(z)
+
     def interval(self, confidence: float) -> tuple[float, float]:
         """Limits between which the area lies for the functions that were fitted; NaN where there are too few units.
 
@@ -190,20 +218,14 @@ class Area:
         others, so that what chance makes of a function comes back in the scores of the others: of the variance, the
         share that this noise has counts twice, which under equal distributions is all of it.
         """
-        if math.isnan(self.variance) or min(self.units) < FEWEST:
+        if not self.has_variance:
             return math.nan, math.nan
         z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-        m, n = self.units
-        least = 0.25 / (m * n)
-        size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
-        above = self.value - 0.5
-        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
 
         def beyond(area: np.ndarray | float) -> np.ndarray:
             """Below zero for areas within the interval."""
             a = np.asarray(area)
-            noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((a - 0.5) / above))
-            return np.square(a - self.value) - z**2 * size * (1.0 + noise) * _hanley(a, m, n)
+            return np.square(a - self.value) - z**2 * self.variance_if(a)
 
         grid = np.union1d(_GRID, [self.value, 0.5])
         inside = np.flatnonzero((beyond(grid) <= 0.0) | (grid == self.value))
@@ -259,8 +281,13 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
     sample[units] = second
     parts = [sums[sample], sums[~sample]] if not (held[0] & held[1]).any() else [sums]
     found = [float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts]
-    # the influences of each sample have what single pairs add to them, which is there once and not twice
-    apart = value * (1.0 - value) - sum(part.size * one for part, one in zip(parts, found, strict=True))
+    # the influences of each sample have what single pairs add to them, which is there once and not twice; a pair counts
+    # 0, 1 or, if it is tied, one half
+    ranks = np.unique(scores, return_inverse=True)[1]
+    places = np.unique(strata.astype(np.int64) * len(scores) + ranks, return_inverse=True)[1]
+    ones, others = (np.bincount(places[part], minlength=len(scores)) for part in (~second, second))
+    tied = float(ones @ others) / total
+    apart = value - 0.25 * tied - value**2 - sum(part.size * one for part, one in zip(parts, found, strict=True))
     return Area(value, sum(found) - max(apart, 0.0) / total, counts, chance)
 
 

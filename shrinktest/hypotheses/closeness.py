@@ -215,7 +215,7 @@ def _distances(
     for name, many in zip(names, counts, strict=True):
         _enough(name, many, called, FEWEST)
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
-    chosen = resolve(as_kernel(kernel, _by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
+    chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
     about = {
@@ -256,7 +256,7 @@ def _dependences(
     _refuse_itself(read.values, names, "variable depends most on")
     kernels, widths = _one_each(kernel, len(found), "kernel"), _one_each(bandwidth, len(found), "bandwidth")
     chosen = tuple(
-        resolve(as_kernel(k, _by_feature(width, one.encoding), "kernel"), one, generator)
+        resolve(as_kernel(k, by_feature(width, one.encoding), "kernel"), one, generator)
         for k, width, one in zip(kernels, widths, found, strict=True)
     )
     wishes: dict[str, Any] = {"kernels": len(found), "default_rank": 100, "large": 300, "work": "pairs"}
@@ -313,7 +313,7 @@ def _refuse_itself(values: Sequence[np.ndarray], names: Sequence[str], most: str
             )
 
 
-def _by_feature(width: Any, encoding: Any) -> Any:
+def by_feature(width: Any, encoding: Any) -> Any:
     """A bandwidth by names of columns as one for every column of numbers."""
     if encoding is not None:
         return encoding.by_feature(width, "bandwidth")

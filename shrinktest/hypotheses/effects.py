@@ -77,18 +77,25 @@ class Pair:
 
 
 def apart(
-    again: Again, restriction: Restriction, pairs: Sequence[tuple[int, int]], folds: int, rng: np.random.Generator
+    again: Again,
+    restriction: Restriction,
+    pairs: Sequence[tuple[int, int]],
+    folds: int,
+    rng: np.random.Generator,
+    *,
+    scored: bool = True,
 ) -> list[tuple[Area, Estimate, str, tuple[str, ...]]]:
     """For pairs of samples: separability, distance, what this is relative to, and notes.
 
-    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.
+    The kernel of every statistic is evaluated once for all pairs, and forgotten before that of the next.  Without
+    ``scored`` there is no separability, which takes longest.
     """
     found = [Pair.of(again.sizes, which, restriction) for which in pairs]
     sides = [pair.sides for pair in found]
     leading = again.leading
     relative_to = NORMS if never_negative(leading.kernel) else VARIANCE
     held = [
-        pair.folds(min(folds, *side.units), rng) if min(side.units) >= FEWEST else None
+        pair.folds(min(folds, *side.units), rng) if scored and min(side.units) >= FEWEST else None
         for pair, side in zip(found, sides, strict=True)
     ]
     scores: list[list[np.ndarray]] = [[] for _ in found]

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import count, level, positive
+from shrinktest._validate import choice, count, level, positive
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import as_compared, label_of, options_of
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design, as_design
+from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, said_of
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.study import power_study, relabellings_of
@@ -38,6 +39,7 @@ def solve_sample_size(
     design: Any,
     *,
     estimator: Any = "kme",
+    test: str | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
     ratio: float | None = None,
@@ -61,6 +63,11 @@ def solve_sample_size(
     estimator : str, MeanEstimator, callable, AnyTest, list of these, or dict, default "kme"
         The test: whatever is a member of a :func:`power_study`, so also "auto", the name of a test of another package,
         such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
+    test : {None, "equivalence"}
+        "equivalence": how many observations :func:`equivalence_test` needs where there is nothing to find, which is
+        what it is to show; ``test_options`` are its arguments, with ``margin`` and ``scale``.  Power is then the share
+        of rejections in the design's null twin, and the level in the check that in the design, whose difference should
+        be the margin.
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
@@ -136,7 +143,14 @@ def solve_sample_size(
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    options = options_of(test_options or {}, d.test, "test_options")
+    options, shown = test_options or {}, ""
+    if test is not None:
+        choice(test, (EQUIVALENCE,), "test")
+        if not (isinstance(estimator, str) and estimator == "kme"):
+            raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with scale='auc'")
+        estimator = as_equivalence(options, d)
+        d, options, shown = Alike(d), {}, said_of(estimator)
+    options = options_of(options, d.test, "test_options")
     compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
     label = label_of(estimator, compared)
     other = isinstance(compared, AnyTest)
@@ -195,6 +209,7 @@ def solve_sample_size(
         checks=checks,
         agrees=agrees,
         curve=curve,
+        shown=shown,
     )
 
 

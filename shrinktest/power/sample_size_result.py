@@ -51,6 +51,8 @@ class SampleSizeResult(Result):
         Whether the last check did: the power by the curve is in its interval.
     curve : PowerCurve
         The fitted power curve, Phi(a + b log n).
+    shown : str
+        Of an equivalence test, what it is to show; empty for other tests.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class SampleSizeResult(Result):
     checks: int
     agrees: bool
     curve: PowerCurve
+    shown: str = ""
 
     def __repr__(self) -> str:
         return f"SampleSizeResult(n={self.n}, low={self.low:.4g}, high={self.high:.4g}, power={self.power:g})"
@@ -113,20 +116,28 @@ class SampleSizeResult(Result):
         else:
             size = f"{' + '.join(map(str, self.sizes))} observations"
         sought = "difference" if kind.several_samples else "dependence"
+        finds, source = f"finds the {sought}", repr(self.design)
+        if self.shown:
+            finds, source = f"shows {self.shown} where there is none", f"the null twin of {self.design.null()!r}"
         found, (low, high) = float(self.fitted_power(self.n)), self.curve.band(self.n, self.confidence)
         end = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"  # whole numbers, as the answer is
         return (
-            f"With {size} the {self.estimator} test finds the {sought}, at level {self.alpha:g}, in about "
+            f"With {size} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
             f"{100 * found:.0f} of 100 studies ({interval} {100 * low:.0f} to {100 * high:.0f}). The least size with "
             f"power {self.power:g} is {self.n} ({interval} {math.ceil(self.low)} {end}), by "
-            f"{int(self.table['trials'].sum())} simulated data sets of {self.design!r}."
+            f"{int(self.table['trials'].sum())} simulated data sets of {source}."
         )
+
+    @property
+    def _elsewhere(self) -> str:
+        """Where the check looks for the level."""
+        return f"in data of {self.design.null()!r}" if self.shown else "where there is nothing to find"
 
     def _checked(self) -> list[str]:
         reached, level = (self.check.loc[self.check["null"] == null].iloc[0] for null in (False, True))
         said = (
             f"Check with {int(reached['trials'])} further data sets of this size: the test rejects in "
-            f"{_shares(reached)}, and where there is nothing to find in {_shares(level)}."
+            f"{_shares(reached)}, and {self._elsewhere} in {_shares(level)}."
         )
         if not self.agrees:
             doubt = (

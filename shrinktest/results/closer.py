@@ -231,7 +231,7 @@ class CloserResult(Result):
             ["statistic", "none" if math.isnan(self.statistic) else shown],
             ["p-value", f"{self.pvalue:.4g} ({self.alternative})"],
             ["observations", f"{' + '.join(map(str, self.n_observations))}, {self.units} vary independently"],
-            ["kernel", "; ".join(map(_kernel, kernels, widths))],
+            ["kernel", "; ".join(map(kernel_in_words, kernels, widths))],
         ]
         x = self.names[0]
         what = ESTIMATES[self.measure]
@@ -246,7 +246,7 @@ class CloserResult(Result):
         return plot_closer(self, ax)
 
 
-def _kernel(kernel: Any, width: Any) -> str:
+def kernel_in_words(kernel: Any, width: Any) -> str:
     """A kernel with its bandwidth, in a few words."""
     if width is None:
         return str(kernel.label)

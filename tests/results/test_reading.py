@@ -20,6 +20,7 @@ from shrinktest import (
     TwoSampleResult,
     closer_matrix,
     closer_test,
+    equivalence_test,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -87,6 +88,16 @@ CLOSER = {
     ),
     "nothing to tell": lambda: closer_test(X, Y, Y),
     "several": lambda: closer_matrix(X, {"a": Y, "b": X + 1.0, "c": Y - 1.0}, method="fdr_bh", alpha=0.2),
+}
+
+
+EQUIVALENCE = {
+    "distance": lambda: equivalence_test(X, Y, margin=0.2, scale="distance"),
+    "tables": lambda: equivalence_test(TABLE[:8], TABLE[8:], margin=0.7, scale="auc", folds=3, estimator="skmse"),
+    "dependence": lambda: equivalence_test(
+        PAIR, X, margin=0.3, scale="dependence", kernel=["energy", "gaussian"], alpha=0.1
+    ),
+    "change": lambda: equivalence_test(X, Y, margin="shift 2", scale="distance"),
 }
 
 
@@ -219,6 +230,18 @@ def test_which_is_nearer_comes_back(name):
     )
     np.testing.assert_equal(one, other)
     assert repr(found.kernel) == repr(result.kernel) and found.reject(0.3) == result.reject(0.3)
+
+
+@pytest.mark.parametrize("name", EQUIVALENCE)
+def test_whether_samples_are_practically_the_same_comes_back(name):
+    result = EQUIVALENCE[name]()
+    found = back(result)
+    for one in ("answer", "scale", "margin_words", "notes", "names", "folds", "columns", "n_observations", "bandwidth"):
+        assert getattr(found, one) == getattr(result, one), one
+    numbers = [(r.statistic, r.pvalue, r.estimate, r.upper, r.margin, r.alpha) for r in (found, result)]
+    np.testing.assert_equal(*numbers)
+    assert (repr(found.kernel), repr(found.estimator)) == (repr(result.kernel), repr(result.estimator))
+    assert found.reject(0.3) == result.reject(0.3)
 
 
 @pytest.mark.parametrize("name", SEVERAL)

@@ -1,0 +1,131 @@
+"""``shrinktest equivalence``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from shrinktest import EquivalenceResult, equivalence_test
+from shrinktest._validate import choice
+from shrinktest.cli.input import (
+    different,
+    labels_in,
+    labels_of,
+    names_without_endings,
+    read_samples,
+    sample_columns,
+    samples_from,
+    types_of,
+    variables_from,
+)
+from shrinktest.cli.options import (
+    COLUMNS,
+    add_kernel,
+    add_restrictions,
+    add_test_options,
+    arguments,
+    one_bandwidth,
+    refuse,
+)
+from shrinktest.cli.report import report
+from shrinktest.cli.values import whole
+from shrinktest.results.equivalence import AUC, DEPENDENCE, SCALES
+from shrinktest.results.kinds import TWO_SAMPLE
+
+_REFUSED = ("form", "resamples", "stopping", "progress")
+_OF_FUNCTIONS = ("estimator", "set", "tuning")
+_SIDES = ("x", "y")
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the description and the options of the command."""
+    command.description = (
+        "Are two samples practically the same?  Or, with --on dependence, are two variables of one file practically "
+        "independent?  The test rejects where the difference is shown to be below the margin."
+    )
+    add = command.add_argument
+    add("files", metavar="FILE.csv", nargs="+", help="the two samples, or one file with --on dependence")
+    add_test_options(
+        command,
+        refused=(*_REFUSED, "plot"),
+        exits="exit with 1 when the difference is shown to be below the margin",
+        missing="raise (default), omit their rows, or indicator (that they are missing is information)",
+    )
+    what = "how large a difference does not matter: a number on the scale of --on, or a change such as 'shift 0.2'"
+    add("--margin", metavar="MARGIN", help=what)
+    what = (
+        "distance (from 0 to 1), auc (how well a function tells the samples apart, from .5 to 1), or dependence (of "
+        "--x and --y, from 0 to 1)"
+    )
+    add("--on", metavar="SCALE", help=what)
+    add("--folds", metavar="N", type=whole, default=5, help="with --on auc, of the cross-fitting (default: 5)")
+    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    for side in _SIDES:
+        add(f"--{side}", metavar="NAMES", help="columns of a variable, with --on dependence")
+    add_restrictions(command, TWO_SAMPLE.name)
+    add_kernel(command)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Say whether a difference is below the margin; the exit code."""
+    refuse(args, _REFUSED, "equivalence")
+    if args.plot is not None:
+        raise ValueError("--plot is not for equivalence, which has no picture; leave it out")
+    if args.margin is None or args.on is None:
+        raise ValueError(
+            "give --margin, how large a difference does not matter, and --on, the scale that it is on: such as "
+            "--margin 0.05 --on distance"
+        )
+    choice(args.on, SCALES, "on")
+    if args.on != AUC:
+        refuse(args, _OF_FUNCTIONS, f"--on {args.on}, whose estimate is unbiased")
+    given = arguments(args, "n_resamples", "stopping", "form", "progress")
+    given["units"] = given.pop("scale")
+    given["estimator"] = given["estimator"] if args.on == AUC else None
+    given["rng"] = 0 if args.seed is None else args.seed
+    given |= {"margin": _margin(args.margin), "scale": args.on, "folds": args.folds, "paired": args.paired}
+    given |= {"kernel": args.kernel, "bandwidth": one_bandwidth(args)}
+    result = _variables(args, given) if args.on == DEPENDENCE else _samples(args, given)
+    return report(args, result, result.reject())
+
+
+def _margin(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _samples(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResult:
+    """The test of two files."""
+    if len(args.files) != 2:
+        raise ValueError(f"--on {args.on} compares two files, one for each sample; got {len(args.files)}")
+    for side in _SIDES:
+        if getattr(args, side) is not None:
+            raise ValueError(f"--{side} is for --on dependence; give --columns, or leave it out")
+    files = read_samples(args.files, args, "two samples")
+    labels, types = labels_of(args), types_of(args, files)
+    data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
+    first, second = names_without_endings(files)
+    given |= {"column_types": data.column_types, "names": (first, second), **labels_in(files, labels)}
+    return equivalence_test(data.tables[0], data.tables[1], **given)
+
+
+def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResult:
+    """The test of two variables of one file."""
+    wanted = [getattr(args, side) for side in _SIDES]
+    if len(args.files) != 1 or None in wanted:
+        raise ValueError(
+            "--on dependence is about variables of one file: give the file, and their columns with --x and --y"
+        )
+    if args.columns is not None:
+        raise ValueError("--columns is for samples; give --x and --y")
+    (file,) = read_samples(args.files, args, "samples")
+    types, labels = types_of(args, [file]), labels_of(args)
+    x, y = (file.select(columns) for columns in wanted)
+    different(x, y)
+    data = variables_from(file, [x, y], types, args)
+    given |= {name: file.labels(column) for name, column in labels.items()}
+    named = ", ".join(x), ", ".join(y)
+    one, other = data.tables
+    return equivalence_test(one, other, names=named, column_types=data.column_types, **given)

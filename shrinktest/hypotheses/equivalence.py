@@ -1,0 +1,235 @@
+"""Whether the difference of two samples, or the dependence of two variables, is below a margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._machine import memory_limit, n_workers
+from shrinktest._validate import as_rng, choice, count, counted, rng_provenance
+from shrinktest.effects.distance import NORMS
+from shrinktest.effects.interval import FEWEST, Estimate
+from shrinktest.effects.separability import Area
+from shrinktest.estimators import as_estimator
+from shrinktest.hypotheses.again import Again
+from shrinktest.hypotheses.base import Hypothesis
+from shrinktest.hypotheses.closeness import by_feature
+from shrinktest.hypotheses.effects import MEASURED, apart, bound
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.independence import Independence
+from shrinktest.hypotheses.margins import Margin, scale_of
+from shrinktest.kernels import as_kernel
+from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
+from shrinktest.statistics.gram import Grams
+
+POLICIES = ("raise", "omit", "indicator")
+
+ASYMPTOTIC = (
+    "The p-value and the upper limit are asymptotic, and hold for the kernel as it is, bandwidth included: another "
+    "kernel sees other differences."
+)
+ATTAINED = (
+    "The separability is what a witness function attains that was fitted to {fitted} rows: a small p-value says "
+    "that such a function tells X and Y apart less well than the margin, and not that no function does better."
+)
+NOTHING = (
+    "There is no variance to be had from these data, and so no upper limit: nothing was shown, and the p-value is 1."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Equivalence:
+    """An estimate of the difference of two samples, or of the dependence of two variables, beside its margin.
+
+    Parameters
+    ----------
+    estimate : Estimate or Area
+    margin : float
+    about : dict
+        What a result says of both.
+    """
+
+    estimate: Estimate | Area
+    margin: float
+    about: dict[str, Any]
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        Y: Any,
+        names: Sequence[str],
+        *,
+        on: Any,
+        margin: Any,
+        estimator: Any,
+        kernel: Any,
+        bandwidth: Any,
+        folds: Any,
+        paired: Any,
+        nan_policy: str,
+        rng: Any,
+        workers: Any,
+        gram: str,
+        rank: int | None,
+        max_memory: Any,
+        **told: Any,
+    ) -> Equivalence:
+        """The estimate of data as users give them; raises for what cannot be compared."""
+        on = scale_of(on)
+        wanted = Margin.read(margin, on)
+        choice(nan_policy, POLICIES, "nan_policy")
+        folds, generator = count(folds, "folds", minimum=2), as_rng(rng)
+        if estimator is not None and on != AUC:
+            raise ValueError(
+                f"estimator= is for scale='auc', whose witness function it fits; with scale={on!r} the estimate is "
+                "unbiased, and shrinkage would make differences look smaller: leave it out"
+            )
+        about: dict[str, Any] = {"rng": rng_provenance(generator), "scale": on, "margin_words": wanted.words}
+        hypothesis = _read(X, Y, tuple(names), on, paired, nan_policy, told)
+        _refuse(hypothesis, tuple(names), on)
+        fitted = as_estimator("kme" if estimator is None else estimator)
+        chosen = _kernels(kernel, bandwidth, hypothesis)
+        grams = Grams(gram, rank, memory_limit(max_memory), generator)
+        form = hypothesis.described(fitted, "auto")["form"]
+        resolved = hypothesis.resolved(chosen, generator)
+        prepared = hypothesis.prepare(fitted, resolved, form, grams, n_workers(workers))
+        again = hypothesis.again((hypothesis.member(fitted, prepared, form),))
+        found, notes = _estimated(again, on, folds, generator, tuple(names))
+        value, said = wanted.found(again, on, folds, generator, grams.options["memory"])
+        routes = (
+            note.partition(";")[0] + "." for note in prepared.notes if note.startswith("The statistic is that of")
+        )
+        kernels = resolved if isinstance(resolved, tuple) else (resolved,)
+        widths = tuple(getattr(one, "bandwidth", None) for one in kernels)
+        about |= {
+            "kernel": resolved,
+            "bandwidth": widths if isinstance(resolved, tuple) else widths[0],
+            "route": prepared.route,
+            "names": tuple(names),
+            "n_observations": hypothesis.sizes,
+            "columns": hypothesis.labels()["columns"],
+            "notes": (*hypothesis.notes(resolved), *routes, *notes, *said, ASYMPTOTIC),
+            "estimator": None if on != AUC else fitted,
+            "folds": min(folds, *found.units) if isinstance(found, Area) else None,
+        }
+        return cls(found, value, about)
+
+    def test(self, alpha: float) -> EquivalenceResult:
+        """Whether the difference is below the margin."""
+        z, pvalue = self.estimate.below(self.margin)
+        upper = self.estimate.interval(1.0 - 2.0 * alpha)[1]
+        notes = self.about["notes"]
+        if np.isnan(pvalue):
+            z, pvalue, upper, notes = float("nan"), 1.0, float("nan"), (*notes, NOTHING)
+        pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
+        return EquivalenceResult(
+            **{
+                **self.about,
+                "statistic": z,
+                "pvalue": pvalue,
+                "estimate": float(self.estimate.value),
+                "upper": upper,
+                "margin": self.margin,
+                "alpha": alpha,
+                "notes": tuple(dict.fromkeys(notes)),
+            }
+        )
+
+
+# --- reading ------------------------------------------------------------------------------------------------
+
+
+def _read(
+    X: Any, Y: Any, names: tuple[str, ...], scale: str, paired: Any, nan_policy: str, told: dict[str, Any]
+) -> Hypothesis:
+    if scale != DEPENDENCE:
+        return TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, paired=paired, names=names, **told)
+    if paired is not False:
+        raise ValueError(
+            "paired= is for samples; with scale='dependence' row i of X and row i of Y belong together: leave it out"
+        )
+    return Independence.read(X, Y, nan_policy=nan_policy, **told)
+
+
+def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:
+    """Raise ValueError for data that say nothing of how different they are."""
+    both = " and ".join(names)
+    for name, variable in zip(names if scale == DEPENDENCE else (both,), hypothesis.variables, strict=True):
+        if np.ptp(variable.points, axis=0).max() == 0.0:
+            has = "has the same value" if name in names else "have the same values"
+            raise ValueError(f"{name} {has} in every row, so that there is nothing to compare")
+    if scale == DEPENDENCE:
+        values = [one.points for one in hypothesis.variables]
+    else:
+        values = np.split(hypothesis.variables[0].points, [hypothesis.sizes[0]])
+    if scale != DEPENDENCE and np.array_equal(values[0], values[1]):
+        raise ValueError(
+            f"{both} hold the same rows, which are equivalent whatever they were drawn from; give data that were "
+            "observed or drawn separately"
+        )
+
+
+def _kernels(kernel: Any, bandwidth: Any, hypothesis: Hypothesis) -> Any:
+    """The kernel, or one for each variable, not resolved yet."""
+    several = len(hypothesis.variables) > 1
+    each = zip(
+        *(_one_each(given, several, name) for given, name in ((kernel, "kernel"), (bandwidth, "bandwidth"))),
+        hypothesis.variables,
+        strict=True,
+    )
+    found = tuple(as_kernel(k, by_feature(width, variable.encoding), "kernel") for k, width, variable in each)
+    return found if several else found[0]
+
+
+def _one_each(given: Any, several: bool, name: str) -> list[Any]:
+    if not isinstance(given, list):
+        return [given] * (2 if several else 1)
+    if not several:
+        raise ValueError(f"{name} must be one, because a margin is about one kernel; got a list of {len(given)}")
+    if len(given) != 2:
+        raise ValueError(f"{name} has {len(given)} entries for 2 variables; give one for each, or one for both")
+    return given
+
+
+# --- estimates ----------------------------------------------------------------------------------------------
+
+
+def _estimated(
+    again: Again, scale: str, folds: int, rng: np.random.Generator, names: tuple[str, ...]
+) -> tuple[Estimate | Area, tuple[str, ...]]:
+    """The estimate on a scale, and notes on it; raises ValueError for too few units."""
+    restriction = again.hypothesis.restriction  # type: ignore[attr-defined]  # these two have one
+    if scale == DEPENDENCE:
+        _enough(
+            again.sizes[0] if restriction.groups is None else np.unique(restriction.groups).size, names, restriction
+        )
+        return bound(again, restriction)
+    if restriction.groups is None:
+        fewest = min(again.sizes)
+    else:
+        parts = np.split(restriction.groups, [again.sizes[0]])
+        fewest = min(np.unique(part).size for part in parts)
+    _enough(fewest, names, restriction)
+    ((area, away, relative_to, notes),) = apart(again, restriction, [(0, 1)], folds, rng, scored=scale == AUC)
+    if scale == DISTANCE:
+        if relative_to != NORMS:
+            notes += (
+                "With this kernel the distance is relative to the variance: the share of the variance in feature space "
+                "that lies between the samples.",
+            )
+        return away, notes
+    many = [size - -(-size // min(folds, fewest)) for size in again.sizes]
+    return area, (*notes, ATTAINED.format(fitted=f"{many[0]} + {many[1]}"))
+
+
+def _enough(units: int, names: tuple[str, ...], restriction: Any) -> None:
+    if units < FEWEST:
+        what = "group" if restriction.groups is not None else "pair" if restriction.paired else "row"
+        raise ValueError(
+            f"{' and '.join(names)}: there is a sample with {counted(units, what)}; an upper limit takes at least "
+            f"{FEWEST} in each (and how often it holds was measured from {MEASURED} on)"
+        )

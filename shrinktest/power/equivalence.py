@@ -1,0 +1,88 @@
+"""Equivalence tests in studies: what they are to show is that there is nothing, which is true of the null twin."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shrinktest._validate import Array, choice
+from shrinktest.effects.interval import FEWEST
+from shrinktest.equivalence import equivalence_test
+from shrinktest.hypotheses.margins import Margin, scale_of
+from shrinktest.power.any_test import AnyTest
+from shrinktest.power.designs import Design
+from shrinktest.results.equivalence import DEPENDENCE
+from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
+
+#: The name that solve_sample_size knows the test by.
+EQUIVALENCE = "equivalence"
+
+_OURS = ("X", "Y", "alpha", "names", "rng", "workers")  # which a study says itself
+
+
+@dataclass(frozen=True, repr=False)
+class Alike(Design):
+    """The null twin of a design in its place, and the design in the place of the null twin.
+
+    What a study calls power is then how often a test rejects where there is no difference, and what it calls level how
+    often it does where there is the design's.
+
+    Parameters
+    ----------
+    design : Design
+        Whose difference is the margin or more, if what comes out is to be a level.
+
+    Examples
+    --------
+    >>> from shrinktest.power.designs import MeanShift
+    >>> Alike(MeanShift(dimension=2, shift=0.5)).null()
+    MeanShift(dimension=2, shift=0.5)
+    """
+
+    name: ClassVar[str] = "alike"
+    summary: ClassVar[str] = "the null twin of another design, which is its own"
+
+    design: Design
+
+    @property
+    def test(self) -> str:
+        return self.design.test
+
+    @property
+    def ratio(self) -> float:
+        return self.design.ratio
+
+    def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
+        return self.design.null().draw(rng, n, m)
+
+    def null(self) -> Design:
+        return self.design
+
+    def smallest(self) -> int:
+        return max(self.design.smallest(), FEWEST)
+
+
+def as_equivalence(options: Mapping[str, Any], design: Design) -> AnyTest:
+    """The equivalence test with these arguments, for data of a design; raises ValueError for what goes not together."""
+    known = [name for name in inspect.signature(equivalence_test).parameters if name not in _OURS]
+    for name in options:
+        choice(name, known, "a key of test_options, for test='equivalence',")
+    scale = scale_of(options.get("scale"))
+    Margin.read(options.get("margin"), scale)
+    kind = INDEPENDENCE if scale == DEPENDENCE else TWO_SAMPLE
+    if design.test != kind.name:
+        found = KINDS[design.test].described
+        raise ValueError(f"scale={scale!r} is for data of {kind.described}, and {design!r} is for {found}")
+    return AnyTest(partial(equivalence_test, workers=1, **options), EQUIVALENCE)
+
+
+def said_of(test: AnyTest) -> str:
+    """What an equivalence test shows, in words."""
+    given = test.function.keywords  # type: ignore[attr-defined]  # it is a partial
+    what = "dependence" if given["scale"] == DEPENDENCE else f"difference (scale {given['scale']!r})"
+    return f"that the {what} is below the margin {given['margin']!r}"

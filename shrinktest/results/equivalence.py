@@ -1,0 +1,236 @@
+"""EquivalenceResult: whether the difference of two samples, or the dependence of two variables, is below a margin."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from textwrap import fill
+from typing import Any, Self
+
+from shrinktest._validate import level
+from shrinktest.results.base import Result
+from shrinktest.results.closer import kernel_in_words
+from shrinktest.results.effects import shown_pvalue
+from shrinktest.results.reading import SCHEMA, number_of, read_json, shown_of, value_of
+from shrinktest.results.result import plain_json, versions
+from shrinktest.results.text import Report, Table
+
+DISTANCE, AUC, DEPENDENCE = "distance", "auc", "dependence"
+SCALES = (DISTANCE, AUC, DEPENDENCE)
+
+#: What is estimated on every scale, and what is shown if it is below the margin.
+_CALLED = {DISTANCE: "distance", AUC: "separability", DEPENDENCE: "dependence"}
+_SHOWN = {
+    DISTANCE: "they are practically the same on this scale",
+    AUC: "such a witness function hardly tells them apart",
+    DEPENDENCE: "they are practically independent on this scale",
+}
+
+_NUMBERS = ("statistic", "pvalue", "estimate", "upper", "margin", "alpha")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EquivalenceResult(Result):
+    """Whether a difference, or a dependence, was shown to be below a margin.
+
+    ``statistic, pvalue = result`` works.
+
+    Attributes
+    ----------
+    statistic : float
+        The estimate less the margin, in the standard deviations that it has if the margin is true; NaN where there is
+        no variance to be had.
+    pvalue : float
+        Of the hypothesis that the difference is the margin or more; asymptotic.  1 where nothing can be told.
+    estimate : float
+        The distance, from 0 to 1 and estimated without bias, so that it may be below 0; the area under the ROC curve of
+        the cross-fitted witness function; or the kernel correlation.
+    upper : float
+        Upper limit of the estimated quantity with confidence 1 - alpha, below the margin where the test rejects.
+    margin : float
+        A number on the scale.
+    scale : str
+        "distance", "auc" or "dependence".
+    alpha : float
+        Level at which ``equivalent``, ``answer`` and ``reject`` decide.
+    names : tuple of str
+        What X and Y are called.
+    n_observations : tuple of int
+        Sizes of the samples, or the number of pairs.
+    kernel : Kernel or tuple of Kernel
+        With the bandwidths that were used; one per variable for dependence.
+    bandwidth : float, tuple or None
+        Of the kernel or kernels.
+    route : str
+        How the kernel was evaluated: "dense" or "factor", or "nystrom" or "rff", which approximate it.
+    margin_words : str
+        The change that the margin is the difference of, such as "shift 0.2"; empty for a number.
+    estimator : MeanEstimator, optional
+        Whose witness function separates the samples, with ``scale="auc"``.
+    folds : int, optional
+        Of the cross-fitting, with ``scale="auc"``.
+    columns : tuple
+        The names of the columns of tables, of both samples or of each variable; None for arrays.
+    rng : dict
+        Where folds and random coordinates came from.
+    notes : tuple of str
+        What a reader should know.
+    versions : dict
+        Versions of the packages that computed it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import equivalence_test
+    >>> rng = np.random.default_rng(0)
+    >>> result = equivalence_test(*rng.normal(size=(2, 400, 2)), margin=0.03, scale="distance")
+    >>> result.equivalent, result.upper < result.margin
+    (True, True)
+    """
+
+    statistic: float
+    pvalue: float
+    estimate: float
+    upper: float
+    margin: float
+    scale: str
+    alpha: float
+    names: tuple[str, str]
+    n_observations: tuple[int, ...]
+    kernel: Any
+    bandwidth: Any
+    route: str
+    margin_words: str = ""
+    estimator: Any = None
+    folds: int | None = None
+    columns: tuple[tuple[str, ...] | None, ...] = ()
+    rng: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def __iter__(self) -> Any:
+        return iter((self.statistic, self.pvalue))
+
+    def __repr__(self) -> str:
+        return (
+            f"EquivalenceResult(pvalue={self.pvalue:.6g}, estimate={self.estimate:.6g}, upper={self.upper:.6g}, "
+            f"margin={self.margin:.6g}, scale={self.scale!r})"
+        )
+
+    def reject(self, alpha: float | None = None) -> bool:
+        """Whether the difference was shown to be below the margin at ``alpha`` (default: the result's): p <= alpha."""
+        return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))
+
+    @property
+    def equivalent(self) -> bool:
+        """Whether the difference was shown to be below the margin at the result's level."""
+        return self.reject()
+
+    @property
+    def answer(self) -> str:
+        """What came out, in one sentence."""
+        what = f"the {_CALLED[self.scale]} of {self.names[0]} and {self.names[1]}"
+        margin, upper = _apart(self.margin, self.upper)
+        chance = f"p = {shown_pvalue(self.pvalue)}"
+        limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {upper}"
+        if self.reject():
+            return f"T{what[1:]} is below {margin} ({limit}): {_SHOWN[self.scale]}, {chance}."
+        return f"It was not shown that {what} is below {margin} ({limit}), {chance}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, with ``answer`` and ``reject``.
+
+        Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
+        tables call the kernel.
+        """
+        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
+        shown, labels = [repr(one) for one in kernels], [str(one.label) for one in kernels]
+        one = not isinstance(self.kernel, tuple)
+        return {
+            "result": type(self).__name__,
+            "schema": SCHEMA,
+            "answer": self.answer,
+            "reject": self.reject(),
+            **{name: getattr(self, name) for name in _NUMBERS},
+            "scale": self.scale,
+            "margin_words": self.margin_words,
+            "names": list(self.names),
+            "n_observations": list(self.n_observations),
+            "kernel": shown[0] if one else shown,
+            "kernel_label": labels[0] if one else labels,
+            "bandwidth": self.bandwidth,
+            "route": self.route,
+            "estimator": None if self.estimator is None else repr(self.estimator),
+            "folds": self.folds,
+            "columns": [None if names is None else list(names) for names in self.columns],
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": self.versions,
+        }
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The result whose ``to_json`` the text is; kernels come back as their text, which computes nothing.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If it is not the JSON of such a result, or was written by a later version.
+        """
+        found: Self = read_json(text, cls)
+        return found
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any]) -> Self:
+        found = {
+            **{one.name: value_of(read[one.name]) for one in fields(cls)},
+            **{name: number_of(read[name]) for name in _NUMBERS},
+            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
+            "estimator": shown_of(read["estimator"]),
+        }
+        return cls(**found)
+
+    def summary(self) -> str:
+        """The answer, the estimate with its upper limit beside the margin, how they were computed, and notes."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
+        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
+        widths = self.bandwidth if isinstance(self.kernel, tuple) else (self.bandwidth,)
+        margin, upper = _apart(self.margin, self.upper)
+        limit = "none" if math.isnan(self.upper) else f"{upper} (with confidence {1.0 - self.alpha:.4g})"
+        rows = [
+            [_CALLED[self.scale], _short(self.estimate)],
+            ["upper limit", limit],
+            ["margin", f"{margin}, from {self.margin_words}" if self.margin_words else margin],
+            ["p-value", f"{self.pvalue:.4g}"],
+            ["observations", " + ".join(map(str, self.n_observations))],
+            ["kernel", "; ".join(map(kernel_in_words, kernels, widths))],
+        ]
+        if self.folds is not None:
+            rows.append(["witness function", f"{self.estimator!r}, cross-fitted on {self.folds} folds"])
+        said = fill(self.answer, 80, break_long_words=False, break_on_hyphens=False)
+        return Report([said], Table(rows, "ll", gap="  ", below="="), self.notes)
+
+
+def _short(value: float, digits: int = 3) -> str:
+    """A number as papers print it, without its leading zero."""
+    text = f"{value:.{digits}g}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def _apart(margin: float, upper: float) -> tuple[str, str]:
+    """A margin and an upper limit with as many digits as tell them apart."""
+    for digits in range(3, 16):
+        shown = _short(margin, digits), _short(upper, digits)
+        if shown[0] != shown[1] or margin == upper:
+            break
+    return shown

@@ -1,0 +1,73 @@
+"""Equivalence tests in power studies and sample sizes: power where nothing differs, level at the design."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from shrinktest import equivalence_test, power_study, solve_sample_size
+from shrinktest.power.designs import Linear, MeanShift
+from shrinktest.power.equivalence import Alike
+
+SHIFT = MeanShift(dimension=1, shift=1.0)
+OPTIONS = {"margin": 0.15, "scale": "distance", "bandwidth": 1.0}  # 1 - exp(-1 / 6) is the distance of the design
+QUICK = {"n_trials": 100, "workers": 1, "rng": 0}
+
+
+def test_a_design_and_its_twin_change_places():
+    twin = Alike(SHIFT)
+    for one, other in ((twin, SHIFT.null()), (twin.null(), SHIFT)):
+        for x, y in zip(one.sample(3, 9), other.sample(3, 9), strict=True):
+            np.testing.assert_array_equal(x, y)
+    assert (twin.test, twin.ratio, twin.smallest()) == ("two-sample", 1.0, 5)
+    assert Alike(MeanShift(ratio=2.0)).ratio == 2.0 and repr(twin) == f"Alike(design={SHIFT!r})"
+
+
+def test_sample_size_of_an_equivalence_test():
+    found = solve_sample_size(SHIFT, test="equivalence", test_options=OPTIONS, **QUICK)
+    study = power_study(
+        Alike(SHIFT), {"equivalence": partial(equivalence_test, workers=1, **OPTIONS)}, [found.n], n_trials=300,
+        workers=1, progress=False,
+    )  # fmt: skip
+    row = study.table.iloc[0]
+    assert row["low"] - 0.1 < 0.8 < row["high"] + 0.1
+    level = study.size_table.iloc[0]
+    assert level["low"] <= 0.05
+    assert found.estimator == "equivalence" and found.check["power"].iloc[-1] < 0.2
+    said = " ".join(found.summary().split())
+    assert "the equivalence test shows that the difference (scale 'distance') is below the margin 0.15 where" in said
+    assert "where there is none, at level 0.05" in said and f"in data of {SHIFT!r} in" in said
+    assert "nothing to find" not in said
+
+
+def test_smaller_margins_need_more_observations():
+    sizes = [
+        solve_sample_size(SHIFT, test="equivalence", test_options={**OPTIONS, "margin": margin}, largest=400, **QUICK).n
+        for margin in (0.3, 0.1)
+    ]
+    assert sizes[1] > sizes[0] >= 5
+
+
+def test_a_design_of_pairs():
+    options = {"margin": 0.2, "scale": "dependence"}
+    found = solve_sample_size(Linear(noise=1.0), test="equivalence", test_options=options, **QUICK)
+    assert "shows that the dependence is below the margin 0.2" in " ".join(found.summary().split())
+
+
+@pytest.mark.parametrize(
+    ("design", "given", "said"),
+    [
+        (SHIFT, {"test": "equivalence"}, "scale says on which scale"),
+        (SHIFT, {"test": "equivalence", "test_options": {"scale": "auc"}}, "margin says how large"),
+        (SHIFT, {"test": "equivalence", "test_options": {"scale": "auc", "margin": 0.2}}, "between .5 and 1"),
+        (SHIFT, {"test": "equivalence", "test_options": {"margn": 0.2}}, "a key of test_options, for test='equi"),
+        (SHIFT, {"test": "equivalence", "test_options": {**OPTIONS, "scale": "dependence"}}, "is for data of an indep"),
+        (SHIFT, {"test": "equivalence", "test_options": OPTIONS, "estimator": "fkmse"}, "estimator= is not for test="),
+        (SHIFT, {"test": "same"}, "test must be one of 'equivalence'"),
+    ],
+)
+def test_what_it_refuses(design, given, said):
+    with pytest.raises(ValueError, match=said):
+        solve_sample_size(design, **given)
