@@ -40,6 +40,7 @@ from shrinktest.results.two_sample import TwoSampleResult
 from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
+    from shrinktest.batches.source import Batches
     from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
+    "Batches": "shrinktest.batches.source",
     "CalibrationResult": "shrinktest.calibration",
     "CloserMatrixResult": "shrinktest.results.closer_matrix",
     "CloserResult": "shrinktest.results.closer",
@@ -112,6 +114,7 @@ __all__ = [
     "SKMSE",
     "TSVD",
     "AggregateResult",
+    "Batches",
     "BesagClifford",
     "CalibrationResult",
     "CloserMatrixResult",

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._read import named_samples, numbered
 from shrinktest._renamed import renamed
 from shrinktest._validate import choice
+from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.binned import run_binned
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -45,8 +48,8 @@ def k_sample_test(
     Parameters
     ----------
     *samples : array_like, shape (n_i, d) or (n_i,)
-        Two samples or more, one row an observation, or one mapping from their names to them; tables as in
-        :func:`two_sample_test`.
+        Two samples or more, one row an observation, or one mapping from their names to them; tables, and
+        samples in batches, as in :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}
         "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
         estimate from all observations, which relabelling does not change.
@@ -115,6 +118,14 @@ def k_sample_test(
     )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
+    given, called = named_samples(samples)
+    if in_batches(*given):
+        return run_binned(
+            given, called or numbered("samples", len(given)), estimator, Asked(kernel, bandwidth), settings, rng,
+            two=False, scale=scale, nan_policy=nan_policy, called=called, comparison=comparison, weights=weights,
+            refused={"blocks": blocks, "groups": groups, "permutations": permutations,
+                     "column_types": column_types, "transform": transform},
+        )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "own": permutations}
     how = {"comparison": comparison, "weights": weights}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
+from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.worst_case import TwoPartlyKnown
+from shrinktest.multiple.binned import run_binned
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -47,7 +50,8 @@ def two_sample_test(
     ----------
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row an observation.  Tables (pandas, polars, pyarrow) are matched by column name and may hold
-        numbers, True and False, text and categories, dates and times (see the notes).
+        numbers, True and False, text and categories, dates and times (see the notes).  With more rows than memory:
+        paths of files, such as "before/*.parquet", or :class:`~shrinktest.Batches`.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
@@ -161,6 +165,10 @@ def two_sample_test(
     pairs of rows enter as they are, a row i that is unknown by the norm of sum_j a_ij k(x_j, .) over known rows j, with
     a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij where that is above zero.
 
+    Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
+    of finite rank; one estimator that works on features, one kernel and one bandwidth; ``scale`` None, "sd" or numbers;
+    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted.
+
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
     p-value is exact however many there are.
@@ -204,6 +212,13 @@ def two_sample_test(
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
+    if in_batches(X, Y):
+        return run_binned(
+            (X, Y), XY, estimator, Asked(kernel, bandwidth), settings, rng,
+            two=True, scale=scale, nan_policy=nan_policy,
+            refused={"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
+                     "column_types": column_types, "transform": transform},
+        )  # fmt: skip
     if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:
         if is_several(estimator, kernel, bandwidth):
             raise ValueError(

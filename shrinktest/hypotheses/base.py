@@ -99,6 +99,11 @@ class Hypothesis(ABC):
     remarks: tuple[str, ...] = ()
     called: tuple[str | None, ...] = ()
 
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Numbers of observations, as results say them."""
+        return self.sizes
+
     def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         """The permutations of the test; raises ValueError where they are too few to reject at ``alpha``."""
         if self.own is None:

@@ -56,7 +56,7 @@ def run(
     asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
     common: dict[str, Any] = {
         "test": hypothesis.kind.name,
-        "n_observations": hypothesis.sizes,
+        "n_observations": hypothesis.n_observations,
         "alpha": settings.alpha,
         "rng": rng_provenance(generator),
         **hypothesis.labels(),

@@ -1,0 +1,148 @@
+"""Files of samples, read some rows at a time; pyarrow is imported when it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from glob import glob, has_magic
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import listed
+
+#: How files are read, by the end of their name.
+KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
+
+_HEAD = 2**20  # bytes of a CSV file that are read for its names
+_BYTES = 64  # of a CSV file that a row is expected to have at most, for how much of it is read at a time
+
+
+def is_paths(data: Any) -> bool:
+    """Whether these are paths of files: text or Path, or a list of these."""
+    if isinstance(data, list | tuple):
+        return bool(data) and all(isinstance(one, str | Path) for one in data)
+    return isinstance(data, str | Path)
+
+
+def ends_as_files(data: Any) -> bool:
+    """Whether these are paths, all of which end as the names of files that can be read do."""
+    if not is_paths(data):
+        return False
+    several = data if isinstance(data, list | tuple) else [data]
+    return all(isinstance(one, Path) or one.lower().endswith(tuple(KINDS)) for one in several)
+
+
+def found_paths(data: Any, name: str) -> list[Path]:
+    """The files that paths and patterns stand for, those of a pattern in alphabetical order.
+
+    Raises
+    ------
+    FileNotFoundError
+        For what does not exist.
+    ValueError
+        For files of other kinds than :data:`KINDS`, of several kinds, or a folder.
+    """
+    found: list[Path] = []
+    for one in data if isinstance(data, list | tuple) else [data]:
+        text = str(one)
+        paths = sorted(map(Path, glob(text, recursive=True))) if has_magic(text) else [Path(one)]
+        if not paths or not paths[0].exists():
+            raise FileNotFoundError(f"{name}: there is no file {text!r}")
+        if paths[0].is_dir():
+            raise ValueError(f"{name}: {text!r} is a folder; name its files, such as {str(paths[0] / '*.parquet')!r}")
+        found += paths
+    kinds = {path.suffix.lower() for path in found}
+    if len(kinds) > 1 or not kinds <= set(KINDS):
+        raise ValueError(f"{name} must be files of one kind of {listed(KINDS)}; found {listed(sorted(kinds))}")
+    return found
+
+
+def names_in(path: Path) -> tuple[str, ...] | None:
+    """Names of the columns of a file; None where they have none."""
+    kind = KINDS[path.suffix.lower()]
+    if kind == "array":
+        return None
+    _require_pyarrow(path)
+    if kind == "parquet":
+        from pyarrow.parquet import read_schema
+
+        return tuple(read_schema(path).names)
+    return tuple(_open_csv(path, None, _HEAD).schema.names)
+
+
+def rows_of(path: Path, names: Sequence[str] | None, size: int) -> Iterator[np.ndarray]:
+    """The rows (k, d) of a file, about ``size`` at a time; ``names`` are the columns to read, in this order.
+
+    Raises
+    ------
+    TypeError
+        For columns that are no numbers.
+    ValueError
+        For columns that are not there, and cells of a CSV file that are no numbers.
+    """
+    if KINDS[path.suffix.lower()] == "array":
+        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        for start in range(0, len(values), size):
+            yield values[start : start + size]
+        return
+    assert names is not None
+    there = names_in(path) or ()
+    if lacking := [name for name in names if name not in there]:
+        raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
+    tables = _parquet(path, names, size) if KINDS[path.suffix.lower()] == "parquet" else _csv(path, names, size)
+    for table in tables:
+        yield np.column_stack([_numbers(table.column(name)) for name in names])
+
+
+def _parquet(path: Path, names: Sequence[str], size: int) -> Iterator[Any]:
+    import pyarrow.types as types
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        for name in names:
+            kind = file.schema_arrow.field(name).type
+            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+                raise TypeError(
+                    f"{path}, column {name!r}, must hold numbers, found {kind}: batches are read as numbers only; "
+                    "leave it out with Batches(..., columns=[...]), or encode it"
+                )
+        yield from file.iter_batches(batch_size=size, columns=list(names))
+
+
+def _csv(path: Path, names: Sequence[str], size: int) -> Iterator[Any]:
+    import pyarrow
+
+    try:
+        yield from _open_csv(path, names, max(2**16, _BYTES * size))
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(
+            f"{path} must hold numbers ({error}); batches are read as numbers only: leave other columns out with "
+            "Batches(..., columns=[...])"
+        ) from None
+
+
+def _open_csv(path: Path, names: Sequence[str] | None, block: int) -> Any:
+    """A reader of batches; without names, whatever types the columns have."""
+    import pyarrow
+    from pyarrow import csv
+
+    reading = csv.ReadOptions(block_size=block)
+    if names is None:
+        return csv.open_csv(path, read_options=reading)
+    kinds = dict.fromkeys(names, pyarrow.float64())
+    return csv.open_csv(path, read_options=reading, convert_options=csv.ConvertOptions(kinds, include_columns=names))
+
+
+def _numbers(column: Any) -> np.ndarray:
+    """A column of Arrow as float64, with NaN for what is missing."""
+    import pyarrow
+
+    return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _require_pyarrow(path: Path) -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise ImportError(f"reading {path} in batches takes pyarrow: pip install 'shrinktest[files]'") from None

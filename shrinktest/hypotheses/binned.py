@@ -1,0 +1,397 @@
+"""Samples in batches that have one distribution: their bins may change samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from shrinktest._validate import Array, as_points, counted
+from shrinktest.batches.bins import Binning
+from shrinktest.batches.blocks import Rows
+from shrinktest.batches.source import as_batches
+from shrinktest.batches.survey import Survey
+from shrinktest.effects.distance import NORMS, distance
+from shrinktest.effects.features import Features, never_negative
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.base import Variable, in_one_unit
+from shrinktest.hypotheses.effects import MEASURED, Pair
+from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
+from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.reach import reach_notes
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.statistics.gram import Gram, Grams, choose_gram
+from shrinktest.statistics.outlook import bytes_of
+from shrinktest.statistics.partitions import prepare
+from shrinktest.statistics.prepared import Prepared
+from shrinktest.tables.pooled import is_unasked
+from shrinktest.units import as_scale, far_apart
+
+_DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
+_POLICIES = ("raise", "omit")
+_WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedEmbedding(MeanEmbedding):
+    """The estimated kernel mean of a sample in batches, whose points are the mean features of bins.
+
+    Parameters
+    ----------
+    points : ndarray, shape (M, rank)
+        Mean features of the bins.
+    weights : ndarray, shape (M,)
+    kernel : Kernel
+        Of these, their inner product.
+    shrinkage : float, optional
+    smoothing : None
+    features : FiniteRank, optional
+        Of the rows.
+    columns, rows : int
+        Of the sample; rows that are in bins.
+    """
+
+    features: FiniteRank | None = None
+    columns: int = 0
+    rows: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    def embedding(self, x: object) -> np.ndarray:
+        """Evaluate the estimate at the rows of ``x`` (m, d), shape (m,)."""
+        assert self.features is not None
+        at = as_points(x, "x").values
+        if at.shape[1] != self.columns:
+            raise ValueError(f"x has {counted(at.shape[1], 'column')}, the samples have {self.columns}")
+        return np.asarray(self.features.coordinates(at) @ (self.weights @ self.points))
+
+
+@dataclass(frozen=True, eq=False)
+class BinMember(Member):
+    """A statistic of bins, with their mean features ``means`` (M, rank)."""
+
+    means: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedPrepared(Prepared):
+    """A statistic of bins, with their mean features ``means`` (M, rank)."""
+
+    means: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OfBins(Again):
+    """What is left of samples in batches once they are tested: the mean features ``means`` (M, rank) of their bins."""
+
+    means: Array | None = None
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """The rows, which are not kept."""
+        raise ValueError(_WITHOUT + "there is no picture; result.witness(points) has the function itself")
+
+    def band(self, *given: Any, **options: Any) -> Any:
+        """A band takes rows, which are not kept."""
+        raise ValueError(_WITHOUT + "there is no band; result.witness(points) has the function itself")
+
+    def contributions(self, **options: Any) -> Any:
+        """Contributions of columns take rows, which are not kept."""
+        raise ValueError(_WITHOUT + "there are no contributions of columns; test some columns by themselves (columns=)")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Binned(EqualDistributions):
+    """All samples have one distribution, so that bins of their rows may change samples.
+
+    Parameters
+    ----------
+    rows : tuple of Rows
+        The samples.
+    survey : Survey
+        What their first reading found.
+    binning : Binning
+        Their bins; ``sizes`` counts these.
+    """
+
+    rows: tuple[Rows, ...]
+    survey: Survey
+    binning: Binning
+
+    @classmethod
+    def in_batches(
+        cls,
+        samples: Sequence[Any],
+        names: Sequence[str],
+        *,
+        scale: Any,
+        nan_policy: str,
+        drawn: int,
+        rng: np.random.Generator,
+        **options: Any,
+    ) -> Self:
+        """Read the samples once.
+
+        Parameters
+        ----------
+        samples, names
+            As users give them, and what messages call them.
+        scale, nan_policy
+            As users give them.
+        drawn : int
+            Rows at least for the sample of which bandwidths and landmarks are made.
+        rng : Generator
+            Draws the sample and the keys of bins.
+
+        Raises
+        ------
+        TypeError, ValueError, FileNotFoundError
+            For what cannot be tested in batches.
+        """
+        if nan_policy not in _POLICIES:
+            raise ValueError(f"nan_policy={nan_policy!r} is not for samples in batches; use 'raise' or 'omit'")
+        batches = as_batches(samples, names)
+        known = [one.names(name) for one, name in zip(batches, names, strict=True)]
+        first = next((one for one in known if one is not None), None)
+        for one, name in zip(known, names, strict=True):
+            if one is not None and first is not None and set(one) != set(first):
+                raise ValueError(
+                    f"{name} has the columns {', '.join(one)}, and another sample {', '.join(first)}; name those that "
+                    "all have by Batches(..., columns=[...])"
+                )
+        rows = tuple(
+            Rows(one, name, None if has is None else first, nan_policy == "omit")
+            for one, name, has in zip(batches, names, known, strict=True)
+        )
+        units = _units(scale)
+        survey = Survey.of(rows, max(_DRAWN, drawn), rng)
+        binning = Binning.drawn(survey.sizes, batches[0].bins, rng)
+        found = tuple(survey.units.tolist()) if units == "sd" else as_scale(units, len(survey.units))
+        name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
+        said = not is_unasked(scale)
+        return cls(
+            variables=(Variable(survey.sample, name, found, None, said),),
+            sizes=binning.bins,
+            rows=rows,
+            survey=survey,
+            binning=binning,
+            remarks=_omitted(rows, survey),
+            **options,
+        )
+
+    @property
+    def n_observations(self) -> tuple[int, ...]:
+        """Rows of the samples that are in bins."""
+        return self.binning.used
+
+    def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
+        """The kernel, with what it takes from the data found on the random sample of rows."""
+        return super().resolved(kernel, rng)
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Read the samples again, and keep the mean features of their bins, to which the estimator is fitted."""
+        gram = self._features(kernel, grams.options)
+        assert isinstance(gram.kernel, FiniteRank)
+        features, rank, options = gram.kernel, gram.columns or 1, grams.options
+        self._require_memory(rank, options["memory"])
+        means = self.binning.means(self.rows, features, rank)
+        inner = Grams("factor", None, options["memory"], options["rng"], options["permutations"])
+        prepared = prepare(
+            estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
+            workers=workers,
+        )  # fmt: skip
+        columns = self.survey.sample.shape[1]
+
+        def estimates() -> tuple[MeanEmbedding, ...]:
+            return tuple(
+                BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, columns, rows)
+                for one, rows in zip(prepared.estimates(), self.binning.used, strict=True)
+            )
+
+        notes = (*prepared.notes, *([gram.note] if gram.note else ()), *self._said(gram.name))
+        return BinnedPrepared(
+            statistic=prepared.statistic,
+            estimates=estimates,
+            kernel=kernel,
+            route=gram.name,
+            notes=notes,
+            threads=prepared.threads,
+            cost=prepared.cost,
+            features=(features,),
+            means=means,
+        )
+
+    def _features(self, kernel: Kernel, options: dict[str, Any]) -> Gram:
+        """The features of which means are kept; random ones are drawn without labels."""
+        route = checked_route(kernel, options["gram"])
+        return choose_gram(kernel, self.survey.sample, **{**options, "gram": route}, by_coordinates=True)
+
+    def _require_memory(self, rank: int, memory: float) -> None:
+        total = sum(self.sizes)
+        if (takes := 24.0 * total * rank) > memory:
+            raise MemoryError(
+                f"{counted(total, 'bin')} of {counted(rank, 'feature')} take {bytes_of(takes)}, more than "
+                f"max_memory={bytes_of(memory)}; give a smaller rank=, fewer bins (Batches(..., bins=)) or samples "
+                "that differ less in size"
+            )
+
+    def _said(self, route: str) -> tuple[str, ...]:
+        """What a reader should know of the bins, and of the sample."""
+        bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
+        said = [
+            f"{' + '.join(map(str, bins))} bins of {counted(self.binning.size, 'row')} each, chosen at random, were "
+            "permuted in place of rows: the level is exact, and estimators are fitted to the means of bins."
+        ]
+        if any(left):
+            said.append(f"{' + '.join(map(str, left))} rows, which fill no bin, are left out.")
+        if len(self.survey.sample) < sum(self.survey.sizes) and route != "factor":
+            said.append(
+                "Whatever the kernel takes from the data (a bandwidth by name, landmarks) is from a random sample of "
+                f"{len(self.survey.sample)} rows."
+            )
+        return tuple(said)
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
+        variable = self.variables[0]
+        constant = np.flatnonzero(self.survey.constant)
+        units = (
+            (f"{variable.name}: columns {', '.join(map(str, constant))} have one value only, and no weight.",)
+            if constant.size
+            else ()
+        )
+        far = not variable.said and in_one_unit(kernel) and variable.scale is None
+        apart = far_apart(variable.points, variable.name) if far else ()
+        return (*self.remarks, *units, *apart, *reach_notes(kernel, variable.points, variable.name))
+
+    def labels(self) -> dict[str, Any]:
+        """What a result keeps of the names in the data."""
+        return {"encodings": (None,), "columns": (self.rows[0].names,), "names": self.called}
+
+    def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
+        """The statistic, with the mean features of bins in place of rows."""
+        assert isinstance(prepared, BinnedPrepared)
+        return BinMember(**vars(super().member(estimator, prepared, form, weight)), means=prepared.means)
+
+    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+        """What is left of the samples, without their rows."""
+        (member,) = members
+        assert isinstance(member, BinMember)
+        return OfBins(self, members, member.means)
+
+    def _apart(
+        self,
+        again: Again,
+        which: Sequence[tuple[int, int]],
+        names: Sequence[tuple[str, str]],
+        asked: EffectAsked,
+    ) -> list[TwoSampleEffect]:
+        """The distances of pairs of samples; their units are bins, which are of equal size."""
+        assert isinstance(again, OfBins) and again.means is not None
+        if asked.columns:
+            raise ValueError("columns=True: " + _WITHOUT + "there are no contributions of columns")
+        if not never_negative(again.leading.kernel):
+            raise ValueError(
+                f"the distance by {again.leading.kernel!r} is relative to the variance of rows, and "
+                + _WITHOUT
+                + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
+            )
+        features, found = Features(again.means, True), []
+        for pair, labels in zip(which, names, strict=True):
+            taken = Pair.of(self.sizes, pair, Restriction())
+            sides = taken.sides
+            away = distance(features.taken(taken.rows), sides, NORMS)
+            notes = ["Separability is of rows, which were not kept: only the distance was estimated, from bins."]
+            if min(sides.units) < MEASURED:
+                notes.append(
+                    f"One sample has {min(sides.units)} bins: how often intervals cover was measured from {MEASURED} "
+                    "on, and they may cover less often than they say."
+                )
+            found.append(
+                TwoSampleEffect(
+                    auc=float("nan"),
+                    auc_interval=(float("nan"), float("nan")),
+                    distance=away.value,
+                    distance_interval=away.interval(asked.confidence),
+                    relative_to=NORMS,
+                    names=labels,
+                    z=float("nan"),
+                    confidence=asked.confidence,
+                    notes=tuple(notes),
+                )
+            )
+        return found
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoBinned(Binned, TwoEqualDistributions):
+    """Two samples in batches have one distribution."""
+
+
+def checked_kernel(kernel: Kernel) -> Kernel:
+    """The kernel, resolved or not; raises ValueError for one that takes more from the data than a sample tells."""
+    if isinstance(kernel, PooledKernel) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel)):
+        raise ValueError(
+            f"{kernel!r} is of the covariance of all rows in feature space, which is not that of bins; samples in "
+            "batches take kernels such as Gaussian, Laplacian, Energy, Polynomial and Linear"
+        )
+    return kernel
+
+
+def checked_route(kernel: Kernel, gram: str) -> str:
+    """How the features of rows are found; raises ValueError where there are none of this name."""
+    if gram in ("rff", "nystrom"):
+        return gram
+    finite = isinstance(kernel.kernel if isinstance(kernel, Rescaled) else kernel, FiniteRank)
+    if gram in ("auto", "factor") and finite:
+        return "factor"
+    raise ValueError(
+        f"gram={gram!r}: samples in batches are compared by the mean features of their rows, of which {kernel!r} has "
+        f"{'a few' if finite else 'no finite number'}; give gram={'auto' if finite else 'rff'!r}"
+        + ("" if finite else " (Gaussian and Laplacian kernels) or gram='nystrom', with rank= features")
+    )
+
+
+def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
+    """The estimator; raises ValueError for one that takes more than the mean features of bins."""
+    if estimator.changes_features or estimator.smooths or not estimator.by_coordinates:
+        raise ValueError(
+            f"{estimator!r} takes rows or their Gram matrix, and of samples in batches there are mean features only; "
+            "use estimator='kme', 'skmse', 'fkmse' or another filter"
+        )
+    return estimator
+
+
+def _units(scale: Any) -> Any:
+    """The argument ``scale`` with what it may be here; raises ValueError for units that take all rows at once."""
+    if is_unasked(scale):
+        return None
+    if isinstance(scale, str):
+        if scale != "sd":
+            raise ValueError(f"scale={scale!r} takes all rows at once; samples in batches have scale='sd' or numbers")
+        return scale
+    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(one, str) for one in scale)):
+        raise ValueError("scale: samples in batches have scale='sd', or one number for every column in their order")
+    return scale
+
+
+def _omitted(rows: Sequence[Rows], survey: Survey) -> tuple[str, ...]:
+    """Notes on rows with missing values."""
+    return tuple(
+        f"{one.name}: {counted(left, 'row')} with missing values {'was' if left == 1 else 'were'} left out of "
+        f"{left + size}."
+        for one, left, size in zip(rows, survey.omitted, survey.sizes, strict=True)
+        if left
+    )
