@@ -12,8 +12,8 @@ from shrinktest.batches.blocks import Rows
 from shrinktest.kernels.base import FiniteRank
 
 _FEWEST = 20  # bins of the smallest sample, where it has as many rows
-_VALUES = 2**21  # of features at a time
-_ROWS = 2**10  # at a time, at least
+_VALUES = 2**19  # of features at a time
+_ROWS = 2**9  # at a time, at least
 
 
 @dataclass(frozen=True, eq=False)

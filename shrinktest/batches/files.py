@@ -131,7 +131,8 @@ def _open_csv(path: Path, names: Sequence[str] | None, block: int) -> Any:
     if names is None:
         return csv.open_csv(path, read_options=reading)
     kinds = dict.fromkeys(names, pyarrow.float64())
-    return csv.open_csv(path, read_options=reading, convert_options=csv.ConvertOptions(kinds, include_columns=names))
+    converting = csv.ConvertOptions(column_types=kinds, include_columns=names)
+    return csv.open_csv(path, read_options=reading, convert_options=converting)
 
 
 def _numbers(column: Any) -> np.ndarray:

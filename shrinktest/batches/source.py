@@ -46,7 +46,7 @@ class Batches:
     their features in bins.  Bins are of equally many rows, chosen at random by a key, and the few rows left over in
     every sample are dropped.  Then bins are permuted in place of rows, which has exact level: rows that may change
     places may do so in bins, too.  The statistic is the squared distance of the means of the same rows; its unbiased
-    form takes off what pairs of equal bins add.  Memory is for a batch, a block of features (16 MB) and the bins.
+    form takes off what pairs of equal bins add.  Memory is for a batch, a block of features (some MB) and the bins.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class Batches:
                 "Batches takes paths of files, an array, or an iterable of arrays; found "
                 f"{type(self.data).__name__}, which is none of these (a table in memory: give its values, to_numpy())"
             )
-        if iter(self.data) is self.data:
+        if isinstance(self.data, Iterator):
             raise TypeError(
                 f"Batches takes what can be read twice, and a {type(self.data).__name__} can be read once only: give a "
                 "list of arrays, or an object whose __iter__ starts anew"

@@ -13,6 +13,7 @@ from shrinktest.batches.bins import Binning
 from shrinktest.batches.blocks import Rows
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.survey import Survey
+from shrinktest.batches.waves import quick
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.features import Features, never_negative
 from shrinktest.embedding import MeanEmbedding
@@ -37,6 +38,7 @@ from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
+_ROOM = 1e18  # bytes: features of the sample of rows are fewer than those of bins, whose memory is checked
 _POLICIES = ("raise", "omit")
 _WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
 
@@ -204,7 +206,7 @@ class Binned(EqualDistributions):
         """Read the samples again, and keep the mean features of their bins, to which the estimator is fitted."""
         gram = self._features(kernel, grams.options)
         assert isinstance(gram.kernel, FiniteRank)
-        features, rank, options = gram.kernel, gram.columns or 1, grams.options
+        features, rank, options = quick(gram.kernel), gram.columns or 1, grams.options
         self._require_memory(rank, options["memory"])
         means = self.binning.means(self.rows, features, rank)
         inner = Grams("factor", None, options["memory"], options["rng"], options["permutations"])
@@ -236,7 +238,9 @@ class Binned(EqualDistributions):
     def _features(self, kernel: Kernel, options: dict[str, Any]) -> Gram:
         """The features of which means are kept; random ones are drawn without labels."""
         route = checked_route(kernel, options["gram"])
-        return choose_gram(kernel, self.survey.sample, **{**options, "gram": route}, by_coordinates=True)
+        return choose_gram(
+            kernel, self.survey.sample, **{**options, "gram": route, "memory": _ROOM}, by_coordinates=True
+        )
 
     def _require_memory(self, rank: int, memory: float) -> None:
         total = sum(self.sizes)

@@ -1,0 +1,347 @@
+"""Tests of samples in batches: the same bits however rows are cut, exact level, and what is refused."""
+
+import pickle
+import tracemalloc
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from shrinktest import Batches, TestResult, k_sample_test, two_sample_test
+from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.kernels import Gaussian, Linear, Rescaled
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+
+RNG = np.random.default_rng(0)
+X, Y, Z = RNG.normal(size=(3001, 2)), RNG.normal(0.1, 1.0, size=(2500, 2)), RNG.normal(size=(2000, 2))
+RFF = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99}
+
+
+def cut(values, *sizes):
+    """Batches of odd sizes, over and over."""
+    ends = np.cumsum(np.resize(sizes, len(values)))
+    return Batches(np.split(values, ends[ends < len(values)]), bins=100)
+
+
+def same(one, other):
+    return (
+        one.statistic == other.statistic
+        and one.pvalue == other.pvalue
+        and np.array_equal(one.null_distribution, other.null_distribution)
+        and one.bandwidth == other.bandwidth
+    )
+
+
+# --- the same whatever the cut ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [RFF, {**RFF, "gram": "nystrom"}, {**RFF, "scale": "sd"}, {"kernel": "linear", "rng": 0, "n_resamples": 99}],
+    ids=["rff", "nystrom", "sd", "linear"],
+)
+@pytest.mark.parametrize("estimator", ["kme", "skmse", "fkmse"])
+def test_bits_do_not_depend_on_how_rows_are_cut(options, estimator):
+    whole = two_sample_test(Batches(X, bins=100), Y, estimator=estimator, **options)
+    for first, second in (((1, 7, 13), (2500,)), ((999,), (1, 1, 700)), ((3000,), (333,))):
+        assert same(two_sample_test(cut(X, *first), cut(Y, *second), estimator=estimator, **options), whole)
+    assert same(two_sample_test(Batches(X, bins=100, size=17), cut(Y, 5), estimator=estimator, **options), whole)
+
+
+def test_files_and_the_number_of_workers_change_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, values in (("x", X), ("y", Y)):
+        for i, part in enumerate(np.array_split(values, 3)):
+            np.save(f"{name}{i}.npy", part)
+            pd.DataFrame(part, columns=["a", "b"]).to_parquet(f"{name}{i}.parquet")
+        pd.DataFrame(values, columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
+    expected = two_sample_test(Batches(X), Batches(Y), workers=1, **RFF)
+    for first, second in (
+        ("x*.npy", "y*.npy"),
+        ("x*.parquet", "y*.parquet"),
+        ("x.csv", ["y0.npy", "y1.npy", "y2.npy"]),
+    ):
+        assert same(two_sample_test(first, second, workers=2, **RFF), expected)
+    assert two_sample_test("x.csv", "y.csv", **RFF).columns == (("a", "b"),)
+
+
+def test_columns_of_files_are_matched_by_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet("x.parquet")
+    pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_csv("y.csv", index=False)
+    assert same(two_sample_test("x.parquet", "y.csv", **RFF), two_sample_test(Batches(X), Y, **RFF))
+    pd.DataFrame(Y, columns=["a", "c"]).to_csv("z.csv", index=False)
+    with pytest.raises(ValueError, match="Y has the columns a, c, and another sample a, b; name those that all have"):
+        two_sample_test("x.parquet", "z.csv", **RFF)
+
+
+def test_rows_with_missing_values_are_left_out_and_counted():
+    holes = X.copy()
+    holes[[5, 700, 2999], [0, 1, 1]] = np.nan
+    result = two_sample_test(cut(holes, 600), Batches(Y, bins=100), nan_policy="omit", **RFF)
+    dropped = two_sample_test(Batches(np.delete(X, [5, 700, 2999], axis=0), bins=100), Y, **RFF)
+    assert same(result, dropped)
+    assert "X: 3 rows with missing values were left out of 3001." in result.notes
+    with pytest.raises(ValueError, match=r"X, batch 1 .* missing value \(NaN\) in row 700, column 1"):
+        two_sample_test(Batches([X[:600], holes[600:]]), Y, **RFF)
+
+
+# --- what is computed ---------------------------------------------------------------------------------------
+
+
+def test_the_statistic_is_the_distance_of_the_means_of_rows():
+    x, y = X[:2400], Y  # bins of 49 rows would leave some over, those of 50 none
+    result = two_sample_test(Batches(x, bins=98), y, kernel="linear", form="biased", rng=0, n_resamples=19)
+    assert result.n_observations == (2400, 2500)
+    assert result.statistic == pytest.approx(np.square(x.mean(axis=0) - y.mean(axis=0)).sum(), rel=1e-10)
+
+
+def test_with_few_rows_bins_are_rows():
+    """Then it is the test of the features of the rows, and by all splits the same p-value to the last bit."""
+    x, y = X[:5], Y[:4]
+    for form in ("biased", "unbiased"):
+        result = two_sample_test(Batches(x), y, kernel="linear", form=form, n_resamples=np.inf)
+        plain = two_sample_test(x, y, kernel="linear", form=form, n_resamples=np.inf)
+        assert result.exact and result.pvalue == plain.pvalue
+        assert result.statistic == pytest.approx(plain.statistic, rel=1e-12)
+        assert np.allclose(np.sort(result.null_distribution), np.sort(plain.null_distribution), rtol=1e-10)
+
+
+def few_bins(form, **options):
+    """A test of few bins of four rows, by all splits, and the bins."""
+    given = Batches(X[:21]), Batches(Y[:18])
+    hypothesis = TwoBinned.in_batches(
+        given, "XY", scale=None, nan_policy="raise", drawn=10, rng=np.random.default_rng(3)
+    )
+    binning = replace(hypothesis.binning, size=4)
+    hypothesis = replace(hypothesis, binning=binning, sizes=binning.bins)
+    settings = Settings.read(
+        form=form, n_resamples=np.inf, alpha=0.05, stopping=None, workers=1, progress=False, max_memory=None, **options
+    )
+    return run(hypothesis, "kme", [Asked(Gaussian(1.0), "median")], settings, 0)
+
+
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+@pytest.mark.parametrize("gram", ["rff", "nystrom"])
+def test_few_bins_against_all_splits_of_their_means(form, gram):
+    result = few_bins(form, gram=gram, rank=6)
+    features, binning = result.estimates[0].features, result.again.hypothesis.binning
+    bins = []
+    for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
+        z, places = features.coordinates(values), shuffled(np.arange(len(values))) // 4
+        bins += [z[places == j].mean(axis=0) for j in range(len(values) // 4)]
+    gram = np.array(bins) @ np.array(bins).T
+
+    def statistic(first):
+        second = [i for i in range(9) if i not in first]
+        a, b, c = gram[np.ix_(first, first)], gram[np.ix_(second, second)], gram[np.ix_(first, second)]
+        if form == "biased":
+            return a.mean() + b.mean() - 2.0 * c.mean()
+        off = [(one.sum() - np.trace(one)) / (len(one) * (len(one) - 1)) for one in (a, b)]
+        return sum(off) - 2.0 * c.mean()
+
+    null = [statistic(list(first)) for first in combinations(range(9), 5)]
+    assert result.exact and result.n_observations == (20, 16)
+    assert result.statistic == pytest.approx(null[0], rel=1e-9, abs=1e-14)
+    assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-8, atol=1e-13)
+    assert result.pvalue == pytest.approx(np.mean(np.array(null) >= null[0] - 1e-12))
+
+
+def test_few_bins_against_scipy():
+    result = few_bins("biased", gram="rff", rank=6)
+    means = result.again.means
+
+    def statistic(i, j):
+        return np.square(means[i.astype(int)].mean(axis=0) - means[j.astype(int)].mean(axis=0)).sum()
+
+    other = stats.permutation_test(
+        (np.arange(5.0), np.arange(5.0, 9.0)), statistic, n_resamples=np.inf, vectorized=False, alternative="greater"
+    )
+    assert result.pvalue == pytest.approx(other.pvalue) and result.statistic == pytest.approx(other.statistic)
+
+
+def test_a_difference_is_found_and_none_is_not_made_up():
+    assert two_sample_test(Batches(X, bins=200), Y, **RFF).pvalue == 0.01
+    assert two_sample_test(Batches(X, bins=200), Z, **RFF).pvalue > 0.05
+    assert two_sample_test(Batches(X, bins=200), 1.2 * Z, **RFF).pvalue == 0.01
+
+
+def test_several_samples_and_their_names():
+    named = k_sample_test({"a": Batches(X), "b": Y, "c": Z}, **RFF)
+    assert named.names == ("a", "b", "c") and named.pvalue == 0.01
+    two = k_sample_test(Batches(X), Y, **RFF)
+    assert two.statistic == two_sample_test(Batches(X), Y, **RFF).statistic
+    pooled = k_sample_test(Batches(X), Y, Z, comparison="pooled", weights="equal", stopping="curtailed", **RFF)
+    assert pooled.form == "biased" and pooled.pvalue <= 0.05
+
+
+@pytest.mark.parametrize(("sizes", "seed"), [((60, 60), 1), ((45, 130), 2)])
+def test_level(sizes, seed):
+    """Rejections lie where those of an exact test do, for bins of several rows, some left over, and landmarks."""
+    rng, rejected, trials = np.random.default_rng(seed), 0, 400
+    for i in range(trials):
+        x, y = (np.exp(rng.normal(size=(n, 2))) for n in sizes)
+        gram = "rff" if i % 2 else "nystrom"
+        result = two_sample_test(Batches(x, bins=20), y, gram=gram, rank=8, n_resamples=9, alpha=0.1, rng=rng)
+        assert result.n_observations != sizes or sizes == (60, 60)
+        rejected += result.reject()
+    low, high = stats.binom(trials, 0.1).interval(0.999)
+    assert low <= rejected <= high
+
+
+# --- what a result says -------------------------------------------------------------------------------------
+
+
+def test_notes_say_what_was_permuted_and_what_was_left_out():
+    result = two_sample_test(Batches(X, bins=100), Y, **RFF)
+    assert result.route == "rff" and result.n_observations == (2968, 2464)
+    assert [one.n for one in result.estimates] == [2968, 2464]
+    notes = "\n".join(result.notes)
+    assert "The statistic is that of an approximation by 20 random Fourier features" in notes
+    assert "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact" in notes
+    assert "33 + 36 rows, which fill no bin, are left out." in notes
+    assert "from a random sample of 2000 rows." in notes
+    assert "No. observations:" in str(result.summary()) and "2968 + 2464" in str(result.summary())
+
+
+def test_units_are_those_of_all_rows():
+    wide = X * [1.0, 1000.0]
+    result = two_sample_test(Batches(wide), Y * [1.0, 1000.0], scale="sd", bandwidth=1.0, **RFF)
+    pooled = np.vstack([wide, Y * [1.0, 1000.0]]).std(axis=0)
+    assert result.bandwidth == pytest.approx(tuple(pooled), rel=1e-12)
+    given = two_sample_test(Batches(wide), Y * [1.0, 1000.0], scale=tuple(pooled), bandwidth=1.0, **RFF)
+    assert given.bandwidth == pytest.approx(result.bandwidth)
+    far = two_sample_test(Batches(wide), Y * [1.0, 1000.0], **RFF)
+    assert any("scale" in note for note in far.notes) and not any("units" in note for note in given.notes)
+    alike = two_sample_test(Batches(np.column_stack([X, np.ones(3001)])), np.column_stack([Y, np.ones(2500)]), **RFF)
+    assert any("columns 2 have one value only" in note for note in alike.notes)
+
+
+def test_the_witness_function_is_that_of_the_means():
+    result = two_sample_test(Batches(X, bins=100), Y, **RFF)
+    plain = two_sample_test(X, Y, bandwidth=result.bandwidth, gram="rff", rank=400, rng=1, n_resamples=19)
+    points = np.array([[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0]])
+    assert np.allclose(result.witness(points), plain.witness(points), atol=0.05)
+    assert result.witness(points)[2] > 0.0 > result.witness(points)[1]
+    with pytest.raises(ValueError, match="x has 3 columns, the samples have 2"):
+        result.witness(np.zeros((1, 3)))
+
+
+def test_the_effect_is_the_distance_with_bins_for_units():
+    result = two_sample_test(Batches(X, bins=400), Y, **{**RFF, "rank": 600})
+    effect = result.effect()
+    plain = two_sample_test(X, Y, bandwidth=result.bandwidth, rng=0, n_resamples=19).effect()
+    assert effect.distance == pytest.approx(plain.distance, abs=5e-4)
+    assert np.allclose(effect.distance_interval, plain.distance_interval, atol=2e-3)
+    assert np.isnan(effect.auc) and any("Separability is of rows" in note for note in effect.notes)
+    several = k_sample_test(Batches(X), Y, Z, **RFF).effect()
+    assert several.distance.loc["sample 0", "sample 1"] > several.distance.loc["sample 0", "sample 2"]
+    assert "nan" in repr(several)
+
+
+def test_what_takes_rows_is_refused_with_the_reason():
+    result = two_sample_test(Batches(X), Y, **RFF)
+    for ask in (result.witness_band, result.plot_witness, result.contributions, lambda: result.effect(columns=True)):
+        with pytest.raises(ValueError, match="were read in batches, of which mean features are kept, and no rows"):
+            ask()
+    with pytest.raises(ValueError, match="relative to the variance of rows"):
+        two_sample_test(Batches(X), Y, kernel="linear", rng=0, n_resamples=99).effect()
+
+
+def test_results_are_kept_in_files():
+    result = two_sample_test(Batches(X), Y, **RFF)
+    assert pickle.loads(pickle.dumps(result)).pvalue == result.pvalue
+    kept = pickle.loads(pickle.dumps(result.with_data()))
+    assert kept.effect().distance == result.effect().distance
+    assert TestResult.from_json(result.to_json()).n_observations == result.n_observations
+
+
+# --- what is refused before any row is read -----------------------------------------------------------------
+
+
+class Untouched:
+    """Batches that nobody may read."""
+
+    def __iter__(self):
+        return self._rows()
+
+    def _rows(self):
+        raise AssertionError("was read")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "gram='auto': samples in batches .* give gram='rff' .* or gram='nystrom', with rank= features"),
+        ({"gram": "dense"}, "gram='dense': samples in batches"),
+        ({"gram": "rff", "blocks": [0]}, "blocks= takes all rows at once"),
+        ({"gram": "rff", "paired": True}, "paired= takes all rows at once"),
+        ({"gram": "rff", "groups": [0]}, "groups= takes all rows at once"),
+        ({"gram": "rff", "transform": np.log}, "transform= takes all rows at once"),
+        ({"gram": "rff", "column_types": {"a": "number"}}, "column_types= takes"),
+        ({"gram": "rff", "estimator": "auto"}, "one estimator, one kernel and one bandwidth"),
+        ({"gram": "rff", "estimator": ["kme", "skmse"]}, "one estimator, one kernel and one bandwidth"),
+        ({"gram": "rff", "bandwidth": "grid"}, "one estimator, one kernel and one bandwidth"),
+        ({"gram": "rff", "estimator": "mkme"}, "takes rows or their Gram matrix"),
+        ({"gram": "rff", "estimator": lambda gram: gram.mean(axis=0)}, "takes rows or their Gram matrix"),
+        ({"gram": "nystrom", "kernel": "whitened"}, "Whitened.* covariance of all rows in feature space"),
+        ({"gram": "rff", "scale": "rank"}, "scale='rank' takes all rows at once; .* scale='sd' or numbers"),
+        ({"gram": "rff", "scale": {"a": 1.0}}, "scale='sd', or one number for every column"),
+        ({"gram": "rff", "scale": ("sd", "rank")}, "scale='sd', or one number for every column"),
+        ({"gram": "rff", "nan_policy": "indicator"}, "nan_policy='indicator' is not for samples in batches"),
+        ({"gram": "rff", "nan_policy": "worst"}, "nan_policy='worst' is not for samples in batches"),
+    ],
+)
+def test_refused(options, said):
+    with pytest.raises(ValueError, match=said):
+        two_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
+    if "paired" not in options:
+        with pytest.raises(ValueError, match=said):
+            k_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
+
+
+def test_kernels_that_are_not_for_random_fourier_features():
+    with pytest.raises(ValueError, match="gram='rff' draws from the spectral distribution"):
+        two_sample_test(Batches(X), Y, kernel="energy", **RFF)
+    assert two_sample_test(Batches(X), Y, kernel="energy", **{**RFF, "gram": "nystrom"}).pvalue == 0.01
+    scaled = two_sample_test(Batches(X), Y, kernel=Rescaled(Linear(), (1.0, 2.0)), rng=0, n_resamples=99)
+    assert scaled.route == "factor" and scaled.pvalue == 0.01
+
+
+def test_bins_that_take_too_much_memory():
+    with pytest.raises(
+        MemoryError, match=r"1833 bins of 20 features take .* max_memory=10000 bytes; give a smaller rank"
+    ):
+        two_sample_test(Batches(X), Y, max_memory=1e4, **RFF)
+
+
+# --- memory -------------------------------------------------------------------------------------------------
+
+
+class Simulated:
+    """A million rows, which are never there all at once."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def __iter__(self):
+        rng = np.random.default_rng(self.seed)
+        return (rng.normal(size=(20_000, 4)) for _ in range(50))
+
+
+def test_memory_is_that_of_a_batch():
+    two_sample_test(Batches(X), Y, **RFF)  # what is imported and compiled
+    tracemalloc.start()
+    try:
+        result = two_sample_test(Batches(Simulated(1)), Batches(Simulated(2)), bandwidth=2.0, **RFF)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert result.n_observations == (1_000_000, 1_000_000)
+    assert peak < 64e6 / 4.0  # the samples take 64 MB
