@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shrinktest._progress import advancing
 from shrinktest.batches.bijection import Bijection
 from shrinktest.batches.blocks import Rows
 from shrinktest.kernels.base import FiniteRank
@@ -70,7 +71,7 @@ class Binning:
 
         n, bins, shuffled = self.rows[sample], self.bins[sample], self.shuffles[sample]
         sums: np.ndarray | None = None
-        read = 0
+        read, advance = 0, advancing(-(-n // size))
         for block in rows.blocks(size):
             if read + len(block) > n:
                 read += len(block)
@@ -81,6 +82,7 @@ class Binning:
             part = into @ z  # adds row by row; the last bin is for those left over
             sums = part if sums is None else np.add(sums, part, out=sums)
             read += len(block)
+            advance()
         if read != n or sums is None:
             raise ValueError(
                 f"{rows.name} had {n} rows when it was read first, and {'more' if read > n else read} the second time: "

@@ -46,7 +46,12 @@ class Batches:
     their features in bins.  Bins are of equally many rows, chosen at random by a key, and the few rows left over in
     every sample are dropped.  Then bins are permuted in place of rows, which has exact level: rows that may change
     places may do so in bins, too.  The statistic is the squared distance of the means of the same rows; its unbiased
-    form takes off what pairs of equal bins add.  Memory is for a batch, a block of features (some MB) and the bins.
+    form leaves out the products of bins with themselves, as that of rows does those of rows.
+
+    As in tables, columns that have names are compared in units of their standard deviations over all rows unless
+    ``scale`` says otherwise; those of arrays as they are.  Memory is for a batch, a block of features (some MB), the
+    bins, and the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.  The result does
+    not depend on how the rows are cut into batches.
 
     Examples
     --------
@@ -61,7 +66,7 @@ class Batches:
     >>> X, Y = Batches(Simulated(1, 1.0), bins=400), Batches(Simulated(2, 1.02), bins=400)
     >>> result = two_sample_test(X, Y, gram="rff", rank=60, rng=0)
     >>> result.pvalue, result.n_observations
-    (0.001, (20000, 20000))
+    (0.002, (20000, 20000))
     """
 
     data: Any

@@ -6,8 +6,17 @@ import argparse
 from dataclasses import replace
 
 from shrinktest import k_sample_test
+from shrinktest.cli.batches import batches_of, in_batches
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
-from shrinktest.cli.options import COLUMNS, add_effect, add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.options import (
+    COLUMNS,
+    PATTERNS,
+    add_effect,
+    add_kernels,
+    add_restrictions,
+    add_test_options,
+    arguments,
+)
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth
 from shrinktest.plots.axes import check_path
@@ -19,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.description = "Do several samples, one observation per row, come from the same distribution?"
     add_test_options(command)
     add = command.add_argument
-    add("samples", metavar="A.csv", nargs="+", help="the samples, two files or more")
+    add("samples", metavar="A.csv", nargs="+", help=f"the samples, two files or more; {PATTERNS}")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
@@ -32,6 +41,13 @@ def run(args: argparse.Namespace) -> int:
     """Test whether several samples come from the same distribution; the exit code."""
     if len(args.samples) < 2:
         raise ValueError("give two files or more, one for each sample")
+    if in_batches(args.samples):
+        check_path(args.plot)
+        how = {"comparison": args.comparison, "weights": args.weights}
+        kernel = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth)}
+        result = k_sample_test(*batches_of(args.samples, args), **how, **kernel, **arguments(args))
+        result = replace(result, names=tuple(args.samples))
+        return report(args, result, result.reject())
     files = read_samples(args.samples, args, "samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

@@ -28,6 +28,8 @@ _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such 
 MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 
+PATTERNS = "such as 'before/*.parquet' or x.npy: read in batches"
+
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
     "blocks": {"metavar": "NAME", "help": "column of labels: relabel within blocks only"},
     "groups": {"metavar": "NAME", "help": "column of labels: relabel whole groups (clusters)"},

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import partial
 
 from shrinktest import two_sample_test
+from shrinktest.cli.batches import batches_of, in_batches
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
     MISSING,
+    PATTERNS,
     add_effect,
     add_kernels,
     add_restrictions,
@@ -31,7 +33,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.description = "Do two samples, one observation per row, come from the same distribution (MMD)?"
     add_test_options(command, missing=f"{MISSING}; or worst (the largest p-value that their rows could give)")
     add = command.add_argument
-    add("first", metavar="A.csv", help="the first sample; - is standard input")
+    add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_restrictions(command, TWO_SAMPLE.name)
@@ -43,6 +45,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Test whether two samples come from the same distribution; the exit code."""
+    if in_batches(paths := (args.first, args.second)):
+        check_path(args.plot)
+        samples, kernel = batches_of(paths, args), {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth)}
+        result = replace(two_sample_test(*samples, **kernel, **arguments(args)), names=paths)
+        return report(args, result, result.reject())
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

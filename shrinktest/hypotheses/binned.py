@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._validate import Array, as_points, counted
+from shrinktest._validate import counted
 from shrinktest.batches.bins import Binning
 from shrinktest.batches.blocks import Rows
 from shrinktest.batches.source import as_batches
@@ -22,9 +22,10 @@ from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Variable, in_one_unit
 from shrinktest.hypotheses.effects import MEASURED, Pair
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
-from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
+from shrinktest.hypotheses.supported import checked_route, checked_units
+from shrinktest.kernels import Kernel, Linear
 from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -40,78 +41,6 @@ from shrinktest.units import as_scale, far_apart
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
 _ROOM = 1e18  # bytes: features of the sample of rows are fewer than those of bins, whose memory is checked
 _POLICIES = ("raise", "omit")
-_WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
-
-
-@dataclass(frozen=True, eq=False)
-class BinnedEmbedding(MeanEmbedding):
-    """The estimated kernel mean of a sample in batches, whose points are the mean features of bins.
-
-    Parameters
-    ----------
-    points : ndarray, shape (M, rank)
-        Mean features of the bins.
-    weights : ndarray, shape (M,)
-    kernel : Kernel
-        Of these, their inner product.
-    shrinkage : float, optional
-    smoothing : None
-    features : FiniteRank, optional
-        Of the rows.
-    columns, rows : int
-        Of the sample; rows that are in bins.
-    """
-
-    features: FiniteRank | None = None
-    columns: int = 0
-    rows: int = 0
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.rows
-
-    def embedding(self, x: object) -> np.ndarray:
-        """Evaluate the estimate at the rows of ``x`` (m, d), shape (m,)."""
-        assert self.features is not None
-        at = as_points(x, "x").values
-        if at.shape[1] != self.columns:
-            raise ValueError(f"x has {counted(at.shape[1], 'column')}, the samples have {self.columns}")
-        return np.asarray(self.features.coordinates(at) @ (self.weights @ self.points))
-
-
-@dataclass(frozen=True, eq=False)
-class BinMember(Member):
-    """A statistic of bins, with their mean features ``means`` (M, rank)."""
-
-    means: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class BinnedPrepared(Prepared):
-    """A statistic of bins, with their mean features ``means`` (M, rank)."""
-
-    means: Array | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class OfBins(Again):
-    """What is left of samples in batches once they are tested: the mean features ``means`` (M, rank) of their bins."""
-
-    means: Array | None = None
-
-    @property
-    def pooled(self) -> np.ndarray:
-        """The rows, which are not kept."""
-        raise ValueError(_WITHOUT + "there is no picture; result.witness(points) has the function itself")
-
-    def band(self, *given: Any, **options: Any) -> Any:
-        """A band takes rows, which are not kept."""
-        raise ValueError(_WITHOUT + "there is no band; result.witness(points) has the function itself")
-
-    def contributions(self, **options: Any) -> Any:
-        """Contributions of columns take rows, which are not kept."""
-        raise ValueError(_WITHOUT + "there are no contributions of columns; test some columns by themselves (columns=)")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -177,14 +106,13 @@ class Binned(EqualDistributions):
             Rows(one, name, None if has is None else first, nan_policy == "omit")
             for one, name, has in zip(batches, names, known, strict=True)
         )
-        units = _units(scale)
+        units = "sd" if is_unasked(scale) and first else checked_units(scale)  # as of tables, whose columns have names
         survey = Survey.of(rows, max(_DRAWN, drawn), rng)
         binning = Binning.drawn(survey.sizes, batches[0].bins, rng)
         found = tuple(survey.units.tolist()) if units == "sd" else as_scale(units, len(survey.units))
         name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
-        said = not is_unasked(scale)
         return cls(
-            variables=(Variable(survey.sample, name, found, None, said),),
+            variables=(Variable(survey.sample, name, found, None, not is_unasked(scale)),),
             sizes=binning.bins,
             rows=rows,
             survey=survey,
@@ -214,11 +142,13 @@ class Binned(EqualDistributions):
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
             workers=workers,
         )  # fmt: skip
-        columns = self.survey.sample.shape[1]
+        columns, names = self.survey.sample.shape[1], next((one.names for one in self.rows if one.names), None)
 
         def estimates() -> tuple[MeanEmbedding, ...]:
             return tuple(
-                BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, columns, rows)
+                BinnedEmbedding(
+                    one.points, one.weights, one.kernel, one.shrinkage, None, features, columns, rows, names
+                )
                 for one, rows in zip(prepared.estimates(), self.binning.used, strict=True)
             )
 
@@ -282,7 +212,11 @@ class Binned(EqualDistributions):
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data."""
-        return {"encodings": (None,), "columns": (self.rows[0].names,), "names": self.called}
+        return {
+            "encodings": (None,),
+            "columns": (next((one.names for one in self.rows if one.names), None),),
+            "names": self.called,
+        }
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
         """The statistic, with the mean features of bins in place of rows."""
@@ -305,11 +239,11 @@ class Binned(EqualDistributions):
         """The distances of pairs of samples; their units are bins, which are of equal size."""
         assert isinstance(again, OfBins) and again.means is not None
         if asked.columns:
-            raise ValueError("columns=True: " + _WITHOUT + "there are no contributions of columns")
+            raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
         if not never_negative(again.leading.kernel):
             raise ValueError(
                 f"the distance by {again.leading.kernel!r} is relative to the variance of rows, and "
-                + _WITHOUT
+                + WITHOUT
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
         features, found = Features(again.means, True), []
@@ -342,53 +276,6 @@ class Binned(EqualDistributions):
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TwoBinned(Binned, TwoEqualDistributions):
     """Two samples in batches have one distribution."""
-
-
-def checked_kernel(kernel: Kernel) -> Kernel:
-    """The kernel, resolved or not; raises ValueError for one that takes more from the data than a sample tells."""
-    if isinstance(kernel, PooledKernel) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel)):
-        raise ValueError(
-            f"{kernel!r} is of the covariance of all rows in feature space, which is not that of bins; samples in "
-            "batches take kernels such as Gaussian, Laplacian, Energy, Polynomial and Linear"
-        )
-    return kernel
-
-
-def checked_route(kernel: Kernel, gram: str) -> str:
-    """How the features of rows are found; raises ValueError where there are none of this name."""
-    if gram in ("rff", "nystrom"):
-        return gram
-    finite = isinstance(kernel.kernel if isinstance(kernel, Rescaled) else kernel, FiniteRank)
-    if gram in ("auto", "factor") and finite:
-        return "factor"
-    raise ValueError(
-        f"gram={gram!r}: samples in batches are compared by the mean features of their rows, of which {kernel!r} has "
-        f"{'a few' if finite else 'no finite number'}; give gram={'auto' if finite else 'rff'!r}"
-        + ("" if finite else " (Gaussian and Laplacian kernels) or gram='nystrom', with rank= features")
-    )
-
-
-def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
-    """The estimator; raises ValueError for one that takes more than the mean features of bins."""
-    if estimator.changes_features or estimator.smooths or not estimator.by_coordinates:
-        raise ValueError(
-            f"{estimator!r} takes rows or their Gram matrix, and of samples in batches there are mean features only; "
-            "use estimator='kme', 'skmse', 'fkmse' or another filter"
-        )
-    return estimator
-
-
-def _units(scale: Any) -> Any:
-    """The argument ``scale`` with what it may be here; raises ValueError for units that take all rows at once."""
-    if is_unasked(scale):
-        return None
-    if isinstance(scale, str):
-        if scale != "sd":
-            raise ValueError(f"scale={scale!r} takes all rows at once; samples in batches have scale='sd' or numbers")
-        return scale
-    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(one, str) for one in scale)):
-        raise ValueError("scale: samples in batches have scale='sd', or one number for every column in their order")
-    return scale
 
 
 def _omitted(rows: Sequence[Rows], survey: Survey) -> tuple[str, ...]:

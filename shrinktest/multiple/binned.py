@@ -10,8 +10,9 @@ import numpy as np
 
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.binned import Binned, TwoBinned, checked_estimator, checked_kernel, checked_route
+from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.settings import Settings
+from shrinktest.hypotheses.supported import checked_estimator, checked_kernel, checked_route
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
@@ -67,7 +68,11 @@ def run_binned(
     checked_estimator(as_estimator(estimator))
     asked = asked.by_feature(None)
     kernel = checked_kernel(as_kernel(asked.kernel, asked.bandwidth, asked.name))
-    checked_route(kernel, choice(settings.gram, GRAMS, "gram"))
+    route = checked_route(kernel, choice(settings.gram, GRAMS, "gram"))
+    if route == "factor" and settings.rank is not None:
+        raise ValueError(
+            f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has as many features as it has"
+        )
     drawn = 1000 if settings.rank is None else count(settings.rank, "rank", minimum=1)
     generator = as_rng(rng)
     kind = TwoBinned if two else Binned

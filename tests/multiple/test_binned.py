@@ -60,13 +60,13 @@ def test_files_and_the_number_of_workers_change_nothing(tmp_path, monkeypatch):
             np.save(f"{name}{i}.npy", part)
             pd.DataFrame(part, columns=["a", "b"]).to_parquet(f"{name}{i}.parquet")
         pd.DataFrame(values, columns=["a", "b"]).to_csv(f"{name}.csv", index=False)
-    expected = two_sample_test(Batches(X), Batches(Y), workers=1, **RFF)
+    expected = two_sample_test(Batches(X), Batches(Y), scale="sd", workers=1, **RFF)
     for first, second in (
         ("x*.npy", "y*.npy"),
         ("x*.parquet", "y*.parquet"),
         ("x.csv", ["y0.npy", "y1.npy", "y2.npy"]),
     ):
-        assert same(two_sample_test(first, second, workers=2, **RFF), expected)
+        assert same(two_sample_test(first, second, scale="sd", workers=2, **RFF), expected)
     assert two_sample_test("x.csv", "y.csv", **RFF).columns == (("a", "b"),)
 
 
@@ -74,7 +74,9 @@ def test_columns_of_files_are_matched_by_name(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame(X, columns=["a", "b"]).to_parquet("x.parquet")
     pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_csv("y.csv", index=False)
-    assert same(two_sample_test("x.parquet", "y.csv", **RFF), two_sample_test(Batches(X), Y, **RFF))
+    found = two_sample_test("x.parquet", "y.csv", **RFF)  # in units of standard deviations, as columns of tables are
+    assert same(found, two_sample_test(Batches(X), Y, scale="sd", **RFF))
+    assert same(two_sample_test("x.parquet", "y.csv", scale=None, **RFF), two_sample_test(Batches(X), Y, **RFF))
     pd.DataFrame(Y, columns=["a", "c"]).to_csv("z.csv", index=False)
     with pytest.raises(ValueError, match="Y has the columns a, c, and another sample a, b; name those that all have"):
         two_sample_test("x.parquet", "z.csv", **RFF)
@@ -165,6 +167,18 @@ def test_few_bins_against_scipy():
     assert result.pvalue == pytest.approx(other.pvalue) and result.statistic == pytest.approx(other.statistic)
 
 
+@pytest.mark.parametrize("bins", [800, 200])
+def test_permutations_of_bins_spread_as_much_as_those_of_rows(bins):
+    """So that hundreds of bins have the power of rows; and shrinkage is about that of rows."""
+    options = {**RFF, "n_resamples": 499, "bandwidth": 1.0, "estimator": "skmse"}
+    rows = two_sample_test(Batches(X, bins=10_000), Y, **options)
+    binned = two_sample_test(Batches(X, bins=bins), Y, **options)
+    assert rows.n_observations == (3001, 2500) and len(binned.estimates[0].points) < bins
+    assert binned.null_distribution.std() == pytest.approx(rows.null_distribution.std(), rel=0.2)
+    for one, other in zip(binned.estimates, rows.estimates, strict=True):
+        assert one.shrinkage == pytest.approx(other.shrinkage, rel=0.2)
+
+
 def test_a_difference_is_found_and_none_is_not_made_up():
     assert two_sample_test(Batches(X, bins=200), Y, **RFF).pvalue == 0.01
     assert two_sample_test(Batches(X, bins=200), Z, **RFF).pvalue > 0.05
@@ -232,6 +246,20 @@ def test_the_witness_function_is_that_of_the_means():
         result.witness(np.zeros((1, 3)))
 
 
+def test_the_witness_function_of_files_knows_their_columns(tmp_path):
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
+    result = two_sample_test(tmp_path / "x.parquet", Y, **RFF)
+    at = pd.DataFrame([[0.5, -1.0]], columns=["a", "b"])
+    assert result.witness(at) == result.witness([[0.5, -1.0]])
+    with pytest.raises(ValueError, match="x has the columns b, a; give those of the samples, a, b"):
+        result.witness(at[["b", "a"]])
+
+
+def test_progress_is_shown_while_features_are_added_up(capsys):
+    two_sample_test(Batches(X), Y, progress=True, **RFF)
+    assert "blocks" in capsys.readouterr().err
+
+
 def test_the_effect_is_the_distance_with_bins_for_units():
     result = two_sample_test(Batches(X, bins=400), Y, **{**RFF, "rank": 600})
     effect = result.effect()
@@ -291,6 +319,7 @@ class Untouched:
         ({"gram": "rff", "estimator": "mkme"}, "takes rows or their Gram matrix"),
         ({"gram": "rff", "estimator": lambda gram: gram.mean(axis=0)}, "takes rows or their Gram matrix"),
         ({"gram": "nystrom", "kernel": "whitened"}, "Whitened.* covariance of all rows in feature space"),
+        ({"kernel": "linear", "rank": 5}, "rank=5 is for gram='nystrom' or 'rff'"),
         ({"gram": "rff", "scale": "rank"}, "scale='rank' takes all rows at once; .* scale='sd' or numbers"),
         ({"gram": "rff", "scale": {"a": 1.0}}, "scale='sd', or one number for every column"),
         ({"gram": "rff", "scale": ("sd", "rank")}, "scale='sd', or one number for every column"),

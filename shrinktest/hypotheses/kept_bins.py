@@ -1,0 +1,94 @@
+"""What is kept of samples in batches once they are tested: mean features of bins, and no rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, as_points, counted
+from shrinktest.embedding import MeanEmbedding
+from shrinktest.hypotheses.again import Again, Member
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.statistics.prepared import Prepared
+
+WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedEmbedding(MeanEmbedding):
+    """The estimated kernel mean of a sample in batches, whose points are the mean features of bins.
+
+    Parameters
+    ----------
+    points : ndarray, shape (M, rank)
+        Mean features of the bins.
+    weights : ndarray, shape (M,)
+    kernel : Kernel
+        Of these, their inner product.
+    shrinkage : float, optional
+    smoothing : None
+    features : FiniteRank, optional
+        Of the rows.
+    columns, rows : int
+        Of the sample; rows that are in bins.
+    names : tuple of str, optional
+        Of the columns.
+    """
+
+    features: FiniteRank | None = None
+    columns: int = 0
+    rows: int = 0
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.rows
+
+    def embedding(self, x: object) -> np.ndarray:
+        """Evaluate the estimate at the rows of ``x`` (m, d), shape (m,)."""
+        assert self.features is not None
+        at, names = as_points(x, "x")
+        if names and self.names and names != self.names:
+            raise ValueError(
+                f"x has the columns {', '.join(names)}; give those of the samples, {', '.join(self.names)}"
+            )
+        if at.shape[1] != self.columns:
+            raise ValueError(f"x has {counted(at.shape[1], 'column')}, the samples have {self.columns}")
+        return np.asarray(self.features.coordinates(at) @ (self.weights @ self.points))
+
+
+@dataclass(frozen=True, eq=False)
+class BinMember(Member):
+    """A statistic of bins, with their mean features ``means`` (M, rank)."""
+
+    means: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedPrepared(Prepared):
+    """A statistic of bins, with their mean features ``means`` (M, rank)."""
+
+    means: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class OfBins(Again):
+    """What is left of samples in batches once they are tested: the mean features ``means`` (M, rank) of their bins."""
+
+    means: Array | None = None
+
+    @property
+    def pooled(self) -> np.ndarray:
+        """The rows, which are not kept."""
+        raise ValueError(WITHOUT + "there is no picture; result.witness(points) has the function itself")
+
+    def band(self, *given: Any, **options: Any) -> Any:
+        """A band takes rows, which are not kept."""
+        raise ValueError(WITHOUT + "there is no band; result.witness(points) has the function itself")
+
+    def contributions(self, **options: Any) -> Any:
+        """Contributions of columns take rows, which are not kept."""
+        raise ValueError(WITHOUT + "there are no contributions of columns; test some columns by themselves (columns=)")

@@ -1,0 +1,60 @@
+"""What tests of samples in batches support, checked before any row is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel, Rescaled
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.tables.pooled import is_unasked
+
+
+def checked_kernel(kernel: Kernel) -> Kernel:
+    """The kernel, resolved or not; raises ValueError for one that takes more from the data than a sample tells."""
+    if isinstance(kernel, PooledKernel) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel)):
+        raise ValueError(
+            f"{kernel!r} is of the covariance of all rows in feature space, which is not that of bins; samples in "
+            "batches take kernels such as Gaussian, Laplacian, Energy, Polynomial and Linear"
+        )
+    return kernel
+
+
+def checked_route(kernel: Kernel, gram: str) -> str:
+    """How the features of rows are found; raises ValueError where there are none of this name."""
+    if gram in ("rff", "nystrom"):
+        return gram
+    finite = isinstance(kernel.kernel if isinstance(kernel, Rescaled) else kernel, FiniteRank)
+    if gram in ("auto", "factor") and finite:
+        return "factor"
+    raise ValueError(
+        f"gram={gram!r}: samples in batches are compared by the mean features of their rows, of which {kernel!r} has "
+        f"{'a few' if finite else 'no finite number'}; give gram={'auto' if finite else 'rff'!r}"
+        + ("" if finite else " (Gaussian and Laplacian kernels) or gram='nystrom', with rank= features")
+    )
+
+
+def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
+    """The estimator; raises ValueError for one that takes more than the mean features of bins."""
+    if estimator.changes_features or estimator.smooths or not estimator.by_coordinates:
+        raise ValueError(
+            f"{estimator!r} takes rows or their Gram matrix, and of samples in batches there are mean features only; "
+            "use estimator='kme', 'skmse', 'fkmse' or another filter"
+        )
+    return estimator
+
+
+def checked_units(scale: Any) -> Any:
+    """The argument ``scale`` with what it may be here; raises ValueError for units that take all rows at once."""
+    if is_unasked(scale):
+        return None
+    if isinstance(scale, str):
+        if scale != "sd":
+            raise ValueError(f"scale={scale!r} takes all rows at once; samples in batches have scale='sd' or numbers")
+        return scale
+    if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(one, str) for one in scale)):
+        raise ValueError("scale: samples in batches have scale='sd', or one number for every column in their order")
+    return scale

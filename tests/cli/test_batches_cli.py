@@ -1,0 +1,64 @@
+"""Files that the command line reads in batches."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import Batches, k_sample_test, two_sample_test
+from shrinktest.cli import main
+
+FAST = ["--gram", "rff", "--rank", "20", "--resamples", "99", "--seed", "0", "--json"]
+GIVEN = {"gram": "rff", "rank": 20, "n_resamples": 99, "rng": 0}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command line in a folder with x0.parquet, x1.parquet, y.csv and z.npy."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in ("x0", "x1"):
+        pd.DataFrame(rng.normal(size=(300, 2)), columns=["a", "b"]).to_parquet(f"{name}.parquet")
+    pd.DataFrame(rng.normal(0.3, 1.0, size=(500, 2)), columns=["a", "b"]).to_csv("y.csv", index=False)
+    np.save("z.npy", rng.normal(size=(400, 2)))
+
+    def run(*argv):
+        code = main([*argv])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def test_patterns_parquet_and_numpy_are_the_library(run):
+    code, out, _ = run("two-sample", "x*.parquet", "y.csv", *FAST)
+    found, expected = json.loads(out), two_sample_test("x*.parquet", "y.csv", **GIVEN)
+    assert code == 0 and (found["pvalue"], found["statistic"]) == tuple(expected)[::-1]
+    assert found["names"] == ["x*.parquet", "y.csv"] and found["n_observations"] == [600, 500]
+    code, out, _ = run("two-sample", "x*.parquet", "y.csv", "--columns", "b", "--exit-code", *FAST)
+    some = two_sample_test(*(Batches(path, columns=["b"]) for path in ("x*.parquet", "y.csv")), **GIVEN)
+    assert code == 1 and json.loads(out)["statistic"] == some.statistic
+    code, out, _ = run("k-sample", "x*.parquet", "y.csv", "z.npy", "--comparison", "pooled", *FAST)
+    several = k_sample_test("x*.parquet", "y.csv", "z.npy", comparison="pooled", **GIVEN)
+    assert code == 0 and json.loads(out)["statistic"] == several.statistic
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--paired"], "--paired is not for files that are read in batches (x*.parquet, z.npy); leave it out"),
+        (["--blocks", "a"], "--blocks is not for files that are read in batches"),
+        (["--types", "a=category"], "--types is not for files that are read in batches"),
+        (["--witness", "w.png"], "--witness is not for files that are read in batches"),
+        (["--columns", "a"], "--columns names columns, and those of .npy files have no names"),
+        (["--gram", "auto"], "--gram auto: samples in batches are compared by the mean features"),
+    ],
+)
+def test_options_that_they_do_not_take(run, options, said):
+    code, out, error = run("two-sample", "x*.parquet", "z.npy", *FAST, *options)
+    assert code == 2 and not out and said in error
+
+
+def test_files_that_are_not_there(run):
+    code, _, error = run("two-sample", "x*.parquet", "q*.parquet", *FAST)
+    assert code == 2 and "there is no file 'q*.parquet'" in error
