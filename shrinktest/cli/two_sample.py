@@ -47,9 +47,10 @@ def run(args: argparse.Namespace) -> int:
     """Test whether two samples come from the same distribution; the exit code."""
     if in_batches(paths := (args.first, args.second)):
         check_path(args.plot)
-        samples, kernel = batches_of(paths, args), {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth)}
-        result = replace(two_sample_test(*samples, **kernel, **arguments(args)), names=paths)
-        return report(args, result, result.reject())
+        first, second = batches_of(paths, args)
+        widths = bandwidth(args.bandwidth)
+        result = two_sample_test(first, second, kernel=args.kernel, bandwidth=widths, **arguments(args))
+        return report(args, replace(result, names=paths), result.reject())
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

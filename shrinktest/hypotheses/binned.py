@@ -126,6 +126,11 @@ class Binned(EqualDistributions):
         """Rows of the samples that are in bins."""
         return self.binning.used
 
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """Their names, where files have some."""
+        return next((one.names for one in self.rows if one.names), None)
+
     def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
         """The kernel, with what it takes from the data found on the random sample of rows."""
         return super().resolved(kernel, rng)
@@ -142,13 +147,11 @@ class Binned(EqualDistributions):
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
             workers=workers,
         )  # fmt: skip
-        columns, names = self.survey.sample.shape[1], next((one.names for one in self.rows if one.names), None)
+        width, names = self.survey.sample.shape[1], self.columns
 
         def estimates() -> tuple[MeanEmbedding, ...]:
             return tuple(
-                BinnedEmbedding(
-                    one.points, one.weights, one.kernel, one.shrinkage, None, features, columns, rows, names
-                )
+                BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, width, rows, names)
                 for one, rows in zip(prepared.estimates(), self.binning.used, strict=True)
             )
 
@@ -212,11 +215,7 @@ class Binned(EqualDistributions):
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data."""
-        return {
-            "encodings": (None,),
-            "columns": (next((one.names for one in self.rows if one.names), None),),
-            "names": self.called,
-        }
+        return {"encodings": (None,), "columns": (self.columns,), "names": self.called}
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
         """The statistic, with the mean features of bins in place of rows."""

@@ -70,9 +70,7 @@ def run_binned(
     kernel = checked_kernel(as_kernel(asked.kernel, asked.bandwidth, asked.name))
     route = checked_route(kernel, choice(settings.gram, GRAMS, "gram"))
     if route == "factor" and settings.rank is not None:
-        raise ValueError(
-            f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has as many features as it has"
-        )
+        raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
     drawn = 1000 if settings.rank is None else count(settings.rank, "rank", minimum=1)
     generator = as_rng(rng)
     kind = TwoBinned if two else Binned
