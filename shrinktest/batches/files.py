@@ -82,7 +82,7 @@ def rows_of(path: Path, names: Sequence[str] | None, size: int) -> Iterator[np.n
         For columns that are not there, and cells of a CSV file that are no numbers.
     """
     if KINDS[path.suffix.lower()] == "array":
-        values = np.load(path, mmap_mode="r", allow_pickle=False)
+        values = np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
         for start in range(0, len(values), size):
             yield values[start : start + size]
         return

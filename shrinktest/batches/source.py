@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,8 @@ class Batches:
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files, else their numbers; default all.
     bins : int, default 2000
-        About how many bins there are of the rows of all samples of a test, the same in all of these; see the notes.
+        About how many bins there are of the rows of all samples of a test, and the same for all of these; more where a
+        sample of 20 rows or more would have fewer than 20.  See the notes.
     size : int, default 65536
         Rows to read at a time from arrays and files; batches that are given are as large as they are.
 
@@ -96,11 +97,12 @@ class Batches:
         """Names of the columns that are read; None where they have none."""
         if not is_paths(self.data) or (there := names_in(found_paths(self.data, name)[0])) is None:
             return None
-        if self.columns is None:
-            return there
-        if lacking := [one for one in self.columns if one not in there]:
+        wanted = there if self.columns is None else tuple(self.columns)
+        if lacking := [one for one in wanted if one not in there]:
             raise ValueError(f"{name} has no column {', '.join(map(repr, lacking))}; it has {listed(there)}")
-        return tuple(self.columns)
+        if twice := sorted({one for one in wanted if wanted.count(one) > 1 or there.count(one) > 1}):
+            raise ValueError(f"{name} has {listed(twice)} more than once; rename such columns, or choose others")
+        return wanted
 
     def parts(self, name: str, names: tuple[str, ...] | None) -> Iterator[Part]:
         """The rows in their order, float64 with NaN for missing values; infinite ones are an error.
@@ -175,10 +177,10 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
                 f"{name} stands beside a sample in batches and must be an array, a path, or Batches(...); found "
                 f"{type(given).__name__}"
             )
-        out.append(given if isinstance(given, Batches) else _wrapped(given, max(bins, default=BINS)))
+        out.append(given if isinstance(given, Batches) else _wrapped(given, name, max(bins, default=BINS)))
     return tuple(out)
 
 
-def _wrapped(given: Any, bins: int) -> Batches:
-    plain = given if is_paths(given) or isinstance(given, np.ndarray) else np.asarray(given)
-    return replace(Batches(plain), bins=bins)
+def _wrapped(given: Any, name: str, bins: int) -> Batches:
+    plain = is_paths(given) or isinstance(given, np.ndarray)
+    return Batches(given if plain else as_points(given, name).values, bins=bins)

@@ -131,10 +131,6 @@ class Binned(EqualDistributions):
         """Their names, where files have some."""
         return next((one.names for one in self.rows if one.names), None)
 
-    def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
-        """The kernel, with what it takes from the data found on the random sample of rows."""
-        return super().resolved(kernel, rng)
-
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Read the samples again, and keep the mean features of their bins, to which the estimator is fitted."""
         gram = self._features(kernel, grams.options)

@@ -57,6 +57,8 @@ def run_binned(
     ValueError, TypeError, FileNotFoundError
         For what is not supported or cannot be tested; the message names the argument.
     """
+    if len(samples) < 2:
+        raise ValueError(f"a test takes two samples or more, got {len(samples)}")
     for argument, given in refused.items():
         if given is not None and given is not False:
             raise ValueError(f"{argument}= takes all rows at once, and is not for samples in batches; leave it out")

@@ -159,6 +159,15 @@ def test_files_that_are_not_there_or_of_another_kind(folder):
         read("sub")
 
 
+def test_columns_that_are_there_twice(folder):
+    Path("twice.csv").write_text("a,b,a\n1,2,3\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="X has 'a' more than once; rename such columns, or choose others"):
+        read("twice.csv")
+    assert np.vstack(read("twice.csv", columns=["b"])).tolist() == [[2.0]]
+    with pytest.raises(ValueError, match="X has 'b' more than once"):
+        read("0.csv", columns=["b", "b"])
+
+
 def test_bins_and_size_are_checked():
     with pytest.raises(ValueError, match="bins must be an integer >= 20, got 3"):
         Batches(VALUES, bins=3)
@@ -177,5 +186,7 @@ def test_all_samples_have_as_many_bins():
     assert (X.bins, Y.bins, Z.bins) == (50, 50, 50)
     with pytest.raises(ValueError, match=r"bins= is the same for all samples .* found \[50, 60\]"):
         as_batches([Batches(VALUES, bins=50), Batches(VALUES, bins=60)], "XY")
+    with pytest.raises(ValueError, match="Y has rows of different lengths"):
+        as_batches([Batches(VALUES), [VALUES, VALUES[:, :2]]], "XY")
     with pytest.raises(TypeError, match=r"Y stands beside a sample in batches .* found DataFrame"):
         as_batches([Batches(VALUES), TABLE], "XY")

@@ -335,6 +335,11 @@ def test_refused(options, said):
             k_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
 
 
+def test_one_sample_is_none_to_compare_with():
+    with pytest.raises(ValueError, match="a test takes two samples or more, got 1"):
+        k_sample_test(Batches(Untouched()), gram="rff")
+
+
 def test_kernels_that_are_not_for_random_fourier_features():
     with pytest.raises(ValueError, match="gram='rff' draws from the spectral distribution"):
         two_sample_test(Batches(X), Y, kernel="energy", **RFF)
