@@ -43,6 +43,11 @@ def test_patterns_parquet_and_numpy_are_the_library(run):
     assert code == 0 and json.loads(out)["statistic"] == several.statistic
 
 
+def test_the_effect_is_told_on_request(run):
+    code, out, _ = run("two-sample", "x*.parquet", "y.csv", "--effect", *FAST[:-1])
+    assert code == 0 and "How well the samples can be told apart was not estimated." in out and "distance" in out
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
