@@ -10,7 +10,6 @@ from shrinktest._validate import choice
 from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.binned import run_binned
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -120,6 +119,8 @@ def k_sample_test(
     choice(weights, WEIGHTS, "weights")
     given, called = named_samples(samples)
     if in_batches(*given):
+        from shrinktest.multiple.binned import run_binned
+
         return run_binned(
             given, called or numbered("samples", len(given)), estimator, Asked(kernel, bandwidth), settings, rng,
             two=False, scale=scale, nan_policy=nan_policy, called=called, comparison=comparison, weights=weights,

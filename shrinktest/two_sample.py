@@ -11,7 +11,6 @@ from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.worst_case import TwoPartlyKnown
-from shrinktest.multiple.binned import run_binned
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -213,6 +212,8 @@ def two_sample_test(
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     if in_batches(X, Y):
+        from shrinktest.multiple.binned import run_binned
+
         return run_binned(
             (X, Y), XY, estimator, Asked(kernel, bandwidth), settings, rng,
             two=True, scale=scale, nan_policy=nan_policy,

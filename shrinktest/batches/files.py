@@ -68,7 +68,10 @@ def names_in(path: Path) -> tuple[str, ...] | None:
         from pyarrow.parquet import read_schema
 
         return tuple(read_schema(path).names)
-    return tuple(_open_csv(path, None, _HEAD).schema.names)
+    names = tuple(_open_csv(path, None, _HEAD).schema.names)
+    if all(map(_is_number, names)):
+        raise ValueError(f"{path} has numbers in its first row, which is to name the columns; give it such a row")
+    return names
 
 
 def rows_of(path: Path, names: Sequence[str] | None, size: int) -> Iterator[np.ndarray]:
@@ -140,6 +143,14 @@ def _numbers(column: Any) -> np.ndarray:
     import pyarrow
 
     return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _require_pyarrow(path: Path) -> None:

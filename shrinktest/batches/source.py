@@ -13,6 +13,7 @@ from shrinktest._validate import as_points, count, counted, listed
 from shrinktest.batches.files import ends_as_files, found_paths, is_paths, names_in, rows_of
 
 BINS = 2000
+_INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that was an index
 
 
 class Part(NamedTuple):
@@ -34,7 +35,8 @@ class Batches:
         "before/*.parquet" (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; or any object that
         gives arrays (n_i, d) whenever it is iterated over anew, as a list does and a generator does not.
     columns : sequence, optional
-        Which columns to read: their names in CSV and Parquet files, else their numbers; default all.
+        Which columns to read: their names in CSV and Parquet files, else their numbers; default all, also those that
+        only number the rows, unless they have no name of their own, which is an error.
     bins : int, default 2000
         About how many bins there are of the rows of all samples of a test, and the same for all of these; more where a
         sample of 20 rows or more would have fewer than 20.  See the notes.
@@ -97,6 +99,11 @@ class Batches:
         """Names of the columns that are read; None where they have none."""
         if not is_paths(self.data) or (there := names_in(found_paths(self.data, name)[0])) is None:
             return None
+        if self.columns is None and (saved := [one for one in there if not one or one.startswith(_INDEX)]):
+            raise ValueError(
+                f"{name} has a column {saved[0]!r}, which looks as if it numbered the rows (the index of a table that "
+                "was saved with it); choose the columns to test: Batches(..., columns=[...])"
+            )
         wanted = there if self.columns is None else tuple(self.columns)
         if lacking := [one for one in wanted if one not in there]:
             raise ValueError(f"{name} has no column {', '.join(map(repr, lacking))}; it has {listed(there)}")

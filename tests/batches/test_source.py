@@ -168,6 +168,18 @@ def test_columns_that_are_there_twice(folder):
         read("0.csv", columns=["b", "b"])
 
 
+def test_files_without_names_and_saved_indices(folder):
+    np.savetxt("plain.csv", VALUES, delimiter=",")
+    with pytest.raises(ValueError, match=r"plain\.csv has numbers in its first row, which is to name the columns"):
+        read("plain.csv")
+    TABLE.to_csv("index.csv")
+    TABLE.sort_values("a").to_parquet("index.parquet")
+    for name, column in (("index.csv", "''"), ("index.parquet", "'__index_level_0__'")):
+        with pytest.raises(ValueError, match=f"X has a column {column}, which looks as if it numbered the rows"):
+            read(name)
+        assert len(np.vstack(read(name, columns=["a", "b"]))) == 1003
+
+
 def test_bins_and_size_are_checked():
     with pytest.raises(ValueError, match="bins must be an integer >= 20, got 3"):
         Batches(VALUES, bins=3)

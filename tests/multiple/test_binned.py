@@ -311,6 +311,7 @@ class Untouched:
         ({"gram": "rff", "blocks": [0]}, "blocks= takes all rows at once"),
         ({"gram": "rff", "paired": True}, "paired= takes all rows at once"),
         ({"gram": "rff", "groups": [0]}, "groups= takes all rows at once"),
+        ({"gram": "rff", "permutations": [[0, 1]]}, "permutations= takes all rows at once"),
         ({"gram": "rff", "transform": np.log}, "transform= takes all rows at once"),
         ({"gram": "rff", "column_types": {"a": "number"}}, "column_types= takes"),
         ({"gram": "rff", "estimator": "auto"}, "one estimator, one kernel and one bandwidth"),
