@@ -136,7 +136,7 @@ class EqualDistributions(Hypothesis):
         asked: EffectAsked,
     ) -> list[TwoSampleEffect]:
         """How different pairs of samples are; z is that of the test, and not known here."""
-        from shrinktest.hypotheses.effects import apart, said_of_members
+        from shrinktest.hypotheses.effects import apart, said_of_area, said_of_members
 
         told = said_of_members(again.members, again.leading, "The distance is")
         return [
@@ -149,7 +149,7 @@ class EqualDistributions(Hypothesis):
                 names=labels,
                 z=float("nan"),
                 confidence=asked.confidence,
-                notes=(*notes, *told),
+                notes=(*notes, *said_of_area(area), *told),
             )
             for labels, (area, away, relative_to, notes) in zip(
                 names, apart(again, self.restriction, which, asked.folds, asked.rng), strict=True
