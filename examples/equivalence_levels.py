@@ -6,7 +6,7 @@ X and Y are equal, or independent, where it is to reject.  The data are those of
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from zlib import crc32
 
 import numpy as np
@@ -41,7 +41,6 @@ _TIMES = 12  # large samples from which the true distance and dependence are fou
 _POINTS = 2**11  # of each distribution
 
 
-@cache
 def points_of(design: str, level: int, seed: int) -> tuple[np.ndarray, ...]:
     """Evenly spread points of both distributions."""
     function, levels = SAMPLES[design]
@@ -70,13 +69,14 @@ def rejections(scale: str, design: str, level: int, truth: float, n: int, trials
     kernel = kernel_of(design, level, "gaussian")
     kernel = list(kernel) if scale == "dependence" else kernel
     uppers, own = np.empty(trials), np.empty(trials)
+    test = points_of(design, level, 3) if scale == "auc" else ()
     for trial in range(trials):
         data = pairs_of(design, level, rng, n) if scale == "dependence" else samples_of(design, level, rng, (n, n))
         margin = MARGINS[scale][-1]
         found = equivalence_test(*data, margin=margin, scale=scale, kernel=kernel, rng=trial, workers=1)
         uppers[trial] = found.upper
         if scale == "auc" and level:
-            own[trial] = true_area(kernel, "kme", data, points_of(design, level, 3), trial)
+            own[trial] = true_area(kernel, "kme", data, test, trial)
     shared = {"scale": scale, "data": design, "effect": STRENGTHS[level], "n": n}
     if not level:
         cells = [("power", "", margin, uppers <= margin) for margin in MARGINS[scale]]

@@ -50,7 +50,7 @@ def two_sample_test(
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row an observation.  Tables (pandas, polars, pyarrow) are matched by column name and may hold
         numbers, True and False, text and categories, dates and times (see the notes).  With more rows than memory:
-        paths of files, such as "before/*.parquet", or :class:`~shrinktest.Batches`.
+        paths of files, such as ``"before/*.parquet"``, or :class:`~shrinktest.Batches`.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;

@@ -32,7 +32,7 @@ class Batches:
     ----------
     data : path, list of paths, array or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
-        "before/*.parquet" (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; or any object that
+        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; or any object that
         gives arrays (n_i, d) whenever it is iterated over anew, as a list does and a generator does not.
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files, else their numbers; default all, also those that

@@ -6,7 +6,6 @@ import importlib
 import itertools
 from functools import partial
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,8 +16,6 @@ from shrinktest.estimators import ALIASES, ESTIMATORS, FromFunction
 from shrinktest.power import KNOWN_TESTS, AnyTest, designs, power_study, solve_sample_size
 from shrinktest.power.any_test import is_test
 from shrinktest.power.known_tests import known_tests
-
-matplotlib.use("Agg")
 
 SHIFT = designs.MeanShift(dimension=1, shift=1.0)
 WIDE = designs.MeanShift(dimension=3, shift=1.0)
@@ -136,6 +133,9 @@ def test_an_object_with_a_call_is_a_test_and_labels_are_names():
 
 
 def test_tables_pictures_and_comparisons_have_them():
+    import matplotlib  # here, for the comparisons bring an older one
+
+    matplotlib.use("Agg")
     study = run(estimators={"kme": "kme", "t": t_test}, n_trials=20)
     assert study.table["estimator"].tolist() == study.size_table["estimator"].tolist() == ["kme", "t"]
     both, only_t, only_kme, _ = study.compare("t", "kme")[["both", "only_a", "only_b", "neither"]].iloc[0]
@@ -152,7 +152,7 @@ def test_tables_pictures_and_comparisons_have_them():
     assert "Seed:          0" in summary and "Permutations" not in summary
     labels = [text.get_text() for text in study.plot().get_legend().get_texts()]
     assert labels[:2] == ["kme", "t"]
-    matplotlib.pyplot.close("all")
+    importlib.import_module("matplotlib.pyplot").close("all")
 
 
 # ------------------------------------------------------------------------------------- workers and stores
