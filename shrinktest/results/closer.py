@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level
+from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, number_of, read_json, shown_of, value_of
-from shrinktest.results.result import plain_json, versions
+from shrinktest.results.reading import SCHEMA, number_of, shown_of, value_of
+from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _NUMBERS = ("statistic", "pvalue", "difference", "error", "freedom")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserResult(Result):
+class CloserResult(AsJson, Result):
     """Whether X is nearer to Y than to Z, or depends more on it: the difference with its interval and p-value.
 
     ``statistic, pvalue = result`` works.
@@ -184,24 +184,6 @@ class CloserResult(Result):
             "rng": self.rng,
             "versions": self.versions,
         }
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null, infinity the text "inf"."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The result whose ``to_json`` the text is; kernels come back as their text, which computes nothing.
-
-        Raises
-        ------
-        TypeError
-            If ``text`` is no text.
-        ValueError
-            If it is not the JSON of such a result, or was written by a later version.
-        """
-        found: Self = read_json(text, cls)
-        return found
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from textwrap import fill
@@ -11,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import level
+from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult
-from shrinktest.results.reading import SCHEMA, numbers_of, read_json, rebuilt, value_of
-from shrinktest.results.result import plain_json
+from shrinktest.results.reading import SCHEMA, numbers_of, rebuilt, value_of
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CloserMatrixResult(Result):
+class CloserMatrixResult(AsJson, Result):
     """Which of several models a sample is nearest to: estimates, and tests of every two, adjusted for their number.
 
     Attributes
@@ -175,24 +174,6 @@ class CloserMatrixResult(Result):
             "versions": self.tests[0].versions,
             "tests": [test.to_dict() for test in self.tests],
         }
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The result whose ``to_json`` the text is; kernels come back as their text, which computes nothing.
-
-        Raises
-        ------
-        TypeError
-            If ``text`` is no text.
-        ValueError
-            If it is not the JSON of such a result, or was written by a later version.
-        """
-        found: Self = read_json(text, cls)
-        return found
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:

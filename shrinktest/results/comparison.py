@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, counted
+from shrinktest.results.as_json import plain_json
 from shrinktest.results.base import Result
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.effects import Effects, shown_pvalue
 from shrinktest.results.multiple import MultipleTestsResult
-from shrinktest.results.result import TestResult, plain_json
+from shrinktest.results.result import TestResult
 from shrinktest.results.text import Report
 from shrinktest.results.text import Table as Text
 from shrinktest.results.where import Where

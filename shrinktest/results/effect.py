@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from textwrap import fill
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
-from shrinktest.results.reading import SCHEMA, read_json
-from shrinktest.results.result import plain_json
+from shrinktest.results.reading import SCHEMA
 from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ RELATIVE = {
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Effect(Result):
+class Effect(AsJson, Result, ABC):
     """Base class of effects.
 
     Attributes
@@ -48,13 +48,13 @@ class Effect(Result):
     confidence: float = 0.95
     notes: tuple[str, ...] = ()
 
+    @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``table``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def lines(self) -> list[str]:
         """What was found, in sentences."""
-        raise NotImplementedError
 
     @property
     def table(self) -> pd.DataFrame:
@@ -67,21 +67,6 @@ class Effect(Result):
         """Plain Python values under the attribute names; ``result`` and ``schema`` are those of every result."""
         found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
         return {"result": type(self).__name__, "schema": SCHEMA, **found}
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON, in which NaN is null; ``options`` go to :func:`json.dumps`."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Any:
-        """The effect whose ``to_json`` the text is; ``Effect.from_json`` reads those of every class.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If ``text`` is not the JSON of such an effect, or was written by a later version.
-        """
-        return read_json(text, cls)
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:

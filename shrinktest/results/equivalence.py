@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -10,11 +9,12 @@ from textwrap import fill
 from typing import Any, Self
 
 from shrinktest._validate import level
+from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import kernel_in_words
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, number_of, read_json, shown_of, value_of
-from shrinktest.results.result import plain_json, versions
+from shrinktest.results.reading import SCHEMA, number_of, shown_of, value_of
+from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
 DISTANCE, AUC, DEPENDENCE = "distance", "auc", "dependence"
@@ -32,7 +32,7 @@ _NUMBERS = ("statistic", "pvalue", "estimate", "upper", "margin", "alpha")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EquivalenceResult(Result):
+class EquivalenceResult(AsJson, Result):
     """Whether a difference, or a dependence, was shown to be below a margin.
 
     ``statistic, pvalue = result`` works.
@@ -169,24 +169,6 @@ class EquivalenceResult(Result):
             "rng": self.rng,
             "versions": self.versions,
         }
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The result whose ``to_json`` the text is; kernels come back as their text, which computes nothing.
-
-        Raises
-        ------
-        TypeError
-            If ``text`` is no text.
-        ValueError
-            If it is not the JSON of such a result, or was written by a later version.
-        """
-        found: Self = read_json(text, cls)
-        return found
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:

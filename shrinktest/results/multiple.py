@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -11,10 +10,11 @@ import numpy as np
 
 from shrinktest._validate import choice, level
 from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.kinds import kind_of
-from shrinktest.results.reading import SCHEMA, numbers_of, read_json, shown_of, value_of
-from shrinktest.results.result import plain_json, versions
+from shrinktest.results.reading import SCHEMA, numbers_of, shown_of, value_of
+from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _FOUND = ("statistic", "pvalue", "adjusted", "reject")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultipleTestsResult(Result):
+class MultipleTestsResult(AsJson, Result):
     """Result of several tests on shared permutations, with p-values adjusted for their number.
 
     Attributes
@@ -166,24 +166,6 @@ class MultipleTestsResult(Result):
             "versions": self.versions,
             "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
         }
-
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return json.dumps(plain_json(self.to_dict()), **options)
-
-    @classmethod
-    def from_json(cls, text: str) -> Self:
-        """The result whose ``to_json`` the text is: with all but the null distributions, and estimators as their text.
-
-        Raises
-        ------
-        TypeError
-            If ``text`` is no text.
-        ValueError
-            If it is not the JSON of such a result, or was written by a later version.
-        """
-        found: Self = read_json(text, cls)
-        return found
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:

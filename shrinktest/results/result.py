@@ -13,6 +13,7 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
+from shrinktest.results.as_json import plain_json
 from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
@@ -25,17 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from shrinktest.results.text import Summary
-
-
-def plain_json(value: Any) -> Any:
-    """Plain Python values as JSON knows them, which has finite numbers only."""
-    if isinstance(value, dict):
-        return {key: plain_json(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_json(entry) for entry in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else str(value)
-    return value
 
 
 def _shown(value: Any, how: Callable[[Any], str] = repr) -> Any:

@@ -1,0 +1,50 @@
+"""AsJson: results as text, and back."""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from shrinktest.results.reading import read_json
+
+
+def plain_json(value: Any) -> Any:
+    """Plain Python values as JSON knows them, which has finite numbers only."""
+    if isinstance(value, dict):
+        return {key: plain_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_json(entry) for entry in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None if np.isnan(value) else str(value)
+    return value
+
+
+class AsJson:
+    """What results have in common that are written as JSON and read back."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names."""
+
+    def to_json(self, **options: Any) -> str:
+        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null, infinity the text "inf"."""
+        return json.dumps(plain_json(self.to_dict()), **options)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """The result whose ``to_json`` the text is.
+
+        Kernels and estimators come back as their text, which computes nothing, and null distributions not at all.
+
+        Raises
+        ------
+        TypeError
+            If ``text`` is no text.
+        ValueError
+            If it is not the JSON of such a result, or was written by a later version.
+        """
+        found: Self = read_json(text, cls)
+        return found
