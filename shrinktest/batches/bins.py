@@ -13,8 +13,7 @@ from shrinktest.batches.blocks import Rows
 from shrinktest.kernels.base import FiniteRank
 
 _FEWEST = 20  # bins of the smallest sample, where it has as many rows
-_VALUES = 2**19  # of features at a time
-_ROWS = 2**9  # at a time, at least
+_ROWS = 2**11  # at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +50,8 @@ class Binning:
         """Rows of the samples that are in bins."""
         return tuple(n * self.size for n in self.bins)
 
-    def means(self, samples: Sequence[Rows], features: FiniteRank, rank: int) -> np.ndarray:
-        """Mean features (M, rank) of all bins, sample after sample.
+    def means(self, samples: Sequence[Rows], features: Sequence[FiniteRank]) -> list[np.ndarray]:
+        """Mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
         The sums of a block are added in the order of rows, and those of blocks one after the other, so that their bits
         depend on the rows and their numbers alone.
@@ -62,30 +61,30 @@ class Binning:
         ValueError
             Where another reading finds other rows.
         """
-        block = max(_ROWS, _VALUES // rank)
-        found = [self._sums(i, rows, features, block) for i, rows in enumerate(samples)]
-        return np.vstack(found) / self.size
+        found = [self._sums(i, rows, features) for i, rows in enumerate(samples)]
+        return [np.vstack(parts) / self.size for parts in zip(*found, strict=True)]
 
-    def _sums(self, sample: int, rows: Rows, features: FiniteRank, size: int) -> np.ndarray:
+    def _sums(self, sample: int, rows: Rows, features: Sequence[FiniteRank]) -> list[np.ndarray]:
         from scipy.sparse import csc_array
 
         n, bins, shuffled = self.rows[sample], self.bins[sample], self.shuffles[sample]
-        sums: np.ndarray | None = None
-        read, advance = 0, advancing(-(-n // size))
-        for block in rows.blocks(size):
+        sums: list[np.ndarray] = []
+        read, advance = 0, advancing(-(-n // _ROWS))
+        for block in rows.blocks(_ROWS):
             if read + len(block) > n:
                 read += len(block)
                 break
-            z = features.coordinates(block)
             places = np.minimum(shuffled(np.arange(read, read + len(block))) // self.size, bins)
-            into = csc_array((np.ones(len(z)), places, np.arange(len(z) + 1)), shape=(bins + 1, len(z)))
-            part = into @ z  # adds row by row; the last bin is for those left over
-            sums = part if sums is None else np.add(sums, part, out=sums)
+            shape = bins + 1, len(block)
+            into = csc_array((np.ones(len(block)), places, np.arange(len(block) + 1)), shape=shape)
+            # adds row by row; the last bin is for those left over
+            parts = [into @ one.coordinates(block) for one in features]
+            sums = parts if not sums else [np.add(one, part, out=one) for one, part in zip(sums, parts, strict=True)]
             read += len(block)
             advance()
-        if read != n or sums is None:
+        if read != n or not sums:
             raise ValueError(
                 f"{rows.name} had {n} rows when it was read first, and {'more' if read > n else read} the second time: "
                 "it must give the same rows in the same order whenever it is iterated over"
             )
-        return sums[:bins]
+        return [one[:bins] for one in sums]

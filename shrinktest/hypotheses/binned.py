@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,33 +13,31 @@ from shrinktest.batches.bins import Binning
 from shrinktest.batches.blocks import Rows
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.survey import Survey
-from shrinktest.batches.waves import quick
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.features import Features, never_negative
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Variable, in_one_unit
-from shrinktest.hypotheses.effects import MEASURED, Pair
+from shrinktest.hypotheses.bin_features import BinFeatures, Plan
+from shrinktest.hypotheses.effects import MEASURED, Pair, said_of_members
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
-from shrinktest.hypotheses.supported import checked_route, checked_units
-from shrinktest.kernels import Kernel, Linear
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.hypotheses.supported import checked_units
+from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import TWO_SAMPLE
-from shrinktest.statistics.gram import Gram, Grams, choose_gram
-from shrinktest.statistics.outlook import bytes_of
+from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import prepare
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
-_ROOM = 1e18  # bytes: features of the sample of rows are fewer than those of bins, whose memory is checked
 _POLICIES = ("raise", "omit")
 
 
@@ -55,11 +53,17 @@ class Binned(EqualDistributions):
         What their first reading found.
     binning : Binning
         Their bins; ``sizes`` counts these.
+    features : tuple of BinFeatures
+        Of every kernel of the test, once it is known what is to be read,
+    means : sequence of ndarray
+        and mean features (M, rank) of bins once that was read.
     """
 
     rows: tuple[Rows, ...]
     survey: Survey
     binning: Binning
+    features: tuple[BinFeatures, ...] = ()
+    means: Sequence[np.ndarray] = field(default=(), repr=False)
 
     @classmethod
     def in_batches(
@@ -131,19 +135,32 @@ class Binned(EqualDistributions):
         """Their names, where files have some."""
         return next((one.names for one in self.rows if one.names), None)
 
+    def reading(
+        self, kernels: Sequence[Kernel], plan: Plan, columns: tuple[int, ...] | None = None, *, spare: bool
+    ) -> Self:
+        """The same with the features of its kernels in a plan of what is to be read; see :meth:`Plan.add`."""
+        return replace(self, features=plan.add(kernels, self.variables[0], columns, spare=spare))
+
+    def bin_means(self, plan: Plan) -> list[np.ndarray]:
+        """Read the samples again: mean features (M, rank) of their bins, for every map of the plan."""
+        return self.binning.means(self.rows, plan.maps)
+
+    def found_before(self, kernel: Kernel) -> Kernel:
+        """The kernel with what it takes from the sample of rows, which was found before they were read again."""
+        return next(one.kernel for one in self.features if one.asked == kernel)
+
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
-        """Read the samples again, and keep the mean features of their bins, to which the estimator is fitted."""
-        gram = self._features(kernel, grams.options)
-        assert isinstance(gram.kernel, FiniteRank)
-        features, rank, options = quick(gram.kernel), gram.columns or 1, grams.options
-        self._require_memory(rank, options["memory"])
-        means = self.binning.means(self.rows, features, rank)
+        """Fit the estimator to the mean features of bins."""
+        kept = next(one for one in self.features if one.kernel is kernel)
+        if kept.lacking:
+            raise MemoryError(kept.lacking)
+        means, options = kept.of(self.means), grams.options
         inner = Grams("factor", None, options["memory"], options["rng"], options["permutations"])
         prepared = prepare(
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
             workers=workers,
         )  # fmt: skip
-        width, names = self.survey.sample.shape[1], self.columns
+        width, names, features = self.survey.sample.shape[1], self.columns, kept.features
 
         def estimates() -> tuple[MeanEmbedding, ...]:
             return tuple(
@@ -151,36 +168,19 @@ class Binned(EqualDistributions):
                 for one, rows in zip(prepared.estimates(), self.binning.used, strict=True)
             )
 
-        notes = (*prepared.notes, *([gram.note] if gram.note else ()), *self._said(gram.name))
         return BinnedPrepared(
             statistic=prepared.statistic,
             estimates=estimates,
             kernel=kernel,
-            route=gram.name,
-            notes=notes,
+            route=kept.route,
+            notes=(*prepared.notes, *kept.notes, *self._said(kept.kernel, kept.route)),
             threads=prepared.threads,
             cost=prepared.cost,
             features=(features,),
             means=means,
         )
 
-    def _features(self, kernel: Kernel, options: dict[str, Any]) -> Gram:
-        """The features of which means are kept; random ones are drawn without labels."""
-        route = checked_route(kernel, options["gram"])
-        return choose_gram(
-            kernel, self.survey.sample, **{**options, "gram": route, "memory": _ROOM}, by_coordinates=True
-        )
-
-    def _require_memory(self, rank: int, memory: float) -> None:
-        total = sum(self.sizes)
-        if (takes := 24.0 * total * rank) > memory:
-            raise MemoryError(
-                f"{counted(total, 'bin')} of {counted(rank, 'feature')} take {bytes_of(takes)}, more than "
-                f"max_memory={bytes_of(memory)}; give a smaller rank=, fewer bins (Batches(..., bins=)) or samples "
-                "that differ less in size"
-            )
-
-    def _said(self, route: str) -> tuple[str, ...]:
+    def _said(self, kernel: Kernel, route: str) -> tuple[str, ...]:
         """What a reader should know of the bins, and of the sample."""
         bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
         said = [
@@ -189,10 +189,11 @@ class Binned(EqualDistributions):
         ]
         if any(left):
             said.append(f"{' + '.join(map(str, left))} rows, which fill no bin, are left out.")
-        if len(self.survey.sample) < sum(self.survey.sizes) and route != "factor":
+        takes = route != "factor" or isinstance(kernel, PooledKernel | Rescaled)
+        if len(self.survey.sample) < sum(self.survey.sizes) and takes:
             said.append(
-                "Whatever the kernel takes from the data (a bandwidth by name, landmarks) is from a random sample of "
-                f"{len(self.survey.sample)} rows."
+                "Whatever the kernel takes from the data (a bandwidth by name, landmarks, ranks, the covariance of "
+                f"features) is from a random sample of {len(self.survey.sample)} rows."
             )
         return tuple(said)
 
@@ -220,9 +221,7 @@ class Binned(EqualDistributions):
 
     def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
         """What is left of the samples, without their rows."""
-        (member,) = members
-        assert isinstance(member, BinMember)
-        return OfBins(self, members, member.means)
+        return OfBins(self, members)
 
     def _apart(
         self,
@@ -232,7 +231,7 @@ class Binned(EqualDistributions):
         asked: EffectAsked,
     ) -> list[TwoSampleEffect]:
         """The distances of pairs of samples; their units are bins, which are of equal size."""
-        assert isinstance(again, OfBins) and again.means is not None
+        assert isinstance(again, OfBins)
         if asked.columns:
             raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
         if not never_negative(again.leading.kernel):
@@ -242,6 +241,7 @@ class Binned(EqualDistributions):
                 + "use a Gaussian or Laplacian kernel, or the effect of a random part of the data"
             )
         features, found = Features(again.means, True), []
+        told = said_of_members(again.members, again.leading, "The distance is")
         for pair, labels in zip(which, names, strict=True):
             taken = Pair.of(self.sizes, pair, Restriction())
             sides = taken.sides
@@ -262,7 +262,7 @@ class Binned(EqualDistributions):
                     names=labels,
                     z=float("nan"),
                     confidence=asked.confidence,
-                    notes=tuple(notes),
+                    notes=(*notes, *told),
                 )
             )
         return found

@@ -76,9 +76,13 @@ class BinnedPrepared(Prepared):
 
 @dataclass(frozen=True, eq=False)
 class OfBins(Again):
-    """What is left of samples in batches once they are tested: the mean features ``means`` (M, rank) of their bins."""
+    """What is left of samples in batches once they are tested: the mean features of their bins."""
 
-    means: Array | None = None
+    @property
+    def means(self) -> Array:
+        """Those (M, rank) of the statistic with the largest weight."""
+        assert isinstance(self.leading, BinMember) and self.leading.means is not None
+        return self.leading.means
 
     @property
     def pooled(self) -> np.ndarray:

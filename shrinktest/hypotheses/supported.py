@@ -6,20 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import choice
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.tables.pooled import is_unasked
+from shrinktest.units import SCALES
 
 
-def checked_kernel(kernel: Kernel) -> Kernel:
-    """The kernel, resolved or not; raises ValueError for one that takes more from the data than a sample tells."""
-    if isinstance(kernel, PooledKernel) or (isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel)):
-        raise ValueError(
-            f"{kernel!r} is of the covariance of all rows in feature space, which is not that of bins; samples in "
-            "batches take kernels such as Gaussian, Laplacian, Energy, Polynomial and Linear"
-        )
+def without_data(kernel: Kernel) -> Kernel:
+    """The kernel without what is taken from the pooled sample: units of the columns, means, covariances."""
+    while isinstance(kernel, PooledKernel | Rescaled):
+        kernel = kernel.kernel
     return kernel
 
 
@@ -27,7 +26,7 @@ def checked_route(kernel: Kernel, gram: str) -> str:
     """How the features of rows are found; raises ValueError where there are none of this name."""
     if gram in ("rff", "nystrom"):
         return gram
-    finite = isinstance(kernel.kernel if isinstance(kernel, Rescaled) else kernel, FiniteRank)
+    finite = isinstance(without_data(kernel), FiniteRank)
     if gram in ("auto", "factor") and finite:
         return "factor"
     raise ValueError(
@@ -48,13 +47,14 @@ def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
 
 
 def checked_units(scale: Any) -> Any:
-    """The argument ``scale`` with what it may be here; raises ValueError for units that take all rows at once."""
+    """The argument ``scale`` with what it may be here; raises ValueError for others."""
     if is_unasked(scale):
         return None
     if isinstance(scale, str):
-        if scale != "sd":
-            raise ValueError(f"scale={scale!r} takes all rows at once; samples in batches have scale='sd' or numbers")
-        return scale
+        return choice(scale, SCALES, "scale")
     if hasattr(scale, "keys") or (np.ndim(scale) == 1 and any(isinstance(one, str) for one in scale)):
-        raise ValueError("scale: samples in batches have scale='sd', or one number for every column in their order")
+        raise ValueError(
+            "scale: samples in batches have one name for all columns, such as 'sd' or 'rank', or one number for every "
+            "column in their order"
+        )
     return scale

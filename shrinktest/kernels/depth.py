@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,8 @@ class Depth(PooledKernel):
     >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=Depth(), rng=0).pvalue
     (0.112, 0.001)
     """
+
+    affine: ClassVar[bool] = True
 
     kernel: Kernel = field(default_factory=Gaussian)
 

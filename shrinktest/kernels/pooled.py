@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +30,9 @@ class PooledKernel(Kernel):
     points : ndarray, shape (N, d), optional
         The pooled sample, as :meth:`resolve` puts it in.
     """
+
+    #: Whether its features are those of the other kernel, moved and turned, so that means of these give means of those.
+    affine: ClassVar[bool] = False
 
     kernel: Kernel
     points: Array | None = field(default=None, repr=False, kw_only=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -53,6 +54,8 @@ class Whitened(PooledKernel):
     >>> two_sample_test(X, Y, rng=0).pvalue, two_sample_test(X, Y, kernel=Whitened(), rng=0).pvalue
     (0.126, 0.006)
     """
+
+    affine: ClassVar[bool] = True
 
     kernel: Kernel = field(default_factory=Gaussian)
     lam: float = 0.1

@@ -1,23 +1,36 @@
-"""Run a test of samples in batches: what it cannot take is refused before any row is read."""
+"""Run tests of samples in batches: what they cannot take is refused before any row is read."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import as_estimator
+from shrinktest.hypotheses.bin_features import Plan
 from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.supported import checked_estimator, checked_kernel, checked_route
-from shrinktest.kernels import as_kernel
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.hypotheses.supported import checked_estimator, checked_route
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.multiple.collection import (
+    Asked,
+    Collection,
+    collect,
+    estimators_of,
+    is_auto,
+    is_several,
+    spares,
+)
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import GRAMS
+
+RANK = 1000  # features of a kernel where nobody says how many
 
 
 def run_binned(
@@ -39,9 +52,9 @@ def run_binned(
     samples, names
         As users give them, and what messages call them.
     estimator
-        As users give it: one.
+        As users give it.
     asked : Asked
-        One kernel and bandwidth.
+        The kernel and the bandwidth, as users give them.
     settings : Settings
     rng
         Seed or source of bins, features and permutations.
@@ -56,30 +69,68 @@ def run_binned(
     ------
     ValueError, TypeError, FileNotFoundError
         For what is not supported or cannot be tested; the message names the argument.
+    MemoryError
+        If the mean features of bins would not fit.
     """
     if len(samples) < 2:
         raise ValueError(f"a test takes two samples or more, got {len(samples)}")
-    for argument, given in refused.items():
+    kind = TwoBinned if two else Binned
+    refuse(refused)
+    asked = asked.by_feature(None)
+    check(estimator, asked, settings, kind.kind.name)
+    generator = as_rng(rng)
+    drawn = settings.rank or RANK
+    hypothesis = kind.in_batches(samples, names, drawn=drawn, rng=beside(generator, 2), **options)
+    plan = planned(hypothesis, settings, generator, RANK)
+    estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
+    hypothesis = hypothesis.reading(kernels, plan, spare=spare)
+    with preparing(settings.progress):
+        hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
+    several = isinstance(estimator, Collection)  # which has the kernels
+    return run(hypothesis, estimator, [Asked("gaussian", "median") if several else asked], settings, generator)
+
+
+def refuse(arguments: Mapping[str, Any]) -> None:
+    """Raise ValueError for an argument that was given and takes all rows at once."""
+    for argument, given in arguments.items():
         if given is not None and given is not False:
             raise ValueError(f"{argument}= takes all rows at once, and is not for samples in batches; leave it out")
-    if is_several(estimator, asked.kernel, asked.bandwidth):
-        raise ValueError(
-            "samples in batches take one estimator, one kernel and one bandwidth: run a test for each, with its level "
-            "divided by their number"
-        )
-    checked_estimator(as_estimator(estimator))
-    asked = asked.by_feature(None)
-    kernel = checked_kernel(as_kernel(asked.kernel, asked.bandwidth, asked.name))
-    route = checked_route(kernel, choice(settings.gram, GRAMS, "gram"))
-    if route == "factor" and settings.rank is not None:
-        raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
-    drawn = 1000 if settings.rank is None else count(settings.rank, "rank", minimum=1)
-    generator = as_rng(rng)
-    kind = TwoBinned if two else Binned
-    hypothesis = kind.in_batches(samples, names, drawn=drawn, rng=_beside(generator), **options)
-    return run(hypothesis, estimator, [asked], settings, generator)
 
 
-def _beside(generator: np.random.Generator) -> np.random.Generator:
-    """Random numbers for bins and samples of rows, independent of those that ``generator`` goes on to draw."""
-    return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), 2])
+def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
+    """Raise ValueError for estimators and kernels that take more than features, before any row is read."""
+    members: Sequence[Any] = ()
+    if isinstance(estimator, Collection) or is_auto(estimator):
+        members = collect(estimator, [asked], (), np.random.default_rng(0), test).members
+    kernels = asked.kernel if isinstance(asked.kernel, list | tuple) else [asked.kernel]
+    for one in [member.estimator for member in members] or estimators_of(estimator):
+        checked_estimator(one)
+    gram = choice(settings.gram, GRAMS, "gram")
+    if not is_several(estimator, asked.kernel, asked.bandwidth):
+        as_kernel(asked.kernel, asked.bandwidth, asked.name)
+    for kernel in [member.kernel for member in members] or [as_kernel(one, name=asked.name) for one in kernels]:
+        if checked_route(kernel, gram) == "factor" and settings.rank is not None:
+            raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
+    if settings.rank is not None:
+        count(settings.rank, "rank", minimum=1)
+
+
+def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generator, rank: int) -> Plan:
+    """What will be read, nothing yet; ``rank`` is that of features where nobody says how many."""
+    kept = copy.deepcopy(generator)
+    bins = sum(hypothesis.sizes)
+    return Plan(settings.gram, settings.rank or rank, bins, settings.memory, lambda: beside(kept, 3))
+
+
+def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
+    """The estimator, or the collection of several statistics; its kernels; and whether some may be left out."""
+    if not is_several(estimator, asked.kernel, asked.bandwidth):
+        return as_estimator(estimator), [as_kernel(asked.kernel, asked.bandwidth, asked.name)], False
+    test = hypothesis.kind.name
+    collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test)
+    return collection, [member.kernel for member in collection.members], spares(collection, test)
+
+
+def beside(generator: np.random.Generator, use: int) -> np.random.Generator:
+    """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
+    return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), use])

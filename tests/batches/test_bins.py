@@ -40,7 +40,7 @@ def test_bin_means_are_those_of_a_loop_over_rows(bins):
         whole = sorted(j for j, found in members.items() if len(found) == binning.size)
         assert whole == list(range(len(values) // binning.size))
         expected += [np.mean(members[j], axis=0) for j in whole]
-    means = binning.means((rows(X), rows(Y, "Y")), features, 10)
+    (means,) = binning.means((rows(X), rows(Y, "Y")), [features])
     assert np.allclose(means, expected, rtol=0.0, atol=1e-14)
 
 
@@ -70,7 +70,7 @@ class Changing:
 def test_rows_that_change_between_readings_are_an_error(second, said):
     binning = Binning.drawn((len(X),), 20, np.random.default_rng(1))
     with pytest.raises(ValueError, match=f"X had 107 rows when it was read first, {said}.*the same rows"):
-        binning.means((rows(Changing(second)),), Linear(), 3)
+        binning.means((rows(Changing(second)),), [Linear()])
 
 
 def test_survey_counts_and_measures_all_rows():

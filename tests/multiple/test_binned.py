@@ -14,6 +14,7 @@ from shrinktest import Batches, TestResult, k_sample_test, two_sample_test
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Gaussian, Linear, Rescaled
+from shrinktest.multiple.binned import planned
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 
@@ -125,7 +126,10 @@ def few_bins(form, **options):
     settings = Settings.read(
         form=form, n_resamples=np.inf, alpha=0.05, stopping=None, workers=1, progress=False, max_memory=None, **options
     )
-    return run(hypothesis, "kme", [Asked(Gaussian(1.0), "median")], settings, 0)
+    asked, generator = Asked(Gaussian(1.0), "median"), np.random.default_rng(0)
+    plan = planned(hypothesis, settings, generator, 6)
+    hypothesis = hypothesis.reading([Gaussian(1.0)], plan, spare=False)
+    return run(replace(hypothesis, means=hypothesis.bin_means(plan)), "kme", [asked], settings, generator)
 
 
 @pytest.mark.parametrize("form", ["biased", "unbiased"])
@@ -314,16 +318,17 @@ class Untouched:
         ({"gram": "rff", "permutations": [[0, 1]]}, "permutations= takes all rows at once"),
         ({"gram": "rff", "transform": np.log}, "transform= takes all rows at once"),
         ({"gram": "rff", "column_types": {"a": "number"}}, "column_types= takes"),
-        ({"gram": "rff", "estimator": "auto"}, "one estimator, one kernel and one bandwidth"),
-        ({"gram": "rff", "estimator": ["kme", "skmse"]}, "one estimator, one kernel and one bandwidth"),
-        ({"gram": "rff", "bandwidth": "grid"}, "one estimator, one kernel and one bandwidth"),
+        ({"estimator": "auto"}, "gram='auto': samples in batches .* give gram='rff'"),
+        ({"gram": "rff", "estimator": ["kme", "mkme"]}, "MKME.* takes rows or their Gram matrix"),
+        ({"gram": "rff", "estimator": "auto", "kernel": "laplacian"}, "brings kernels and bandwidths of its own"),
+        ({"gram": "rff", "rank": 0}, "rank must be"),
         ({"gram": "rff", "estimator": "mkme"}, "takes rows or their Gram matrix"),
         ({"gram": "rff", "estimator": lambda gram: gram.mean(axis=0)}, "takes rows or their Gram matrix"),
-        ({"gram": "nystrom", "kernel": "whitened"}, "Whitened.* covariance of all rows in feature space"),
+        ({"kernel": "whitened"}, "Whitened.* has no finite number; give gram='rff'"),
         ({"kernel": "linear", "rank": 5}, "rank=5 is for gram='nystrom' or 'rff'"),
-        ({"gram": "rff", "scale": "rank"}, "scale='rank' takes all rows at once; .* scale='sd' or numbers"),
-        ({"gram": "rff", "scale": {"a": 1.0}}, "scale='sd', or one number for every column"),
-        ({"gram": "rff", "scale": ("sd", "rank")}, "scale='sd', or one number for every column"),
+        ({"gram": "rff", "scale": "ranks"}, "scale must be one of"),
+        ({"gram": "rff", "scale": {"a": 1.0}}, "scale: samples in batches have one name for all columns"),
+        ({"gram": "rff", "scale": ("sd", "rank")}, "scale: samples in batches have one name for all columns"),
         ({"gram": "rff", "nan_policy": "indicator"}, "nan_policy='indicator' is not for samples in batches"),
         ({"gram": "rff", "nan_policy": "worst"}, "nan_policy='worst' is not for samples in batches"),
     ],

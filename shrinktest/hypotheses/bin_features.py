@@ -1,0 +1,265 @@
+"""Which features of rows are kept as means of bins, so that one reading serves every statistic of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, counted
+from shrinktest.batches.waves import quick
+from shrinktest.hypotheses.base import Variable, resolve
+from shrinktest.hypotheses.supported import checked_route, without_data
+from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.rescaled import RescaledFeatures
+from shrinktest.statistics.gram import choose_gram
+from shrinktest.statistics.outlook import bytes_of
+
+_ENDLESS = 1e18  # bytes: the features of the sample of rows are fewer than those of bins, whose memory is checked
+_PRODUCTS = 1000  # of features at most, as tests in memory have where nobody asked for more
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Derived(FiniteRank):
+    """Features of features.
+
+    Parameters
+    ----------
+    features, after : FiniteRank
+        Of the rows, and of what these give.
+    """
+
+    features: FiniteRank
+    after: FiniteRank
+
+    def coordinates(self, X: Array) -> Array:
+        return self.after.coordinates(self.features.coordinates(X))
+
+    def __repr__(self) -> str:
+        return f"{self.after!r} of {self.features!r}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Beside(FiniteRank):
+    """Features, and what is made of them, side by side: they are computed once.
+
+    Parameters
+    ----------
+    features : FiniteRank
+    others : tuple of FiniteRank
+        Of these features.
+    columns : tuple of int, optional
+        Of the rows, which alone are looked at; default all.
+    """
+
+    features: FiniteRank
+    others: tuple[FiniteRank, ...] = ()
+    columns: tuple[int, ...] | None = None
+
+    def coordinates(self, X: Array) -> Array:
+        z = self.features.coordinates(X if self.columns is None else np.ascontiguousarray(X[:, self.columns]))
+        return np.hstack([z, *(one.coordinates(z) for one in self.others)]) if self.others else z
+
+
+@dataclass(frozen=True, eq=False)
+class BinFeatures:
+    """A kernel by features of rows, of which the means of bins are kept.
+
+    Parameters
+    ----------
+    asked, kernel : Kernel
+        As it was given, and with what it takes from the data.
+    route : str
+        How the features were found.
+    notes : tuple of str
+        What a reader of the result should know of them.
+    features : FiniteRank
+        Of the rows.
+    place : int
+        Which of all maps that are read it is made of,
+    columns : slice
+        and which of its features.
+    after : FiniteRank, optional
+        What is made of their means, which is the mean of what would be made of them.
+    lacking : str
+        Why there are none: what a MemoryError says.
+    """
+
+    asked: Kernel
+    kernel: Kernel
+    route: str
+    notes: tuple[str, ...]
+    features: FiniteRank
+    place: int
+    columns: slice
+    after: FiniteRank | None = None
+    lacking: str = ""
+
+    def of(self, means: Sequence[Array]) -> Array:
+        """The mean features (M, rank) from those of all maps."""
+        found = np.ascontiguousarray(means[self.place][:, self.columns])
+        return found if self.after is None else self.after.coordinates(found)
+
+
+@dataclass
+class _Base:
+    """A kernel whose features are read, with what else is made of these row by row."""
+
+    kernel: Kernel
+    route: str
+    note: str | None
+    features: FiniteRank
+    sample: Array
+    others: list[FiniteRank] = field(default_factory=list)
+    rank: int = 0
+    columns: int = 0
+
+
+@dataclass
+class Plan:
+    """The features of all statistics of a test, or of several tests: every distinct kernel of some columns once.
+
+    Parameters
+    ----------
+    route : str
+        The argument ``gram`` of the test.
+    rank : int
+        Of features that approximate a kernel.
+    bins : int
+        In all.
+    memory : float
+        Bytes.
+    rng : callable
+        A generator in the same state whenever it is called, so that the features of a kernel do not depend on what it
+        is combined with.
+    """
+
+    route: str
+    rank: int
+    bins: int
+    memory: float
+    rng: Callable[[], np.random.Generator]
+    maps: list[FiniteRank] = field(default_factory=list)
+    features: int = 0
+    largest: int = 0
+
+    def add(
+        self, kernels: Iterable[Kernel], variable: Variable, columns: tuple[int, ...] | None, *, spare: bool
+    ) -> tuple[BinFeatures, ...]:
+        """The features of kernels of one variable.
+
+        Parameters
+        ----------
+        kernels : iterable of Kernel
+            As they were given.
+        variable : Variable
+            The sample of rows from which kernels take what they take from data.
+        columns : tuple of int, optional
+            Where its columns are among those of the rows; default all.
+        spare : bool
+            Whether kernels that take more memory than there is may be left out, which are an error otherwise.
+
+        Raises
+        ------
+        MemoryError
+            Where the features of no kernel, or without ``spare`` of one, fit.
+        """
+        bases: list[_Base] = []
+        found: list[BinFeatures] = []
+        known: list[tuple[Kernel, Kernel]] = []
+        for asked in kernels:
+            if any(asked == one.asked for one in found):
+                continue
+            kernel = self._resolved(asked, variable, known)
+            inner, pooled = _parts(kernel, variable.points)
+            base = next((one for one in bases if one.kernel == inner), None)
+            fresh = base is None
+            base = base or self._base(asked, inner, variable.points)
+            after, note = _made_of(pooled, base.sample)
+            rowwise = after if pooled is not None and not pooled.affine else None
+            wide = 0 if rowwise is None else int(rowwise.coordinates(base.sample[:1]).shape[1])
+            notes = tuple(one for one in (base.note, note) if one)
+            features = base.features if after is None else Derived(base.features, after)
+            one = BinFeatures(asked, kernel, base.route, notes, features, len(self.maps) + len(bases), slice(0, 0))
+            if lacking := self._lacking(base.rank * fresh + wide, max(base.rank, wide)):
+                if not spare or not any(not one.lacking for one in found):
+                    raise MemoryError(lacking)
+                found.append(replace(one, lacking=lacking))
+                continue
+            if fresh:
+                bases.append(base)
+            place, start = len(self.maps) + bases.index(base), base.columns
+            if rowwise is not None:
+                base.others.append(rowwise)
+                base.columns += wide
+                found.append(replace(one, place=place, columns=slice(start, start + wide)))
+            else:
+                found.append(replace(one, place=place, columns=slice(0, base.rank), after=after))
+        self.maps += [
+            Beside(one.features, tuple(one.others), columns) if one.others or columns else one.features for one in bases
+        ]
+        return tuple(found)
+
+    def _resolved(self, asked: Kernel, variable: Variable, known: list[tuple[Kernel, Kernel]]) -> Kernel:
+        """The kernel with what it takes from the data; the bandwidth of one that others are made of is found once."""
+        before = next((kernel for one, kernel in known if one == asked), None)
+        if before is None:
+            one = asked
+            if isinstance(asked, PooledKernel) and variable.scale is None:
+                one = replace(asked, kernel=self._resolved(asked.kernel, variable, known))
+            before = resolve(one, variable, self.rng())
+            known.append((asked, before))
+        return before
+
+    def _base(self, asked: Kernel, kernel: Kernel, points: Array) -> _Base:
+        """The features of a resolved kernel; random ones are drawn without labels."""
+        own = isinstance(without_data(kernel), FiniteRank) and not isinstance(without_data(asked), FiniteRank)
+        route = "factor" if own else checked_route(asked, self.route)
+        rank = None if route == "factor" else self.rank
+        gram = choose_gram(kernel, points, gram=route, rank=rank, memory=_ENDLESS, rng=self.rng(), by_coordinates=True)
+        assert isinstance(gram.kernel, FiniteRank)
+        features = _quick(gram.kernel)
+        sample = features.coordinates(points)
+        columns = sample.shape[1]
+        return _Base(kernel, gram.name, gram.note, features, sample, rank=columns, columns=columns)
+
+    def _lacking(self, more: int, widest: int) -> str:
+        """What a MemoryError says where there is no room for more features, which there is after the call otherwise."""
+        features, largest = self.features + more, max(self.largest, widest)
+        if (takes := 8.0 * self.bins * (features + 2 * largest)) > self.memory:
+            return (
+                f"{counted(self.bins, 'bin')} of {counted(features, 'feature')} take {bytes_of(takes)}, more than "
+                f"max_memory={bytes_of(self.memory)}; give a smaller rank=, fewer bins (Batches(..., bins=)) or "
+                "samples that differ less in size"
+            )
+        self.features, self.largest = features, largest
+        return ""
+
+
+def _parts(kernel: Kernel, points: Array) -> tuple[Kernel, PooledKernel | None]:
+    """The resolved kernel whose features are read, and the kernel of the pooled sample that is made of them."""
+    if isinstance(kernel, PooledKernel):
+        return kernel.kernel, kernel
+    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel):
+        return Rescaled(kernel.kernel.kernel, kernel.scale).resolve(points), kernel.kernel
+    return kernel, None
+
+
+def _made_of(pooled: PooledKernel | None, sample: Array) -> tuple[FiniteRank | None, str | None]:
+    """Features of features, found on those of the sample of rows (s, r), and a note where not all are looked at."""
+    if pooled is None:
+        return None, None
+    if not pooled.affine and pooled.columns(sample.shape[1]) > _PRODUCTS:
+        short: Any = pooled.shortened(Linear(), sample, _PRODUCTS)
+        return short[0], f"{pooled.label} is of the leading components, with {100.0 * short[2]:.3g} % of the variance."
+    return pooled.of_features(Linear(), sample)[0], None
+
+
+def _quick(features: FiniteRank) -> FiniteRank:
+    if isinstance(features, RescaledFeatures):
+        return replace(features, features=_quick(features.features))
+    return quick(features)
