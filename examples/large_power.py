@@ -1,0 +1,165 @@
+"""What bins and rank cost in power, and that bins keep the level: tests of samples in batches beside those in memory.
+
+Two samples of 500 rows, tested in memory by Gram matrices and in batches by random Fourier features: the standard mean
+with a Gaussian and with a whitened kernel, and (in every eighth data set) auto.  All tests see the same data.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import numpy as np
+import pandas as pd
+from _study import markdown, options, write
+from joblib import Parallel, delayed
+from new_tests_levels import measured, numbers, region
+
+from shrinktest import Batches, Collection, Gaussian, Member, Whitened, two_sample_test
+from shrinktest._machine import usable_cores
+from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
+
+NAME = "large_power"
+TITLE = "What bins and rank cost in power"
+ALPHA, RESAMPLES, ROWS = 0.05, 199, 500
+RANKS, BINS = (25, 50, 100, 200, 400), (100, 400, 2000)
+FEWER = (25, 100, 400), (100, 2000)  # ranks and bins of auto
+EVERY, NULLS = 8, 8  # data sets in which there is auto, and null data sets for each of them
+DESIGNS = {
+    "sparse shift, 20 columns": SparseShift(dimension=20, shift=0.18),
+    "equal correlations, 5 columns": CorrelationChange(dimension=5, correlation=0.17),
+    "perturbed uniform, 1 column": PerturbedUniform(perturbations=2, amplitude=0.35),
+}
+NAMES = ("kme", "whitened")
+PAIR = Collection([Member("kme", Gaussian()), Member("kme", Whitened())])
+COMMON = {"n_resamples": RESAMPLES, "workers": 1}
+
+
+def in_bins(x, y, estimator, rank: int, bins: int, seed: int):
+    """A test in batches; bins are of one size, so that 2000 of them are the rows of these samples themselves."""
+    given = (Batches(one, bins=bins) for one in (x, y))
+    return two_sample_test(*given, estimator=estimator, gram="rff", rank=rank, rng=seed, **COMMON)
+
+
+#: Ways to relabel what does not fit in memory, with the function that tests so.
+RELABELLINGS = {"bins": in_bins}
+
+
+def compared(design: str, trial: int) -> list[dict]:
+    """Which tests reject one data set."""
+    x, y = DESIGNS[design].sample(np.random.default_rng([7, trial]), n=ROWS)
+    found = []
+
+    def add(result, names, how, rank, bins) -> None:
+        for name, one in zip(names, result.members if len(names) > 1 else [result], strict=True):
+            cell = {"data": design, "estimator": name, "relabelled": how, "rank": rank, "bins": bins, "trial": trial}
+            found.append({**cell, "reject": one.pvalue <= ALPHA})
+
+    asked = [(PAIR, NAMES, RANKS, BINS)] + ([("auto", ("auto",), *FEWER)] if trial % EVERY == 0 else [])
+    for estimator, names, ranks, several in asked:
+        add(two_sample_test(x, y, estimator=estimator, rng=trial, **COMMON), names, "rows", 0, 0)
+        for how, test in RELABELLINGS.items():
+            for rank in ranks:
+                for bins in several:
+                    add(test(x, y, estimator, rank, bins, trial), names, how, rank, bins)
+    return found
+
+
+def table_of(found: pd.DataFrame) -> pd.DataFrame:
+    """Power in every cell, what it is less than that in memory, and the interval of that: differences are paired."""
+    rows = []
+    keys = ["data", "estimator"]
+    for (design, estimator), some in found.groupby(keys, sort=False):
+        dense = some[some["relabelled"] == "rows"].set_index("trial")["reject"]
+        for (how, rank, bins), cell in some.groupby(["relabelled", "rank", "bins"], sort=False):
+            rejected = cell.set_index("trial")["reject"]
+            lost = dense.astype(float) - rejected.loc[dense.index]
+            error = 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5
+            row = {"data": design, "estimator": estimator, "relabelled": how, "rank": rank, "bins": bins}
+            row |= {"power": rejected.mean(), "lost": lost.mean(), "error": error, "trials": len(lost)}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def null(rng, heavy, sizes, bins, **given):
+    """The p-value of a test of data without a difference, by features of rank 20."""
+    x, y = (Batches(numbers(rng, heavy, n, 2), bins=bins) for n in sizes)
+    return two_sample_test(x, y, rank=20, n_resamples=99, workers=1, rng=rng, **given).pvalue
+
+
+def cases() -> list[tuple]:
+    """Where the level is measured."""
+    tests = {
+        "kme, rff": {"gram": "rff"},
+        "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
+        "whitened, rff": {"gram": "rff", "kernel": "whitened"},
+    }
+    cells = [((203, 203), 20), ((203, 203), 200), ((103, 511), 20), ((103, 511), 200)]
+    work = [
+        (f"{' + '.join(map(str, sizes))} rows, bins={bins}", name, null, {"sizes": sizes, "bins": bins, **given})
+        for name, given in tests.items()
+        for sizes, bins in cells
+    ]
+    auto = {"sizes": (103, 511), "bins": 20, "gram": "rff", "estimator": "auto"}
+    return [*work, ("103 + 511 rows, bins=20", "auto, rff", null, auto)]
+
+
+def mean_lost(table: pd.DataFrame, **cell) -> str:
+    """What is lost on average over designs, in points of power, with its interval."""
+    some = table[np.logical_and.reduce([table[name] == value for name, value in cell.items()])]
+    error = float(np.sqrt(np.square(some["error"]).sum())) / len(some)
+    return f"{100 * some['lost'].mean():.1f} ± {100 * error:.1f}"
+
+
+def page(tables) -> list[str]:
+    """What the page says, from power and level in all cells."""
+    table, levels = tables[""], tables["levels"]
+    said = table[table["relabelled"] != "rows"]
+    parts = []
+    for estimator, some in said.groupby("estimator", sort=False):
+        cells = [
+            {"rank": rank, **{f"{bins} bins": mean_lost(some, rank=rank, bins=bins) for bins in sorted(set(some.bins))}}
+            for rank in sorted(set(some["rank"]))
+        ]
+        trials = int(some["trials"].max())
+        parts += [
+            f"## {estimator}: power lost, in points, mean of {len(DESIGNS)} designs, {trials} data sets each",
+            markdown(pd.DataFrame(cells)),
+        ]
+    memory = table[table["relabelled"] == "rows"].pivot(index="data", columns="estimator", values="power")
+    memory = memory.loc[list(DESIGNS), list(dict.fromkeys(table["estimator"]))].reset_index()
+    shown = said.assign(cell=[f"{r.lost:+.3f} ± {r.error:.3f}" for r in said.itertuples()])
+    shown = shown.pivot(index=["estimator", "data", "rank"], columns="bins", values="cell").fillna("").reset_index()
+    trials = int(levels["trials"].max())
+    low, high = region(trials)
+    wide = levels.pivot(index="cell", columns="test", values="level").loc[list(dict.fromkeys(levels["cell"]))]
+    return [
+        f"Samples of {ROWS} + {ROWS} rows, {RESAMPLES} permutations, level {ALPHA:g}. What is lost is the power of "
+        "the test in memory, by its Gram matrix, less that of the test in batches on the same data, by random Fourier "
+        "features and bins; with its 95 % interval. With `bins=2000` every row is a bin of its own, so that this "
+        "column is what rank alone costs; 400 bins are of 3 rows, 100 bins of 10.",
+        *parts,
+        "## Power in memory",
+        markdown(memory),
+        "## Every design",
+        markdown(shown),
+        "## Level",
+        f"{trials} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, features of rank 20. An "
+        f"exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} of "
+        f"{len(levels)} cells are.",
+        markdown(wide.reset_index().astype(object).where(wide.reset_index().notna(), "")),
+    ]
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=500, quick=2)
+    work = [(design, trial) for trial in range(args.trials) for design in DESIGNS]
+    found = Parallel(n_jobs=args.workers or usable_cores())(delayed(compared)(*one) for one in work)
+    table = table_of(pd.DataFrame([row for part in found for row in part]))
+    nulls = Namespace(trials=NULLS * args.trials, workers=args.workers)
+    levels = measured(nulls, cases(), "estimator").rename(columns={"test": "cell", "estimator": "test"})
+    tables = {"": table, "levels": levels}
+    write(args, NAME, TITLE, page(tables), tables)
+
+
+if __name__ == "__main__":
+    main()
