@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, listed, rng_provenance
+from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -53,7 +55,7 @@ def two_sample_test_columns(
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
-        The samples, one row an observation; tables as in :func:`two_sample_test`.
+        The samples, one row an observation; tables, and samples in batches, as in :func:`two_sample_test`.
     method : str, default "westfall-young"
         How p-values are adjusted: "westfall-young" (step-down on the shared relabellings), or a method of statsmodels'
         ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
@@ -67,7 +69,7 @@ def two_sample_test_columns(
         As in :func:`two_sample_test`; the indicators of a category, and of missing values, are one test.
     n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory
         As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are
-        of whole rows.
+        of whole rows.  Of samples in batches ``rank`` is that of every column, by default 100.
     alpha : float, default 0.05
         Level at which the result decides.
     blocks, paired, groups
@@ -122,6 +124,13 @@ def two_sample_test_columns(
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    if in_batches(X, Y):
+        from shrinktest.multiple.binned import refuse
+
+        refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
+                "column_types": column_types, "transform": transform})  # fmt: skip
+        options = {"scale": scale, "nan_policy": nan_policy}
+        return _in_batches((X, Y), estimator, Asked(kernel, bandwidth), settings, as_rng(rng), method, **options)
     whole = TwoEqualDistributions.read(X, Y, **told, **design)
     refuse_missing(whole.missing)
     parts = one_by_one(whole.variables[0])
@@ -160,23 +169,60 @@ def column_tests(
     widths : sequence
         A bandwidth for every one of them.
     """
-    name, provenance = whole.variables[0].name, rng_provenance(generator)
-    columns = [Variable(points, f"column {label!r} of {name}", unit) for label, (points, unit) in parts.items()]
-    nulls, about = run_side_by_side(
-        [replace(whole, variables=(column,)) for column in columns],
-        estimator,
-        [[Asked(kernel, width)] for width in widths],
-        settings,
-        generator,
-        method,
-    )
+    hypotheses = [replace(whole, variables=(column,)) for column in _named(whole.variables[0].name, parts)]
+    asked = [Asked(kernel, width) for width in widths]
+    return _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
+
+
+def _in_batches(
+    samples: tuple[Any, Any],
+    estimator: Any,
+    asked: Asked,
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+    **options: Any,
+) -> MultipleTestsResult:
+    """The tests of the columns of two samples in batches; ``asked`` has the bandwidths of all of them."""
+    from shrinktest.hypotheses.binned import TwoBinned
+    from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, check, columns_in_bins
+
+    check(estimator, replace(asked, bandwidth="median"), settings, TwoBinned.kind.name)
+    drawn = settings.rank or RANK_OF_COLUMN
+    whole = TwoBinned.in_batches(samples, XY, drawn=drawn, rng=beside(generator, 2), **options)
+    parts, name = one_by_one(whole.variables[0]), whole.variables[0].name
+    labels = whole.columns or tuple(f"x{j}" for j in range(len(parts)))
+    refuse_constant([label for label, one in zip(labels, whole.survey.constant, strict=True) if one], name)
+    each = [replace(asked, bandwidth=width) for width in one_width_each(asked.bandwidth, labels, "bandwidth")]
+    columns = _named(name, dict(zip(labels, parts, strict=True)))
+    hypotheses = columns_in_bins(whole, columns, estimator, each, settings, generator)
+    return _side_by_side(hypotheses, labels, each, estimator, settings, generator, method)
+
+
+def _named(name: str, parts: Mapping[str, tuple[np.ndarray, Scale | None]]) -> list[Variable]:
+    """Columns with what messages call them."""
+    return [Variable(points, f"column {label!r} of {name}", unit) for label, (points, unit) in parts.items()]
+
+
+def _side_by_side(
+    hypotheses: Sequence[TwoEqualDistributions],
+    labels: Sequence[str],
+    asked: Sequence[Asked],
+    estimator: Any,
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+) -> MultipleTestsResult:
+    """The tests of hypotheses about columns of these names, with a kernel and a bandwidth for each."""
+    provenance = rng_provenance(generator)
+    nulls, about = run_side_by_side(hypotheses, estimator, [[one] for one in asked], settings, generator, method)
     return adjusted_tests(
         nulls,
         method,
-        test=whole.kind.name,
+        test=hypotheses[0].kind.name,
         keys=("column",),
-        labels=tuple((label,) for label in parts),
-        n_observations=whole.sizes,
+        labels=tuple((label,) for label in labels),
+        n_observations=hypotheses[0].n_observations,
         alpha=settings.alpha,
         rng=provenance,
         **about,
@@ -226,6 +272,11 @@ def require_variation(parts: Sequence[tuple[np.ndarray, Any]], labels: Sequence[
     constant = [
         label for label, (points, _) in zip(labels, parts, strict=True) if (np.ptp(points, axis=0) == 0.0).all()
     ]
+    refuse_constant(constant, name)
+
+
+def refuse_constant(constant: Sequence[str], name: str) -> None:
+    """Raise ValueError for columns that have one value only, by their names."""
     if constant:
         several = len(constant) > 1
         raise ValueError(

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 
 from shrinktest import two_sample_test_columns
+from shrinktest.cli.batches import batches_of, in_batches
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
+    PATTERNS,
     add_kernel,
     add_method,
     add_restrictions,
@@ -26,7 +28,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.description = "A two-sample test for every column, adjusted for their number."
     add_tests_options(command)
     add = command.add_argument
-    add("first", metavar="A.csv", help="the first sample; - is standard input")
+    add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_method(command)
@@ -37,6 +39,12 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test in which columns two samples differ; the exit code."""
     refuse(args, ("stopping",), "columns")
+    if in_batches(paths := (args.first, args.second)):
+        check_path(args.plot)
+        told = {"method": args.method, "kernel": args.kernel, "bandwidth": one_bandwidth(args)}
+        first, second = batches_of(paths, args)
+        result = two_sample_test_columns(first, second, **told, **arguments(args, "stopping"))
+        return report(args, result, bool(result.reject().any()))
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

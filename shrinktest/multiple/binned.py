@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
 from shrinktest.estimators import as_estimator
+from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.bin_features import Plan
 from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.settings import Settings
@@ -30,7 +31,8 @@ from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import GRAMS
 
-RANK = 1000  # features of a kernel where nobody says how many
+RANK = 1000  # features of a kernel where nobody says how many,
+RANK_OF_COLUMN = 100  # and where it is of a single column
 
 
 def run_binned(
@@ -88,6 +90,38 @@ def run_binned(
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
     several = isinstance(estimator, Collection)  # which has the kernels
     return run(hypothesis, estimator, [Asked("gaussian", "median") if several else asked], settings, generator)
+
+
+def columns_in_bins(
+    whole: TwoBinned,
+    columns: Sequence[Variable],
+    estimator: Any,
+    asked: Sequence[Asked],
+    settings: Settings,
+    generator: np.random.Generator,
+) -> list[TwoBinned]:
+    """Hypotheses about single columns of two samples in batches, whose bins are read all at once.
+
+    Parameters
+    ----------
+    whole : TwoBinned
+    columns : sequence of Variable
+        The sample of their rows.
+    estimator, settings
+        As for :func:`run_binned`.
+    asked : sequence of Asked
+        The kernel and the bandwidth for every one of them.
+    generator : Generator
+        That of the test, which is left as it is.
+    """
+    plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
+    for j, (column, one) in enumerate(zip(columns, asked, strict=True)):
+        hypothesis = replace(whole, variables=(column,))
+        _, kernels, spare = collected(estimator, one, hypothesis, plan)
+        found.append(hypothesis.reading(kernels, plan, (j,), spare=spare))
+    with preparing(settings.progress):
+        means = whole.bin_means(plan)
+    return [replace(one, means=means) for one in found]
 
 
 def refuse(arguments: Mapping[str, Any]) -> None:

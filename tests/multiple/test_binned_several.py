@@ -1,0 +1,286 @@
+"""Several statistics, auto, kernels of the pooled sample and tests of columns on samples in batches."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import naive_bins
+import naive_multiplicity
+from shrinktest import (
+    Batches,
+    Collection,
+    Depth,
+    Energy,
+    Gaussian,
+    Member,
+    SecondOrder,
+    Whitened,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.kernels import Linear, Rescaled
+from shrinktest.multiple.binned import planned
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.run import run
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(1201, 2)), RNG.normal([0.1, 0.0], [1.0, 1.2], size=(900, 2))
+RFF = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99}
+
+
+class Counted:
+    """Batches, and how often they were read."""
+
+    def __init__(self, values, parts=3):
+        self.values, self.parts, self.readings = values, parts, 0
+
+    def __iter__(self):
+        self.readings += 1
+        return iter(np.array_split(self.values, self.parts))
+
+
+def same(one, other):
+    return one.statistic == other.statistic and np.array_equal(one.null_distribution, other.null_distribution)
+
+
+# --- several statistics -------------------------------------------------------------------------------------
+
+
+def test_members_are_the_single_tests_from_one_reading():
+    x = Counted(X)
+    kernels = [Gaussian(), Gaussian("0.5 * median"), Whitened()]
+    result = two_sample_test(Batches(x, bins=100), Y, estimator=["kme", "skmse"], kernel=kernels, **RFF)
+    assert x.readings == 2  # to count, and for all features
+    for member in result.members:
+        alone = two_sample_test(Batches(X, bins=100), Y, estimator=member.estimator, kernel=member.kernel, **RFF)
+        assert same(member, alone) and member.pvalue == alone.pvalue and member.bandwidth == alone.bandwidth
+    assert list(result.table["kernel"]) == ["Gaussian"] * 4 + ["Whitened(Gaussian, lam=0.1)"] * 2
+    weights = np.ones(len(result.members))
+    null = np.stack([np.append(one.statistic, one.null_distribution) for one in result.members], axis=1)
+    ranks = np.array([[np.sum(column >= v - 1e-12 * abs(v)) for v in column] for column in null.T]).T / weights
+    assert result.pvalue == pytest.approx(np.mean(ranks.min(axis=1) <= ranks[0].min()))
+
+
+def test_kernels_of_one_width_share_their_features():
+    result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", **RFF)
+    hypothesis = result.again.hypothesis
+    assert len(hypothesis.features) == 8 and len(hypothesis.means) == 5
+    assert [one.shape[1] for one in hypothesis.means] == [20, 20, 20 + 210, 20, 20]
+    assert {one.place for one in hypothesis.features} == set(range(5))
+
+
+@pytest.mark.parametrize("estimator", ["auto", ["kme", "fkmse"]])
+def test_bits_do_not_depend_on_how_rows_are_cut(estimator):
+    whole = two_sample_test(Batches(X, bins=100), Y, estimator=estimator, **RFF)
+    other = two_sample_test(
+        Batches(Counted(X, 7), bins=100), Batches(Counted(Y, 11), bins=100), estimator=estimator, **RFF
+    )
+    assert same(whole, other) and whole.pvalue == other.pvalue
+
+
+def test_grids_and_collections():
+    grid = two_sample_test(Batches(X, bins=100), Y, bandwidth="grid", **RFF)
+    assert len(grid.members) == 5 and len({one.bandwidth for one in grid.members}) == 5
+    weighted = Collection([Member("kme", Energy(), weight=2.0), Member("skmse", Depth())])
+    found = two_sample_test(Batches(X, bins=100), Y, estimator=weighted, **{**RFF, "gram": "nystrom"})
+    assert found.estimator is not None and [one.route for one in found.members] == ["nystrom"] * 2
+    three = k_sample_test(Batches(X, bins=100), Y, X[::2] + 1.0, estimator="auto", **RFF)
+    assert three.pvalue == 0.01 and len(three.members) == 8
+
+
+def test_with_all_rows_for_landmarks_and_bins_auto_is_that_in_memory():
+    """Of few rows the features are exact, and by all splits the p-value is the same to the last bit."""
+    x, y = X[:6], Y[:4] + 1.0
+    binned = two_sample_test(Batches(x), y, estimator="auto", gram="nystrom", rank=10, n_resamples=np.inf)
+    memory = two_sample_test(x, y, estimator="auto", n_resamples=np.inf)
+    assert binned.pvalue == memory.pvalue and binned.exact
+    for one, other in zip(binned.members, memory.members, strict=True):
+        assert one.statistic == pytest.approx(other.statistic, rel=1e-6)
+        assert one.pvalue == other.pvalue and one.bandwidth == pytest.approx(other.bandwidth)
+
+
+def test_members_of_auto_without_room_are_left_out():
+    result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=2.5e5, **RFF)
+    assert 0 < len(result.members) < 8 and len(result.table) == len(result.members)
+    assert any("is left out of the combination:" in one and "max_memory=250000 bytes" in one for one in result.notes)
+    with pytest.raises(MemoryError, match=r"bins of .* features take .* give a smaller rank="):
+        two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
+    with pytest.raises(MemoryError, match="bins of 40 features"):
+        two_sample_test(Batches(X, bins=100), Y, kernel=["gaussian", "laplacian"], max_memory=8e4, **RFF)
+
+
+def test_the_effect_is_that_of_the_largest_weight():
+    result = two_sample_test(Batches(X, bins=100), Y, estimator="auto", **RFF)
+    plain = two_sample_test(Batches(X, bins=100), Y, **RFF)
+    assert result.effect().distance == plain.effect().distance
+    assert any("the member with the largest weight, which no data choose: Gaussian" in n for n in result.effect().notes)
+    assert result.witness([[0.0, 0.0]]).shape == (1,)
+
+
+# --- kernels of the pooled sample ---------------------------------------------------------------------------
+
+
+def few_bins(kernel, form="biased", scale=None):
+    """A test of few bins of four rows, by all splits; its features, and those of the sample of rows."""
+    hypothesis = TwoBinned.in_batches(
+        (Batches(X[:21]), Batches(Y[:18])),
+        "XY",
+        scale=scale,
+        nan_policy="raise",
+        drawn=10,
+        rng=np.random.default_rng(3),
+    )
+    binning = replace(hypothesis.binning, size=4)
+    hypothesis = replace(hypothesis, binning=binning, sizes=binning.bins)
+    settings = Settings.read(
+        form=form, n_resamples=np.inf, alpha=0.05, stopping=None, workers=1, progress=False, gram="rff", rank=6
+    )
+    generator = np.random.default_rng(0)
+    plan = planned(hypothesis, settings, generator, 6)
+    hypothesis = hypothesis.reading([kernel], plan, spare=False)
+    ready = replace(hypothesis, means=hypothesis.bin_means(plan))
+    result = run(ready, "kme", [Asked(kernel, "median")], settings, generator)
+    return result, binning
+
+
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+@pytest.mark.parametrize(
+    ("kernel", "twin"),
+    [
+        (Whitened(Gaussian(1.0)), lambda z, s: naive_bins.whitened(z, s, 0.1)),
+        (Whitened(Gaussian(0.5), 0.01), lambda z, s: naive_bins.whitened(z, s, 0.01)),
+        (Depth(Gaussian(1.0)), naive_bins.depth),
+        (SecondOrder(Gaussian(1.0)), naive_bins.second_order),
+    ],
+    ids=["whitened", "whitened .01", "depth", "second order"],
+)
+def test_kernels_of_the_pooled_sample_against_all_splits_of_explicit_bin_means(kernel, twin, form):
+    result, binning = few_bins(kernel, form)
+    base = result.estimates[0].features.features  # of the Gaussian kernel
+    sample = base.coordinates(result.again.hypothesis.survey.sample)
+    means = []
+    for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
+        places = shuffled(np.arange(len(values))) // 4
+        means.append(naive_bins.bin_means(twin(base.coordinates(values), sample), places, 4))
+    null = naive_bins.distances(np.vstack(means), 5, form == "unbiased")
+    assert result.statistic == pytest.approx(null[0], rel=1e-8, abs=1e-13)
+    assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-7, atol=1e-12)
+    assert result.pvalue == pytest.approx(np.mean(null >= null[0] - 1e-12))
+
+
+def test_ranks_are_those_among_the_sample_of_rows():
+    result, binning = few_bins(Gaussian(0.3), scale="rank")
+    features, sample = result.estimates[0].features, result.again.hypothesis.survey.sample
+    means = []
+    for values, shuffled in zip((X[:21], Y[:18]), binning.shuffles, strict=True):
+        z = features.features.coordinates(naive_bins.mid_ranks(values, sample))
+        means.append(naive_bins.bin_means(z, shuffled(np.arange(len(values))) // 4, 4))
+    null = naive_bins.distances(np.vstack(means), 5, unbiased=False)
+    assert np.allclose(np.sort(result.null_distribution), np.sort(null), rtol=1e-8, atol=1e-13)
+    moved = two_sample_test(Batches(np.exp(X), bins=100), np.exp(Y), scale="rank", **RFF)
+    plain = two_sample_test(Batches(X, bins=100), Y, scale="rank", **RFF)
+    assert same(moved, plain)  # a monotone function changes nothing
+    assert any("ranks" in note and "random sample" in note for note in plain.notes)
+
+
+@pytest.mark.parametrize("scale", ["mad", "deviation", "sd", (1.0, 2.0)])
+def test_units_and_whitening_together(scale):
+    """Whitened features are those of the kernel in its units, shared with the plain kernel."""
+    result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Whitened()], scale=scale, **RFF)
+    assert len(result.again.hypothesis.means) == 1
+    memory = two_sample_test(
+        X, Y, kernel=[Gaussian(), Whitened()], scale=scale, gram="nystrom", rank=300, rng=0, n_resamples=19
+    )
+
+    near = two_sample_test(
+        Batches(X, bins=3000),
+        Y,
+        kernel=[Gaussian(), Whitened()],
+        scale=scale,
+        **{**RFF, "gram": "nystrom", "rank": 300},
+    )
+    for one, other in zip(near.members, memory.members, strict=True):
+        assert one.statistic == pytest.approx(other.statistic, rel=0.15)
+
+
+def test_whitening_of_linear_features_is_the_mahalanobis_distance_of_bins():
+    result = two_sample_test(Batches(X, bins=3000), Y, kernel=Whitened(Linear(), 1e-9), rng=0, n_resamples=19)
+    pooled = np.vstack([X, Y])  # all of them are in the sample of rows, or nearly
+    away = X.mean(axis=0) - Y.mean(axis=0)
+    expected = away @ np.linalg.solve(np.cov(pooled.T, ddof=0), away) / 2.0
+    biased = two_sample_test(
+        Batches(X, bins=3000), Y, kernel=Whitened(Linear(), 1e-9), form="biased", rng=0, n_resamples=19
+    )
+    assert biased.statistic == pytest.approx(expected, rel=0.05) and result.route == "factor"
+
+
+def test_many_products_are_those_of_leading_components():
+    result = two_sample_test(Batches(X, bins=50), Y, kernel="second-order", **{**RFF, "rank": 60})
+    assert result.again.hypothesis.means[0].shape[1] == 60 + 990
+    assert any("SecondOrder(Gaussian) is of the leading components, with" in note for note in result.notes)
+
+
+# --- columns ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{}, {"estimator": "auto"}, {"scale": "sd", "estimator": ["kme", "skmse"]}])
+def test_columns_are_the_tests_of_each_from_one_reading(options):
+    x = Counted(X)
+    result = two_sample_test_columns(Batches(x, bins=100), Y, **RFF, **options)
+    assert x.readings == 2 and list(result.table["column"]) == ["x0", "x1"]
+    assert result.n_observations == (1188, 880)
+    for j in range(2):
+        alone = two_sample_test(Batches(X, bins=100, columns=[j]), Batches(Y, bins=100, columns=[j]), **RFF, **options)
+        assert result.pvalues[j] == alone.pvalue
+        assert result.statistics[j] == pytest.approx(alone.statistic, rel=1e-12)  # units of a column round otherwise
+    assert any("bins of" in note for note in result.notes)
+
+
+def test_columns_are_adjusted_on_shared_permutations_of_bins():
+    wide = np.column_stack([X, X[:, 0] + 0.1 * RNG.normal(size=1201)]), np.column_stack([Y, Y[:, 0]])
+    result = two_sample_test_columns(Batches(wide[0], bins=100), wide[1], **RFF)
+    rows = np.vstack([result.statistics, result.null_distributions])
+    assert np.allclose(result.adjusted, naive_multiplicity.step_down(rows))
+
+
+def test_columns_of_files_by_name(tmp_path):
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "x.parquet")
+    pd.DataFrame(Y[:, ::-1], columns=["b", "a"]).to_parquet(tmp_path / "y.parquet")
+    result = two_sample_test_columns(tmp_path / "x.parquet", tmp_path / "y.parquet", bandwidth={"b": 0.5}, **RFF)
+    assert list(result.table["column"]) == ["a", "b"] and result.pvalues[1] == 0.01
+
+
+def test_columns_that_cannot_be_tested():
+    with pytest.raises(ValueError, match="X and Y: column 'x1' has the same value in every row"):
+        two_sample_test_columns(Batches(X * [1.0, 0.0]), Y * [1.0, 0.0], **RFF)
+    with pytest.raises(ValueError, match="paired= takes all rows at once"):
+        two_sample_test_columns(Batches(X), Y, paired=True, **RFF)
+    with pytest.raises(ValueError, match="give gram='rff'"):
+        two_sample_test_columns(Batches(X), Y)
+
+
+@pytest.mark.parametrize("kind", ["auto", "whitened", "columns"])
+def test_level(kind):
+    """Rejections lie where those of an exact test do."""
+    rng, rejected, trials = np.random.default_rng(8), 0, 60 if kind == "auto" else 200
+    for _ in range(trials):
+        x, y = (Batches(np.exp(rng.normal(size=(n, 2))), bins=20) for n in (45, 100))
+        told = {"gram": "rff", "rank": 6, "n_resamples": 9, "alpha": 0.1, "rng": rng}
+        if kind == "columns":
+            rejected += two_sample_test_columns(x, y, **told).reject().any()
+        else:
+            chosen = {"estimator": "auto"} if kind == "auto" else {"kernel": "whitened"}
+            rejected += two_sample_test(x, y, **chosen, **told).reject()
+    low, high = stats.binom(trials, 0.1).interval(0.999)
+    assert rejected <= high and (kind == "columns" or low <= rejected)
+
+
+def test_features_of_scaled_kernels_are_found():
+    result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Rescaled(Whitened(), "sd")], **RFF)
+    assert len(result.members) == 2 and len(result.again.hypothesis.means) == 2
