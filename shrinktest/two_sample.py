@@ -165,8 +165,10 @@ def two_sample_test(
     a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij where that is above zero.
 
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
-    of finite rank; one estimator that works on features, one kernel and one bandwidth; ``scale`` None, "sd" or numbers;
-    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted.
+    of finite rank; estimators that work on features, lists of them, of kernels and of bandwidths, and "auto", all from
+    one reading; one ``scale`` for all columns, or numbers; ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins
+    of their rows are permuted.  What kernels and units take from data, but for standard deviations, is from a random
+    sample of the rows.
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, k_sample_test, two_sample_test
+from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli import main
 
 FAST = ["--gram", "rff", "--rank", "20", "--resamples", "99", "--seed", "0", "--json"]
@@ -41,6 +41,23 @@ def test_patterns_parquet_and_numpy_are_the_library(run):
     code, out, _ = run("k-sample", "x*.parquet", "y.csv", "z.npy", "--comparison", "pooled", *FAST)
     several = k_sample_test("x*.parquet", "y.csv", "z.npy", comparison="pooled", **GIVEN)
     assert code == 0 and json.loads(out)["statistic"] == several.statistic
+
+
+def test_columns_and_several_statistics(run):
+    code, out, _ = run("columns", "x*.parquet", "y.csv", "--method", "holm", "--exit-code", *FAST)
+    expected = two_sample_test_columns("x*.parquet", "y.csv", method="holm", **GIVEN)
+    found = json.loads(out)
+    assert code == 1 and [one["pvalue"] for one in found["tests"]] == expected.pvalues.tolist()
+    assert [one["column"] for one in found["tests"]] == ["a", "b"]
+    code, out, _ = run("columns", "x*.parquet", "y.csv", "--columns", "b", *FAST)
+    assert code == 0 and [one["column"] for one in json.loads(out)["tests"]] == ["b"]
+    code, out, _ = run("two-sample", "x*.parquet", "y.csv", "--estimator", "auto", *FAST)
+    assert (
+        code == 0
+        and json.loads(out)["pvalue"] == two_sample_test("x*.parquet", "y.csv", estimator="auto", **GIVEN).pvalue
+    )
+    code, _, error = run("columns", "x*.parquet", "y.csv", "--paired", *FAST)
+    assert code == 2 and "--paired is not for files that are read in batches" in error
 
 
 def test_the_effect_is_told_on_request(run):

@@ -112,7 +112,7 @@ def test_members_of_auto_without_room_are_left_out():
     with pytest.raises(MemoryError, match=r"bins of .* features take .* give a smaller rank="):
         two_sample_test(Batches(X, bins=100), Y, estimator="auto", max_memory=1e4, **RFF)
     with pytest.raises(MemoryError, match="bins of 40 features"):
-        two_sample_test(Batches(X, bins=100), Y, kernel=["gaussian", "laplacian"], max_memory=8e4, **RFF)
+        two_sample_test(Batches(X, bins=100), Y, kernel=["gaussian", "laplacian"], max_memory=5.5e4, **RFF)
 
 
 def test_the_effect_is_that_of_the_largest_weight():
