@@ -103,10 +103,14 @@ class SquaredFeatures(FiniteRank):
         """Coordinates (n, r (r + 1) / 2) from features about the mean (n, r)."""
         if self.axes is not None:
             centred = centred @ self.axes
-        first, second = np.triu_indices(centred.shape[1])
-        out = centred[:, first]
-        out *= centred[:, second]
-        out[:, first != second] *= self._double
+        centred = np.ascontiguousarray(centred)
+        rows, rank = centred.shape
+        out, start = np.empty((rows, rank * (rank + 1) // 2)), 0
+        for j in range(rank):  # with itself, and with those after it
+            stop = start + rank - j
+            np.multiply(centred[:, j:], centred[:, j, None], out=out[:, start:stop])
+            out[:, start + 1 : stop] *= self._double
+            start = stop
         return out
 
     def __repr__(self) -> str:

@@ -1,6 +1,8 @@
 """Several statistics, auto, kernels of the pooled sample and tests of columns on samples in batches."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -284,3 +286,14 @@ def test_level(kind):
 def test_features_of_scaled_kernels_are_found():
     result = two_sample_test(Batches(X, bins=100), Y, kernel=[Gaussian(), Rescaled(Whitened(), "sd")], **RFF)
     assert len(result.members) == 2 and len(result.again.hypothesis.means) == 2
+
+
+def test_the_note_on_power_says_what_the_study_found():
+    """Numbers of the note, of kme and whitened kernels with 400 bins."""
+    table = pd.read_csv(Path(__file__).parents[2] / "docs" / "data" / "large_power.csv")
+    main = table[table["estimator"].isin(["kme", "whitened"]) & (table["bins"] == 400)]
+    lost, to_bins = (main.groupby("rank")[name].mean() for name in ("lost", "lost_to_bins"))
+    (said,) = (note for note in two_sample_test(Batches(X), Y, **RFF).notes if "cost in power" in note)
+    points = re.search(r"100 of them cost about (\d+) points of power and 400 about (\d+)", said).groups()
+    assert np.allclose(100.0 * lost.loc[[100, 400]], np.array(points, dtype=float), atol=1.5)
+    assert abs(100.0 * to_bins[400]) < 1.5 and "400 bins cost next to nothing" in said
