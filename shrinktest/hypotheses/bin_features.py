@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -113,10 +114,18 @@ class _Base:
     route: str
     note: str | None
     features: FiniteRank
-    sample: Array
+    rank: int
+    points: Array
     others: list[FiniteRank] = field(default_factory=list)
-    rank: int = 0
     columns: int = 0
+
+    def __post_init__(self) -> None:
+        self.columns = self.rank
+
+    @cached_property
+    def sample(self) -> Array:
+        """Features (s, rank) of the sample of rows."""
+        return self.features.coordinates(self.points)
 
 
 @dataclass
@@ -179,26 +188,25 @@ class Plan:
             base = next((one for one in bases if one.kernel == inner), None)
             fresh = base is None
             base = base or self._base(asked, inner, variable.points)
-            after, note = _made_of(pooled, base.sample)
-            rowwise = after if pooled is not None and not pooled.affine else None
-            wide = 0 if rowwise is None else int(rowwise.coordinates(base.sample[:1]).shape[1])
-            notes = tuple(one for one in (base.note, note) if one)
-            features = base.features if after is None else Derived(base.features, after)
-            one = BinFeatures(asked, kernel, base.route, notes, features, len(self.maps) + len(bases), slice(0, 0))
-            if lacking := self._lacking(base.rank * fresh + wide, max(base.rank, wide)):
-                if not spare or not any(not one.lacking for one in found):
-                    raise MemoryError(lacking)
-                found.append(replace(one, lacking=lacking))
+            products = 0 if pooled is None or pooled.affine else min(pooled.columns(base.rank), _PRODUCTS)
+            lacking = self._lacking(base.rank * fresh + products, max(base.rank, products))
+            if lacking and (not spare or all(one.lacking for one in found)):
+                raise MemoryError(lacking)
+            if lacking:
+                found.append(BinFeatures(asked, kernel, base.route, (), base.features, 0, slice(0, 0), None, lacking))
                 continue
             if fresh:
                 bases.append(base)
-            place, start = len(self.maps) + bases.index(base), base.columns
-            if rowwise is not None:
-                base.others.append(rowwise)
-                base.columns += wide
-                found.append(replace(one, place=place, columns=slice(start, start + wide)))
-            else:
-                found.append(replace(one, place=place, columns=slice(0, base.rank), after=after))
+            after, note = _made_of(pooled, base)
+            features = base.features if after is None else Derived(base.features, after)
+            start, stop = 0, base.rank
+            if after is not None and products:  # of every row, and not of their means
+                start, stop = base.columns, base.columns + after.coordinates(base.sample[:1]).shape[1]
+                base.others.append(after)
+                base.columns, after = stop, None
+            notes = tuple(one for one in (base.note, note) if one)
+            place = len(self.maps) + bases.index(base)
+            found.append(BinFeatures(asked, kernel, base.route, notes, features, place, slice(start, stop), after))
         self.maps += [
             Beside(one.features, tuple(one.others), columns) if one.others or columns else one.features for one in bases
         ]
@@ -222,10 +230,7 @@ class Plan:
         rank = None if route == "factor" else self.rank
         gram = choose_gram(kernel, points, gram=route, rank=rank, memory=_ENDLESS, rng=self.rng(), by_coordinates=True)
         assert isinstance(gram.kernel, FiniteRank)
-        features = _quick(gram.kernel)
-        sample = features.coordinates(points)
-        columns = sample.shape[1]
-        return _Base(kernel, gram.name, gram.note, features, sample, rank=columns, columns=columns)
+        return _Base(kernel, gram.name, gram.note, _quick(gram.kernel), gram.columns or 1, points)
 
     def _lacking(self, more: int, widest: int) -> str:
         """What a MemoryError says where there is no room for more features, which there is after the call otherwise."""
@@ -249,14 +254,14 @@ def _parts(kernel: Kernel, points: Array) -> tuple[Kernel, PooledKernel | None]:
     return kernel, None
 
 
-def _made_of(pooled: PooledKernel | None, sample: Array) -> tuple[FiniteRank | None, str | None]:
+def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FiniteRank | None, str | None]:
     """Features of features, found on those of the sample of rows (s, r), and a note where not all are looked at."""
     if pooled is None:
         return None, None
-    if not pooled.affine and pooled.columns(sample.shape[1]) > _PRODUCTS:
-        short: Any = pooled.shortened(Linear(), sample, _PRODUCTS)
+    if not pooled.affine and pooled.columns(base.rank) > _PRODUCTS:
+        short: Any = pooled.shortened(Linear(), base.sample, _PRODUCTS)
         return short[0], f"{pooled.label} is of the leading components, with {100.0 * short[2]:.3g} % of the variance."
-    return pooled.of_features(Linear(), sample)[0], None
+    return pooled.of_features(Linear(), base.sample)[0], None
 
 
 def _quick(features: FiniteRank) -> FiniteRank:
