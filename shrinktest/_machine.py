@@ -15,6 +15,12 @@ def n_workers(workers: Any) -> int:
     """How many threads to run: None or -1 mean every core this process may use."""
     if workers is None or (isinstance(workers, Integral) and workers == -1):
         return usable_cores()
+    if hasattr(workers, "submit") or hasattr(workers, "map"):
+        raise TypeError(
+            f"workers={workers!r} can read samples in batches, as two_sample_test and k_sample_test take them: give "
+            "these paths of files, dask collections or Batches(...); what is in memory is tested by threads, workers=4 "
+            "say"
+        )
     try:
         return count(workers, "workers", minimum=1)
     except (TypeError, ValueError) as error:

@@ -26,8 +26,8 @@ def preparing(show: bool) -> Iterator[None]:
             bar.close()
 
 
-def advancing(blocks: int) -> Callable[[], object]:
-    """A function that says that one of so many blocks is done; it does nothing where no bar is shown."""
+def advancing(blocks: int) -> Callable[..., object]:
+    """A function that says that one of so many blocks is done, or several; it does nothing where no bar is shown."""
     bars = _BAR.get()
     if bars is None:
         return _nothing
@@ -37,9 +37,9 @@ def advancing(blocks: int) -> Callable[[], object]:
         bars.append(tqdm(total=0, desc="kernels", unit=" blocks"))
     bars[0].total += blocks
     bars[0].refresh()
-    advance: Callable[[], object] = bars[0].update
+    advance: Callable[..., object] = bars[0].update
     return advance
 
 
-def _nothing() -> None:
+def _nothing(blocks: int = 1) -> None:
     """No bar to move."""

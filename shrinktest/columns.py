@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._progress import preparing
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, listed, rng_provenance
@@ -44,11 +45,12 @@ def two_sample_test_columns(
     transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
-    workers: int | None = None,
+    workers: Any = None,
     progress: bool = False,
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
+    store: Any = None,
 ) -> MultipleTestsResult:
     """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
 
@@ -67,7 +69,7 @@ def two_sample_test_columns(
         One for every column, or one for all; "median" is the median distance of that column.
     scale, column_types, transform
         As in :func:`two_sample_test`; the indicators of a category, and of missing values, are one test.
-    n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory
+    n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory, store
         As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are
         of whole rows.  Of samples in batches ``rank`` is that of every column, by default 100.
     alpha : float, default 0.05
@@ -118,19 +120,20 @@ def two_sample_test_columns(
     """
     refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
     choice(method, METHODS, "method")
+    batched = in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
-        rank=rank, max_memory=max_memory,
+        rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    if in_batches(X, Y):
+    if batched:
         from shrinktest.multiple.binned import refuse
 
         refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
                 "column_types": column_types, "transform": transform})  # fmt: skip
         options = {"scale": scale, "nan_policy": nan_policy}
-        return _in_batches((X, Y), estimator, Asked(kernel, bandwidth), settings, as_rng(rng), method, **options)
+        return _in_batches((X, Y), estimator, Asked(kernel, bandwidth), settings, rng, method, **options)
     whole = TwoEqualDistributions.read(X, Y, **told, **design)
     refuse_missing(whole.missing)
     parts = one_by_one(whole.variables[0])
@@ -179,17 +182,19 @@ def _in_batches(
     estimator: Any,
     asked: Asked,
     settings: Settings,
-    generator: np.random.Generator,
+    rng: Any,
     method: str,
     **options: Any,
 ) -> MultipleTestsResult:
     """The tests of the columns of two samples in batches; ``asked`` has the bandwidths of all of them."""
     from shrinktest.hypotheses.binned import TwoBinned
-    from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, check, columns_in_bins
+    from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, by_whom, check, columns_in_bins
 
     check(estimator, replace(asked, bandwidth="median"), settings, TwoBinned.kind.name)
-    drawn = settings.rank or RANK_OF_COLUMN
-    whole = TwoBinned.in_batches(samples, XY, drawn=drawn, rng=beside(generator, 2), **options)
+    generator = as_rng(rng)
+    with preparing(settings.progress):
+        how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **by_whom(settings, rng)}
+        whole = TwoBinned.in_batches(samples, XY, **how, **options)
     parts, name = one_by_one(whole.variables[0]), whole.variables[0].name
     labels = whole.columns or tuple(f"x{j}" for j in range(len(parts)))
     refuse_constant([label for label, one in zip(labels, whole.survey.constant, strict=True) if one], name)

@@ -36,11 +36,12 @@ def k_sample_test(
     transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
-    workers: int | None = None,
+    workers: Any = None,
     progress: bool = False,
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
+    store: Any = None,
 ) -> TestResult:
     """Kernel permutation test that several samples have one distribution: average squared distance of their means.
 
@@ -69,7 +70,7 @@ def k_sample_test(
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
-    gram, rank, max_memory
+    gram, rank, max_memory, store
         As in :func:`two_sample_test`.
 
     Returns
@@ -111,14 +112,15 @@ def k_sample_test(
     >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
     0.02
     """
+    given, called = named_samples(samples)
+    batched = in_batches(*given)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
-    given, called = named_samples(samples)
-    if in_batches(*given):
+    if batched:
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(

@@ -37,11 +37,12 @@ def two_sample_test(
     transform: Any = None,
     nan_policy: str = "raise",
     rng: Any = None,
-    workers: int | None = None,
+    workers: Any = None,
     progress: bool = False,
     gram: str = "auto",
     rank: int | None = None,
     max_memory: float | None = None,
+    store: Any = None,
 ) -> TestResult:
     """Kernel two-sample permutation test: squared distance (MMD^2) of the estimated kernel means.
 
@@ -106,8 +107,10 @@ def two_sample_test(
         indicator); the largest p-value that their rows could give, or more (see the notes); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the relabellings.
-    workers : int, optional
-        Threads; default all usable cores.  The result is the same for any number.
+    workers : int or executor, optional
+        Threads; default all usable cores.  The result is the same for any number.  For samples in batches also
+        whatever has ``submit`` or ``map``, such as an executor of ``concurrent.futures`` or a
+        ``dask.distributed.Client``, which then reads them.
     progress : bool, default False
         Show a progress bar.
     gram : {"auto", "dense", "factor", "nystrom", "rff"}
@@ -121,6 +124,9 @@ def two_sample_test(
         Coordinates of the approximation (default 1000); for "factor", where to truncate it.
     max_memory : float, optional
         Bytes that the kernel's values may take; default a quarter of what is free.
+    store : path, optional
+        For samples in batches: a file that keeps what has been found so far.  A run that was killed goes on from there
+        when it is started again, with the same data, seed and arguments, and has the same result.
 
     Returns
     -------
@@ -207,13 +213,14 @@ def two_sample_test(
     >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
     (0.952, 0.038)
     """
+    batched = in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
-        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
-    if in_batches(X, Y):
+    if batched:
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(

@@ -151,7 +151,7 @@ def test_only_compiled_modules_import_numba():
 def test_other_packages_are_declared_and_imported_late():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     extras = project["optional-dependencies"]
-    required = [*project["dependencies"], *extras["plot"], *extras["apps"], *extras["files"]]
+    required = [*project["dependencies"], *extras["plot"], *extras["apps"], *extras["files"], *extras["distributed"]]
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
     for module, imported, late in OTHERS:
         name = imported.split(".")[0].replace("sklearn", "scikit-learn")

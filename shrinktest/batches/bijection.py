@@ -62,6 +62,13 @@ class Bijection:
         return np.asarray(parts[0] << low | parts[1])
 
 
+def hashed(numbers: np.ndarray, keys: np.ndarray) -> np.ndarray:
+    """Random bits (k,) by numbers and keys, both uint64; different ones for different numbers."""
+    for key in keys:
+        numbers = _mixed(numbers, key)
+    return numbers
+
+
 def _mixed(numbers: np.ndarray, key: np.uint64) -> np.ndarray:
     """Numbers and a key, every bit of which changes about half of the bits of what comes out."""
     mixed = (numbers ^ key) * _FIRST

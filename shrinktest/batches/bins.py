@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from shrinktest._progress import advancing
 from shrinktest.batches.bijection import Bijection
-from shrinktest.batches.blocks import Rows
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.gather import gathered
+from shrinktest.batches.rows import Rows
+from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
+from shrinktest.batches.summands import Summands, summands_of
+from shrinktest.batches.tasks import Reading
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.rowwise import steps
 
 _FEWEST = 20  # bins of the smallest sample, where it has as many rows
-_ROWS = 2**11  # at a time
+_BITS = 51  # of what is added up of a row, at most
+_WIDER = 16  # powers of two by which numbers may be larger when rows are read once more
+_LARGEST = 1000  # power of two beyond which they are no longer finite
+_TIMES = 4  # as many rows as bins, at least, are in a task
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,17 +37,29 @@ class Binning:
         Rows of a bin.
     shuffles : tuple of Bijection
         Of the row numbers of every sample, which makes bins of those that come next to each other.
+    counts : tuple of tuple of int, optional
+        For every sample the rows that are kept of each of its pieces; default, as they come.
+    probe : ndarray, shape (p, d), optional
+        Rows by which it is foreseen how large features are.
+    crew : Crew
+        Who reads the samples.
+    store : Store, optional
+        What has been read before.
     """
 
     rows: tuple[int, ...]
     size: int
     shuffles: tuple[Bijection, ...]
+    counts: tuple[tuple[int, ...], ...] | None = None
+    probe: np.ndarray | None = None
+    crew: Crew = field(default_factory=Crew)
+    store: Store | None = None
 
     @classmethod
-    def drawn(cls, rows: tuple[int, ...], bins: int, rng: np.random.Generator) -> Binning:
-        """About so many bins in all; more where a sample would have fewer than 20."""
+    def drawn(cls, rows: tuple[int, ...], bins: int, rng: np.random.Generator, **options: Any) -> Binning:
+        """About so many bins in all; more where a sample would have fewer than 20.  ``options`` are the others."""
         size = max(1, min(-(-sum(rows) // bins), min(rows) // _FEWEST))
-        return cls(rows, size, tuple(Bijection.drawn(n, rng) for n in rows))
+        return cls(rows, size, tuple(Bijection.drawn(n, rng) for n in rows), **options)
 
     @property
     def bins(self) -> tuple[int, ...]:
@@ -53,38 +74,145 @@ class Binning:
     def means(self, samples: Sequence[Rows], features: Sequence[FiniteRank]) -> list[np.ndarray]:
         """Mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
-        The sums of a block are added in the order of rows, and those of blocks one after the other, so that their bits
-        depend on the rows and their numbers alone.
+        What is added up of a row is rounded to whole multiples of a power of two, of which 2^51 or so are the largest
+        that there are; whole numbers add up to the same in any order, so that their bits depend on the rows and their
+        numbers alone.
+
+        Parameters
+        ----------
+        samples : sequence of Rows
+        features : sequence of FiniteRank
 
         Raises
         ------
         ValueError
             Where another reading finds other rows.
         """
-        found = [self._sums(i, rows, features) for i, rows in enumerate(samples)]
-        return [np.vstack(parts) / self.size for parts in zip(*found, strict=True)]
-
-    def _sums(self, sample: int, rows: Rows, features: Sequence[FiniteRank]) -> list[np.ndarray]:
-        from scipy.sparse import csc_array
-
-        n, bins, shuffled = self.rows[sample], self.bins[sample], self.shuffles[sample]
-        sums: list[np.ndarray] = []
-        read, advance = 0, advancing(-(-n // _ROWS))
-        for block in rows.blocks(_ROWS):
-            if read + len(block) > n:
-                read += len(block)
+        columns = 1 if self.probe is None else self.probe.shape[1]
+        summands = tuple(summands_of(one, columns) for one in features)
+        ends = np.cumsum([one.width for one in summands])[:-1]
+        probe = np.zeros((1, columns)) if self.probe is None else self.probe
+        exponents = np.concatenate([one.exponents(probe) for one in summands])
+        while True:
+            alone = replace(self, counts=None, probe=None, crew=Crew(), store=None)
+            adding = Adding(alone, tuple(one.alone() for one in summands), exponents)
+            total = gathered(samples, adding, self.crew, self.counts, self.store, self._of(summands))
+            if not any(map(adding.in_vain, total.found)):
                 break
-            places = np.minimum(shuffled(np.arange(read, read + len(block))) // self.size, bins)
-            shape = bins + 1, len(block)
-            into = csc_array((np.ones(len(block)), places, np.arange(len(block) + 1)), shape=shape)
-            # adds row by row; the last bin is for those left over
-            parts = [into @ one.coordinates(block) for one in features]
-            sums = parts if not sums else [np.add(one, part, out=one) for one, part in zip(sums, parts, strict=True)]
-            read += len(block)
-            advance()
-        if read != n or not sums:
-            raise ValueError(
-                f"{rows.name} had {n} rows when it was read first, and {'more' if read > n else read} the second time: "
-                "it must give the same rows in the same order whenever it is iterated over"
-            )
-        return [one[:bins] for one in sums]
+            exponents = exponents + _WIDER
+            if exponents.max() > _LARGEST:
+                raise ValueError(f"features of {list(features)!r} are no finite numbers for some rows")
+        for rows, n, again in zip(samples, self.rows, total.sizes, strict=True):
+            if again != n:
+                raise ValueError(
+                    f"{rows.name} had {n} rows when it was read first, and {'more' if again > n else again} the second "
+                    "time: it must give the same rows in the same order whenever it is iterated over"
+                )
+        means = []
+        for k, (one, powers) in enumerate(zip(summands, np.split(adding.powers, ends), strict=True)):
+            sums = np.vstack([found.sums[k][:-1] for found in total.found])
+            means.append(one.features(np.ldexp(sums.astype(np.float64), -powers) / self.size))
+        return means
+
+    def _of(self, summands: tuple[Summands, ...]) -> dict[str, str]:
+        """Texts that stand for all that sums depend on."""
+        if self.store is None:
+            return {}
+        return {
+            SEED: digest(self.shuffles),
+            DATA: digest(self.rows, self.probe),
+            FEATURES: digest(self.size, summands),
+        }
+
+
+@dataclass(eq=False)
+class Sums:
+    """Whole sums of the bins of one sample, and in the last row those of the rows that are left over.
+
+    Parameters
+    ----------
+    sums : list of ndarray of int64, shape (bins + 1, width)
+        For each of the summands.
+    beyond : bool
+        Whether a row had more than a whole number of as many bits as there may be.
+    """
+
+    sums: list[np.ndarray]
+    beyond: bool = False
+
+    def merge(self, other: Sums) -> None:
+        """Add those of other rows."""
+        self.beyond |= other.beyond
+        for mine, theirs in zip(self.sums, other.sums, strict=True):
+            mine += theirs
+
+
+@dataclass(frozen=True, eq=False)
+class Adding(Reading):
+    """What is added up of rows, in bins.
+
+    Parameters
+    ----------
+    binning : Binning
+    summands : tuple of Summands
+    exponents : ndarray of int, shape (width,)
+        Powers of two that no number should reach.
+    """
+
+    name = "sums"
+
+    binning: Binning
+    summands: tuple[Summands, ...]
+    exponents: np.ndarray
+
+    @property
+    def least(self) -> int:  # type: ignore[override]
+        return _TIMES * max(self.binning.bins)
+
+    @property
+    def bits(self) -> int:
+        """Bits of a whole number, so that those of a bin add up to less than 2^62."""
+        return min(_BITS, 62 - self.binning.size.bit_length())
+
+    @property
+    def powers(self) -> np.ndarray:
+        """Powers of two (width,) by which what is added up of a row becomes a whole number, once rounded."""
+        return np.asarray(self.bits - self.exponents)
+
+    def start(self, sample: int) -> Sums:
+        bins = self.binning.bins[sample] + 1
+        return Sums([np.zeros((bins, one.width), dtype=np.int64) for one in self.summands])
+
+    def add(self, found: Sums, sample: int, first: int, values: np.ndarray) -> None:
+        from shrinktest._compiled.rowwise import add_up
+
+        n, last, shuffled = self.binning.rows[sample], self.binning.bins[sample], self.binning.shuffles[sample]
+        values = values[: max(0, n - first)]  # what is beyond is an error once all is read
+        places = np.minimum(shuffled(np.arange(first, first + len(values))) // self.binning.size, last)
+        order = np.argsort(places, kind="stable")  # rows of a bin one after the other, whose sums stay in the cache
+        scale, start = np.ldexp(1.0, self.powers), 0
+        for one, sums in zip(self.summands, found.sums, strict=True):
+            factors = scale[start : start + one.width]
+            for some in steps(len(values), one.width):
+                rows = np.ascontiguousarray(values[order[some]], dtype=np.float64)
+                if not add_up(one.of(rows), places[order[some]], factors, self.bits, sums):
+                    found.beyond = True
+                    return
+            start += one.width
+
+    def merge(self, found: Sums, other: Sums) -> None:
+        found.merge(other)
+
+    def in_vain(self, found: Sums) -> bool:
+        return found.beyond
+
+    def packed(self, found: Sequence[Sums]) -> dict[str, np.ndarray]:
+        sums = {f"{i} {k}": one for i, sample in enumerate(found) for k, one in enumerate(sample.sums)}
+        return {"exponents": self.exponents, **sums}
+
+    def unpacked(self, arrays: Mapping[str, np.ndarray]) -> list[Sums] | None:
+        wider = int((arrays["exponents"] - self.exponents).max())  # than these, which are then in vain
+        if wider < 0:
+            return None
+        numbers = range(len(self.summands))
+        return [Sums([arrays[f"{i} {k}"] for k in numbers], wider > 0) for i in range(len(self.binning.rows))]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import listed
+from shrinktest.batches.pieces import Piece
 
 #: How files are read, by the end of their name.
 KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
 
 _HEAD = 2**20  # bytes of a CSV file that are read for its names
+_TIMES = 4  # as many rows of a .npy file as are read at a time are a piece
 _BYTES = 64  # of a CSV file that a row is expected to have at most, for how much of it is read at a time
 
 
@@ -31,6 +34,12 @@ def ends_as_files(data: Any) -> bool:
         return False
     several = data if isinstance(data, list | tuple) else [data]
     return all(isinstance(one, Path) or one.lower().endswith(tuple(KINDS)) for one in several)
+
+
+def kinds_of(data: Any) -> set[str]:
+    """The kinds of files that paths and patterns stand for, by the end of their names."""
+    several = data if isinstance(data, list | tuple) else [data]
+    return {KINDS.get(Path(one).suffix.lower(), "") for one in several}
 
 
 def found_paths(data: Any, name: str) -> list[Path]:
@@ -74,55 +83,120 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return names
 
 
-def rows_of(path: Path, names: Sequence[str] | None, size: int) -> Iterator[np.ndarray]:
-    """The rows (k, d) of a file, about ``size`` at a time; ``names`` are the columns to read, in this order.
+def pieces_in(path: Path, where: str, names: Sequence[str] | None, size: int) -> Iterator[Piece]:
+    """The rows of a file in pieces; ``names`` are the columns to read, in this order.
 
     Raises
     ------
     TypeError
         For columns that are no numbers.
     ValueError
-        For columns that are not there, and cells of a CSV file that are no numbers.
+        For columns that are not there.
     """
-    if KINDS[path.suffix.lower()] == "array":
-        values = np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
-        for start in range(0, len(values), size):
-            yield values[start : start + size]
+    kind = KINDS[path.suffix.lower()]
+    if kind == "array":
+        rows = len(np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False)))
+        step = size * _TIMES
+        for start in range(0, rows, step):
+            yield OfArray(where, path, start, min(step, rows - start))
         return
     assert names is not None
     there = names_in(path) or ()
     if lacking := [name for name in names if name not in there]:
         raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
-    tables = _parquet(path, names, size) if KINDS[path.suffix.lower()] == "parquet" else _csv(path, names, size)
-    for table in tables:
-        yield np.column_stack([_numbers(table.column(name)) for name in names])
+    if kind == "csv":
+        yield OfCsv(where, path, tuple(names))
+    else:
+        yield from _groups(path, where, tuple(names))
 
 
-def _parquet(path: Path, names: Sequence[str], size: int) -> Iterator[Any]:
+@dataclass(frozen=True, eq=False)
+class OfArray(Piece):
+    """Some rows of a .npy file."""
+
+    where: str
+    path: Path
+    first: int
+    rows: int
+
+    def read(self, size: int) -> Iterator[np.ndarray]:
+        values = np.atleast_1d(np.load(self.path, mmap_mode="r", allow_pickle=False))
+        stop = self.first + self.rows
+        for start in range(self.first, stop, size):
+            yield values[start : min(start + size, stop)]
+
+
+@dataclass(frozen=True, eq=False)
+class OfParquet(Piece):
+    """A row group of a Parquet file."""
+
+    where: str
+    path: Path
+    first: int
+    rows: int
+    names: tuple[str, ...]
+    group: int
+
+    def read(self, size: int) -> Iterator[np.ndarray]:
+        from pyarrow.parquet import ParquetFile
+
+        with ParquetFile(self.path) as file:
+            wanted = {"columns": list(self.names), "row_groups": [self.group], "use_threads": False}
+            for table in file.iter_batches(batch_size=size, **wanted):
+                yield numbers_of(table, self.names)
+
+
+@dataclass(frozen=True, eq=False)
+class OfCsv(Piece):
+    """A CSV file; its cells must be numbers, which is a ValueError otherwise."""
+
+    where: str
+    path: Path
+    names: tuple[str, ...]
+    first: int = 0
+    rows: int | None = None
+
+    def read(self, size: int) -> Iterator[np.ndarray]:
+        import pyarrow
+
+        try:
+            for table in _open_csv(self.path, self.names, max(2**16, _BYTES * size)):
+                yield numbers_of(table, self.names)
+        except pyarrow.ArrowInvalid as error:
+            raise ValueError(
+                f"{self.path} must hold numbers ({error}); batches are read as numbers only: leave other columns out "
+                "with Batches(..., columns=[...])"
+            ) from None
+
+
+def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
+    """Raise TypeError for columns of an Arrow schema that are no numbers."""
     import pyarrow.types as types
+
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise TypeError(
+                f"{where}, column {name!r}, must hold numbers, found {kind}: batches are read as numbers only; "
+                "leave it out with Batches(..., columns=[...]), or encode it"
+            )
+
+
+def numbers_of(table: Any, names: Sequence[str]) -> np.ndarray:
+    """Columns of an Arrow table or batch (k, d) as float64, with NaN for what is missing."""
+    return np.column_stack([_numbers(table.column(name)) for name in names])
+
+
+def _groups(path: Path, where: str, names: tuple[str, ...]) -> Iterator[Piece]:
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path) as file:
-        for name in names:
-            kind = file.schema_arrow.field(name).type
-            if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-                raise TypeError(
-                    f"{path}, column {name!r}, must hold numbers, found {kind}: batches are read as numbers only; "
-                    "leave it out with Batches(..., columns=[...]), or encode it"
-                )
-        yield from file.iter_batches(batch_size=size, columns=list(names))
-
-
-def _csv(path: Path, names: Sequence[str], size: int) -> Iterator[Any]:
-    import pyarrow
-
-    try:
-        yield from _open_csv(path, names, max(2**16, _BYTES * size))
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(
-            f"{path} must hold numbers ({error}); batches are read as numbers only: leave other columns out with "
-            "Batches(..., columns=[...])"
-        ) from None
+        require_numbers(file.schema_arrow, names, str(path))
+        first = 0
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            yield OfParquet(where, path, first, rows, names, group)
+            first += rows
 
 
 def _open_csv(path: Path, names: Sequence[str] | None, block: int) -> Any:

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_points, count, counted, listed
-from shrinktest.batches.files import ends_as_files, found_paths, is_paths, names_in, rows_of
+from shrinktest._validate import as_points, count, listed
+from shrinktest.batches.files import ends_as_files, found_paths, is_paths, kinds_of, names_in, pieces_in
+from shrinktest.batches.partitions import has_names, is_dask, partitions_of
+from shrinktest.batches.pieces import Held, Piece
 
 BINS = 2000
 _INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that was an index
-
-
-class Part(NamedTuple):
-    """Some rows of a sample: where they are from, the number of the first there, and their values (k, d)."""
-
-    where: str
-    first: int
-    values: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,10 +24,11 @@ class Batches:
 
     Parameters
     ----------
-    data : path, list of paths, array or iterable of arrays
+    data : path, list of paths, array, dask collection or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
-        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; or any object that
-        gives arrays (n_i, d) whenever it is iterated over anew, as a list does and a generator does not.
+        ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
+        frame of dask; or any object that gives arrays (n_i, d) whenever it is iterated over anew, as a list does and a
+        generator does not.
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files, else their numbers; default all, also those that
         only number the rows, unless they have no name of their own, which is an error.
@@ -52,9 +47,9 @@ class Batches:
     form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; those of arrays as they are.  Memory is for a batch, a block of features (some MB), the
-    bins, and the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.  The result does
-    not depend on how the rows are cut into batches.
+    ``scale`` says otherwise; those of arrays as they are.  Memory is, for every worker, that of a batch and of the
+    sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.
+    The result does not depend on how the rows are cut into batches, nor on who reads them.
 
     Examples
     --------
@@ -69,7 +64,7 @@ class Batches:
     >>> X, Y = Batches(Simulated(1, 1.0), bins=400), Batches(Simulated(2, 1.02), bins=400)
     >>> result = two_sample_test(X, Y, gram="rff", rank=60, rng=0)
     >>> result.pvalue, result.n_observations
-    (0.002, (20000, 20000))
+    (0.004, (20000, 20000))
     """
 
     data: Any
@@ -82,7 +77,7 @@ class Batches:
         count(self.size, "size", minimum=1)
         if isinstance(self.columns, str) or (self.columns is not None and not len(self.columns)):
             raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
-        if is_paths(self.data) or isinstance(self.data, np.ndarray):
+        if is_paths(self.data) or is_dask(self.data) or isinstance(self.data, np.ndarray):
             return
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
             raise TypeError(
@@ -97,7 +92,8 @@ class Batches:
 
     def names(self, name: str) -> tuple[str, ...] | None:
         """Names of the columns that are read; None where they have none."""
-        if not is_paths(self.data) or (there := names_in(found_paths(self.data, name)[0])) is None:
+        there = self._there(name)
+        if there is None:
             return None
         if self.columns is None and (saved := [one for one in there if not one or one.startswith(_INDEX)]):
             raise ValueError(
@@ -111,8 +107,37 @@ class Batches:
             raise ValueError(f"{name} has {listed(twice)} more than once; rename such columns, or choose others")
         return wanted
 
-    def parts(self, name: str, names: tuple[str, ...] | None) -> Iterator[Part]:
-        """The rows in their order, float64 with NaN for missing values; infinite ones are an error.
+    def _there(self, name: str) -> tuple[str, ...] | None:
+        """Names of all columns."""
+        if is_dask(self.data):
+            return tuple(map(str, self.data.columns)) if has_names(self.data) else None
+        return names_in(found_paths(self.data, name)[0]) if is_paths(self.data) else None
+
+    @property
+    def counted(self) -> bool:
+        """Whether all pieces know how many rows they have."""
+        if is_dask(self.data):
+            return not has_names(self.data) and not np.isnan(self.data.shape[0])
+        return not is_paths(self.data) or kinds_of(self.data) != {"csv"}
+
+    @property
+    def by_dask(self) -> bool:
+        """Whether it is a collection of dask, which no one else computes."""
+        return is_dask(self.data)
+
+    @property
+    def there(self) -> bool:
+        """Whether all pieces are there before they are read, and are not made one after the other."""
+        return is_paths(self.data) or is_dask(self.data) or isinstance(self.data, np.ndarray | list | tuple)
+
+    def signature(self, name: str) -> list[Any] | None:
+        """What tells files from others, without reading them; None where the data are in no files."""
+        if not is_paths(self.data):
+            return None
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in found_paths(self.data, name)]
+
+    def pieces(self, name: str, names: tuple[str, ...] | None) -> Iterator[Piece]:
+        """The rows in their order, piece after piece.
 
         Parameters
         ----------
@@ -121,15 +146,14 @@ class Batches:
         names : tuple of str, optional
             The columns of files that have names, in the order in which they are wanted.
         """
-        if is_paths(self.data):
+        if is_dask(self.data):
+            yield from partitions_of(self.data, name, names)
+        elif is_paths(self.data):
             for path in found_paths(self.data, name):
-                first = 0
-                for values in rows_of(path, names, self.size):
-                    yield self._part(f"{name}, {path},", first, values, named=names is not None)
-                    first += len(values)
+                yield from pieces_in(path, f"{name}, {path},", names, self.size)
         elif isinstance(self.data, np.ndarray):
             for first in range(0, len(self.data) if self.data.ndim else 1, self.size):
-                yield self._part(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)
+                yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)
         else:
             first = 0
             for i, values in enumerate(self.data):
@@ -138,38 +162,13 @@ class Batches:
                     raise ValueError(
                         f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}"
                     )
-                yield self._part(where, first, values)
+                yield Held(where, first, values)
                 first += len(values)
-
-    def _part(self, where: str, first: int, given: Any, *, named: bool = False) -> Part:
-        plain = type(given) in (np.ndarray, np.memmap) and given.dtype.kind in "biuf"
-        if plain and given.ndim in (1, 2) and given.size:
-            values = np.asarray(given, dtype=np.float64).reshape(len(given), -1)
-        elif len(given := given if np.ndim(given) else [given]) == 0:
-            values = np.empty((0, given.shape[1] if np.ndim(given) == 2 else 1))
-        else:
-            values = as_points(given, where).values
-        if self.columns is not None and not named:
-            values = self._selected(values, where)
-        if (infinite := np.isinf(values)).any():
-            row, column = np.argwhere(infinite)[0]
-            raise ValueError(f"{where} has an infinite value in row {first + row}, column {column} (counting from 0)")
-        return Part(where, first, values)
-
-    def _selected(self, values: np.ndarray, where: str) -> np.ndarray:
-        assert self.columns is not None
-        for one in self.columns:
-            if not isinstance(one, int | np.integer) or not 0 <= one < values.shape[1]:
-                raise ValueError(
-                    f"columns: {where.rstrip(',')} has {counted(values.shape[1], 'column')} without names, and no "
-                    f"column {one!r}; give numbers from 0 on"
-                )
-        return values[:, list(self.columns)]
 
 
 def in_batches(*samples: Any) -> bool:
     """Whether the samples of a test are read in batches: those of files are, and all beside ``Batches``."""
-    return any(isinstance(one, Batches) or ends_as_files(one) for one in samples)
+    return any(isinstance(one, Batches) or ends_as_files(one) or is_dask(one) for one in samples)
 
 
 def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:
@@ -179,7 +178,7 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
         raise ValueError(f"bins= is the same for all samples of a test, whose bins change places; found {sorted(bins)}")
     out = []
     for given, name in zip(samples, names, strict=True):
-        if not isinstance(given, Batches | np.ndarray | str | Path | list | tuple):
+        if not (is_dask(given) or isinstance(given, Batches | np.ndarray | str | Path | list | tuple)):
             raise TypeError(
                 f"{name} stands beside a sample in batches and must be an array, a path, or Batches(...); found "
                 f"{type(given).__name__}"
@@ -189,5 +188,5 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
 
 
 def _wrapped(given: Any, name: str, bins: int) -> Batches:
-    plain = is_paths(given) or isinstance(given, np.ndarray)
+    plain = is_paths(given) or is_dask(given) or isinstance(given, np.ndarray)
     return Batches(given if plain else as_points(given, name).values, bins=bins)

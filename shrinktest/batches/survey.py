@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
 
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.batches.blocks import Rows
+from shrinktest.batches.bijection import hashed
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.gather import gathered
+from shrinktest.batches.rows import Rows
+from shrinktest.batches.store import DATA, SEED, Store, digest
+from shrinktest.batches.tasks import Reading
 
-_BLOCK = 2**14
+_PIECE = 32  # bits of a piece of a whole number
+_UNIT = Fraction(1, 2**1074)  # of sums of numbers; its square, of those of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,81 +33,228 @@ class Survey:
     sample : ndarray, shape (s, d)
         Drawn without replacement from the rows of all samples, in random order: no label goes into it.
     units : ndarray, shape (d,)
-        Standard deviations of the columns over all rows; 1 where a column has one value only.
-    constant : ndarray of bool, shape (d,)
-        Which columns have one value only.
+        Standard deviations of the columns over all rows, without any rounding before their root; 1 where a column has
+        one value only, or nobody asked for them.
+    low, high : ndarray, shape (d,)
+        The least and the largest values of the columns.
+    counts : tuple of tuple of int
+        For every sample the rows that are kept of each of its pieces.
     """
 
     sizes: tuple[int, ...]
     omitted: tuple[int, ...]
     sample: np.ndarray
     units: np.ndarray
-    constant: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    counts: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, samples: Sequence[Rows], drawn: int, rng: np.random.Generator) -> Survey:
-        """Read all samples once, and draw so many of their rows."""
-        sizes, omitted = [], []
-        some, moments = _Drawn(drawn, rng), _Moments()
-        for rows in samples:
-            before, left = moments.n, [0]
-            for block in rows.blocks(_BLOCK, left.append):
-                if moments.n and block.shape[1] != len(moments.mean):
-                    raise ValueError(
-                        f"{rows.name} has {counted(block.shape[1], 'column')}, and {samples[0].name} has "
-                        f"{len(moments.mean)}; samples must have the same columns"
-                    )
-                some.add(block)
-                moments.add(block)
-            sizes.append(moments.n - before)
-            omitted.append(sum(left))
-            if sizes[-1] < 2:
-                raise ValueError(f"{rows.name} has {counted(sizes[-1], 'row')}; a sample needs at least 2")
-        constant = moments.low == moments.high
-        units = np.where(constant, 1.0, np.sqrt(moments.squares / moments.n))
-        return cls(tuple(sizes), tuple(omitted), some.rows, units, constant)
+    def of(
+        cls,
+        samples: Sequence[Rows],
+        drawn: int,
+        rng: np.random.Generator,
+        crew: Crew | None = None,
+        *,
+        units: bool = True,
+        store: Store | None = None,
+    ) -> Survey:
+        """Read all samples once, and draw so many of their rows.
+
+        Parameters
+        ----------
+        samples : sequence of Rows
+        drawn : int
+        rng : Generator
+            Draws the keys by which rows are chosen.
+        crew : Crew, optional
+            Who reads them.
+        units : bool
+            Whether standard deviations are wanted.
+        store : Store, optional
+            What has been read before.
+
+        Raises
+        ------
+        ValueError
+            For samples with fewer than 2 rows, or other columns.
+        """
+        crew = crew or Crew()
+        keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
+        looking = Looking(drawn, keys, units)
+        signatures = [rows.signature for rows in samples]
+        kept = None if None in signatures else store  # data that cannot be told from others are read once more
+        of = {SEED: digest(keys), DATA: digest(signatures, drawn, units)}
+        known = None
+        elsewhere = not crew.local or any(rows.batches.by_dask for rows in samples)
+        if elsewhere and not all(rows.counted for rows in samples):
+            known = gathered(samples, Counting(), crew, None, kept, of, numbered=False).counts
+        total = gathered(samples, looking, crew, known, kept, of)
+        for rows, size, columns in zip(samples, total.sizes, total.columns, strict=True):
+            if size < 2:
+                raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
+            if columns != total.columns[0]:
+                raise ValueError(
+                    f"{rows.name} has {counted(columns, 'column')}, and {samples[0].name} has {total.columns[0]}; "
+                    "samples must have the same columns"
+                )
+        seen = Seen()
+        for one in total.found:
+            seen.merge(one, drawn)
+        return cls(
+            total.sizes, total.omitted, seen.rows, seen.units(sum(total.sizes)), seen.low, seen.high, total.counts
+        )
+
+    @property
+    def constant(self) -> np.ndarray:
+        """Which columns (d,) have one value only."""
+        return self.low == self.high
+
+    @property
+    def probe(self) -> np.ndarray:
+        """Rows that tell how large the values of features are: the sample, and the corners of all rows."""
+        return np.vstack([self.sample, self.low, self.high, np.maximum(np.abs(self.low), np.abs(self.high))])
 
 
-@dataclass
-class _Drawn:
-    """The rows with the smallest of random keys, of all that were added; the keys are drawn in the order of rows."""
+@dataclass(eq=False)
+class Seen:
+    """What was seen of some rows: their range, those with the smallest keys, and sums of them and their squares.
 
-    most: int
-    rng: np.random.Generator
-    keys: np.ndarray = field(default_factory=lambda: np.empty(0))
-    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
-
-    def add(self, block: np.ndarray) -> None:
-        keys = self.rng.random(len(block))
-        low = keys < self.keys[-1] if len(self.keys) == self.most else np.ones(len(block), dtype=bool)
-        if not low.any():
-            return
-        rows = block[low] if not self.rows.size else np.vstack([self.rows, block[low]])
-        keys = np.concatenate([self.keys, keys[low]])
-        order = np.argsort(keys, kind="stable")[: self.most]
-        self.keys, self.rows = keys[order], rows[order]
-
-
-@dataclass
-class _Moments:
-    """Number, means, sums of squares about them, and range of rows that are added in blocks.
-
-    T. F. Chan, G. H. Golub and R. J. LeVeque, The American Statistician 37 (1983), 242-247.
+    Parameters
+    ----------
+    low, high : ndarray, shape (d,)
+    keys : ndarray of uint64, shape (s,)
+        Random, by the sample and the number of a row.
+    rows : ndarray, shape (s, d)
+        The rows with these, in the order of the keys.
+    sums, squares : list of int
+        For every column, in units of 2^-1074 and 2^-2148.
     """
 
-    n: int = 0
-    mean: np.ndarray = field(default_factory=lambda: np.empty(0))
-    squares: np.ndarray = field(default_factory=lambda: np.empty(0))
     low: np.ndarray = field(default_factory=lambda: np.empty(0))
     high: np.ndarray = field(default_factory=lambda: np.empty(0))
+    keys: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    sums: list[int] = field(default_factory=list)
+    squares: list[int] = field(default_factory=list)
 
-    def add(self, block: np.ndarray) -> None:
-        n, mean = len(block), block.mean(axis=0)
-        squares = np.square(block - mean).sum(axis=0)
-        low, high = block.min(axis=0), block.max(axis=0)
-        if self.n:
-            away, total = mean - self.mean, self.n + n
-            squares = self.squares + squares + np.square(away) * (self.n * n / total)
-            mean = self.mean + away * (n / total)
-            low, high = np.minimum(self.low, low), np.maximum(self.high, high)
-        self.n, self.mean, self.squares, self.low, self.high = self.n + n, mean, squares, low, high
+    def merge(self, other: Seen, most: int) -> None:
+        """Add what was seen of other rows; what comes out does not depend on the order."""
+        if not other.low.size:
+            return
+        if not self.low.size:
+            vars(self).update(vars(other))
+            return
+        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        keys = np.concatenate([self.keys, other.keys])
+        order = np.argsort(keys, kind="stable")[:most]
+        self.keys, self.rows = keys[order], np.vstack([self.rows, other.rows])[order]
+        self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
+        self.squares = [a + b for a, b in zip(self.squares, other.squares, strict=True)]
+
+    def units(self, n: int) -> np.ndarray:
+        """Standard deviations (over n), rounded once; 1 for a column with one value only, or without sums."""
+        out = np.ones(self.low.size)
+        for j, (total, squares) in enumerate(zip(self.sums, self.squares, strict=True)):
+            if self.low[j] < self.high[j]:
+                out[j] = _root(Fraction(n * squares - total * total, n * n) * _UNIT * _UNIT)
+        return out
+
+
+@dataclass(frozen=True, eq=False)
+class Looking(Reading):
+    """What is seen of rows.
+
+    Parameters
+    ----------
+    drawn : int
+        Rows with the smallest keys that are kept.
+    keys : ndarray of uint64, shape (k, 2)
+        Of every sample, by which the numbers of rows become keys.
+    units : bool
+        Whether sums are wanted.
+    """
+
+    name = "survey"
+
+    drawn: int
+    keys: np.ndarray
+    units: bool
+
+    def start(self, sample: int) -> Seen:
+        return Seen()
+
+    def merge(self, found: Seen, other: Seen) -> None:
+        found.merge(other, self.drawn)
+
+    def packed(self, found: Sequence[Seen]) -> dict[str, np.ndarray]:
+        return {
+            f"{i} {key}": value if isinstance(value, np.ndarray) else np.array([hex(one) for one in value], dtype=str)
+            for i, one in enumerate(found)
+            for key, value in vars(one).items()
+        }
+
+    def unpacked(self, arrays: Mapping[str, np.ndarray]) -> list[Seen]:
+        out = []
+        for i in range(len(self.keys)):
+            low, high, keys, rows, sums, squares = (arrays[f"{i} {one.name}"] for one in fields(Seen))
+            whole = ([int(str(one), 16) for one in some] for some in (sums, squares))
+            out.append(Seen(low, high, keys, rows, *whole))
+        return out
+
+    def add(self, found: Seen, sample: int, first: int, values: np.ndarray) -> None:
+        keys = hashed(np.arange(first, first + len(values), dtype=np.uint64), self.keys[sample])
+        few = keys < found.keys[-1] if len(found.keys) == self.drawn else np.ones(len(keys), dtype=bool)
+        order = np.flatnonzero(few)[np.argsort(keys[few], kind="stable")[: self.drawn]]
+        sums: tuple[list[int], list[int]] = _moments(values) if self.units else ([], [])
+        some = np.asarray(values[order], dtype=np.float64)
+        low, high = (np.asarray(end, dtype=np.float64) for end in (values.min(axis=0), values.max(axis=0)))
+        found.merge(Seen(low, high, keys[order], some, *sums), self.drawn)
+
+
+@dataclass(frozen=True, eq=False)
+class Counting(Reading):
+    """How many rows there are, where pieces do not know, and nothing else."""
+
+    name = "counts"
+
+    def start(self, sample: int) -> None:
+        """Nothing to begin with."""
+
+    def add(self, found: None, sample: int, first: int, values: np.ndarray) -> None:
+        """Tasks count their rows themselves."""
+
+    def merge(self, found: None, other: None) -> None:
+        """Nothing to add."""
+
+    def packed(self, found: Sequence[None]) -> dict[str, np.ndarray]:
+        return {}
+
+    def unpacked(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """What is known is how many rows there were."""
+
+
+def _moments(values: np.ndarray) -> tuple[list[int], list[int]]:
+    """Sums of columns and of their squares, as whole numbers of 2^-1074 and 2^-2148."""
+    from shrinktest._compiled import exact
+
+    rows = np.ascontiguousarray(values, dtype=np.float64)
+    sums, squares = (np.zeros((rows.shape[1], pieces), dtype=np.int64) for pieces in (exact.SUMS, exact.SQUARES))
+    exact.moments(rows, sums, squares)
+    return _whole(sums), _whole(squares)
+
+
+def _whole(pieces: np.ndarray) -> list[int]:
+    """Whole numbers from their pieces (d, p)."""
+    out = []
+    for line in pieces:
+        used = np.flatnonzero(line)
+        out.append(sum(int(line[i]) << (_PIECE * int(i)) for i in used))
+    return out
+
+
+def _root(square: Fraction) -> float:
+    """The root of a number that may be too small or too large for a float."""
+    up = (square.denominator.bit_length() - square.numerator.bit_length()) // 2
+    return float(np.ldexp(np.sqrt(float(square * Fraction(4) ** up)), -up))

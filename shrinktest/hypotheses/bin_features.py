@@ -10,60 +10,17 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import Array, counted
-from shrinktest.batches.waves import quick
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route, without_data
 from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.beside import Beside, Derived
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.kernels.rescaled import RescaledFeatures
 from shrinktest.statistics.gram import choose_gram
 from shrinktest.statistics.outlook import bytes_of
 
 _ENDLESS = 1e18  # bytes: the features of the sample of rows are fewer than those of bins, whose memory is checked
 _PRODUCTS = 1000  # of features at most, as tests in memory have where nobody asked for more
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Derived(FiniteRank):
-    """Features of features.
-
-    Parameters
-    ----------
-    features, after : FiniteRank
-        Of the rows, and of what these give.
-    """
-
-    features: FiniteRank
-    after: FiniteRank
-
-    def coordinates(self, X: Array) -> Array:
-        return self.after.coordinates(self.features.coordinates(X))
-
-    def __repr__(self) -> str:
-        return f"{self.after!r} of {self.features!r}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Beside(FiniteRank):
-    """Features, and what is made of them, side by side: they are computed once.
-
-    Parameters
-    ----------
-    features : FiniteRank
-    others : tuple of FiniteRank
-        Of these features.
-    columns : tuple of int, optional
-        Of the rows, which alone are looked at; default all.
-    """
-
-    features: FiniteRank
-    others: tuple[FiniteRank, ...] = ()
-    columns: tuple[int, ...] | None = None
-
-    def coordinates(self, X: Array) -> Array:
-        z = self.features.coordinates(X if self.columns is None else np.ascontiguousarray(X[:, self.columns]))
-        return np.hstack([z, *(one.coordinates(z) for one in self.others)]) if self.others else z
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,7 +187,7 @@ class Plan:
         rank = None if route == "factor" else self.rank
         gram = choose_gram(kernel, points, gram=route, rank=rank, memory=_ENDLESS, rng=self.rng(), by_coordinates=True)
         assert isinstance(gram.kernel, FiniteRank)
-        return _Base(kernel, gram.name, gram.note, _quick(gram.kernel), gram.columns or 1, points)
+        return _Base(kernel, gram.name, gram.note, gram.kernel, gram.columns or 1, points)
 
     def _lacking(self, more: int, widest: int) -> str:
         """What a MemoryError says where there is no room for more features, which there is after the call otherwise."""
@@ -262,9 +219,3 @@ def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FiniteRank | Non
         short: Any = pooled.shortened(Linear(), base.sample, _PRODUCTS)
         return short[0], f"{pooled.label} is of the leading components, with {100.0 * short[2]:.3g} % of the variance."
     return pooled.of_features(Linear(), base.sample)[0], None
-
-
-def _quick(features: FiniteRank) -> FiniteRank:
-    if isinstance(features, RescaledFeatures):
-        return replace(features, features=_quick(features.features))
-    return quick(features)

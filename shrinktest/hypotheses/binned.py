@@ -10,8 +10,10 @@ import numpy as np
 
 from shrinktest._validate import counted
 from shrinktest.batches.bins import Binning
-from shrinktest.batches.blocks import Rows
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches
+from shrinktest.batches.store import Store
 from shrinktest.batches.survey import Survey
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.features import Features, never_negative
@@ -81,6 +83,8 @@ class Binned(EqualDistributions):
         nan_policy: str,
         drawn: int,
         rng: np.random.Generator,
+        crew: Crew | None = None,
+        store: Store | None = None,
         **options: Any,
     ) -> Self:
         """Read the samples once.
@@ -95,6 +99,10 @@ class Binned(EqualDistributions):
             Rows at least for the sample of which bandwidths and landmarks are made.
         rng : Generator
             Draws the sample and the keys of bins.
+        crew : Crew, optional
+            Who reads.
+        store : Store, optional
+            What has been read before.
 
         Raises
         ------
@@ -103,7 +111,7 @@ class Binned(EqualDistributions):
         """
         if nan_policy not in _POLICIES:
             raise ValueError(f"nan_policy={nan_policy!r} is not for samples in batches; use 'raise' or 'omit'")
-        batches = as_batches(samples, names)
+        crew, batches = crew or Crew(), as_batches(samples, names)
         known = [one.names(name) for one, name in zip(batches, names, strict=True)]
         first = next((one for one in known if one is not None), None)
         for one, name in zip(known, names, strict=True):
@@ -117,8 +125,9 @@ class Binned(EqualDistributions):
             for one, name, has in zip(batches, names, known, strict=True)
         )
         units = "sd" if is_unasked(scale) and first else checked_units(scale)  # as of tables, whose columns have names
-        survey = Survey.of(rows, max(_DRAWN, drawn), rng)
-        binning = Binning.drawn(survey.sizes, batches[0].bins, rng)
+        survey = Survey.of(rows, max(_DRAWN, drawn), rng, crew, units=units == "sd", store=store)
+        reading = {"counts": survey.counts, "probe": survey.probe, "crew": crew, "store": store}
+        binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
         found = tuple(survey.units.tolist()) if units == "sd" else as_scale(units, len(survey.units))
         name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
         return cls(

@@ -7,6 +7,7 @@ from typing import Any
 
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import choice, level, resamples
+from shrinktest.batches.crew import Crew, is_crew
 from shrinktest.nulls.stopping import Stopping, as_stopping
 from shrinktest.statistics.prepared import FORMS
 
@@ -27,6 +28,10 @@ class Settings:
     rank : int, optional
     memory : float
         Bytes that kernel values may take.
+    crew : Crew
+        Who reads samples in batches.
+    store : str or Path, optional
+        The file that keeps what was found of these.
     """
 
     form: str
@@ -38,6 +43,8 @@ class Settings:
     gram: str
     rank: int | None
     memory: float
+    crew: Crew
+    store: Any = None
 
     @classmethod
     def read(
@@ -52,17 +59,30 @@ class Settings:
         gram: str = "dense",
         rank: int | None = None,
         max_memory: Any = None,
+        store: Any = None,
+        batched: bool = False,
     ) -> Settings:
-        """Settings from the arguments of a test; raises ValueError or TypeError naming the one that is wrong."""
+        """Settings from the arguments of a test; raises ValueError or TypeError naming the one that is wrong.
+
+        ``batched`` says whether samples are read in batches, which alone take executors for ``workers``, and a store.
+        """
         alpha = level(alpha)
+        if store is not None and not batched:
+            raise ValueError(
+                f"store={store!r} keeps the sums of samples in batches; these are in memory, and nothing would be saved"
+            )
+        others = batched and is_crew(workers)
+        threads = n_workers(None if others else workers)
         return cls(
             form=choice(form, FORMS, "form"),
             n_resamples=resamples(n_resamples),
             alpha=alpha,
             stopping=as_stopping(stopping, alpha),
-            workers=n_workers(workers),
+            workers=threads,
             progress=progress,
             gram=gram,
             rank=rank,
             memory=memory_limit(max_memory),
+            crew=Crew(workers if others else threads),
+            store=store,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,10 @@ from shrinktest._progress import advancing
 from shrinktest._validate import Array, as_rng
 from shrinktest.kernels.base import FiniteRank, Kernel, Scaled
 from shrinktest.kernels.distance import Gaussian, Laplacian
+from shrinktest.kernels.rowwise import tiles, waves
 
 TOLERANCE = 1e-10  # of the trace, which is below what counts as a tie
+_FEW = 2**19  # products of rows and frequencies that plain numpy takes; more are left to compiled loops
 _BLOCK = 2**20  # kernel values computed at a time
 _ROOM = 256  # coordinates for which there is room at first
 _FULL = 0.95  # of a pool that are landmarks: the rank is that of the data, which is not low
@@ -55,6 +58,12 @@ class Landmarks(FiniteRank):
     def diagonal(self, X: Array) -> Array:
         return self.kernel.diagonal(X) if self.exact else super().diagonal(X)
 
+    def projected(self, values: Array) -> Array:
+        """The coordinates (n, rank) that belong to kernel values (n, rank) with the landmarks, or to means of them."""
+        from scipy.linalg import solve_triangular
+
+        return np.ascontiguousarray(solve_triangular(self.factor, values.T, lower=True, check_finite=False).T)
+
     def extend(self, X: Array, out: Array, known: int) -> None:
         """Fill ``out`` (rank or more, n) from row ``known`` on with the coordinates; those before are there."""
         from scipy.linalg import solve_triangular
@@ -92,18 +101,32 @@ class RandomFourier(FiniteRank):
     frequencies: Array
     scale: float
 
+    @property
+    def height(self) -> float:
+        """What all cosines and sines are multiplied by."""
+        return float(np.sqrt(self.scale / len(self.frequencies)))
+
+    @cached_property
+    def turns(self) -> Array:
+        """The frequencies in whole turns, as compiled loops take them."""
+        return tiles(np.ascontiguousarray(self.frequencies.T / (2.0 * np.pi)))
+
     def coordinates(self, X: Array) -> Array:
         half = len(self.frequencies)
         out = np.empty((len(X), 2 * half))
+        few, rows = X.size * half <= _FEW, np.ascontiguousarray(X)
         step = max(1, _BLOCK // half)
         advance = advancing(-(-len(X) // step))
         for start in range(0, len(X), step):
-            rows = slice(start, start + step)
-            phase = X[rows] @ self.frequencies.T
-            np.cos(phase, out=out[rows, :half])
-            np.sin(phase, out=out[rows, half:])
+            some, into = rows[start : start + step], out[start : start + step]
+            if few:
+                phase = some @ self.frequencies.T
+                np.cos(phase, out=into[:, :half])
+                np.sin(phase, out=into[:, half:])
+                into *= self.height
+            else:
+                waves(some, self.turns, self.height, into)
             advance()
-        out *= np.sqrt(self.scale / half)
         return out
 
     def diagonal(self, X: Array) -> Array:
@@ -222,11 +245,17 @@ def _has_no_factor(kernel: Kernel, some: Array, allowed: float) -> bool:
 
 
 def _with_pivots(
-    found: Landmarks, pool: Array, known: Array, residual: Array, allowed: float, limit: int
+    found: Landmarks,
+    pool: Array,
+    known: Array,
+    residual: Array,
+    allowed: float,
+    limit: int,
+    gram: Array | None = None,
 ) -> tuple[Landmarks, float]:
     """Add landmarks from a pool, each time the point that is approximated worst, up to ``limit`` in all.
 
-    Returns them and the mean of what is missing of the points of the pool.
+    Returns them and the mean of what is missing of the points of the pool, whose Gram matrix may be given.
     """
     start = known.shape[1]
     columns = np.empty((min(limit, start + len(pool)), len(pool)))
@@ -235,8 +264,8 @@ def _with_pivots(
     chosen: list[int] = []
     while (rank := start + len(chosen)) < len(columns) and residual.mean() > allowed:
         i = int(residual.argmax())
-        values = found.kernel(pool[i : i + 1], pool)[0] - columns[:rank, i] @ columns[:rank]
-        columns[rank] = values / np.sqrt(residual[i])
+        line = found.kernel(pool[i : i + 1], pool)[0] if gram is None else gram[i]
+        columns[rank] = (line - columns[:rank, i] @ columns[:rank]) / np.sqrt(residual[i])
         residual -= np.square(columns[rank])
         residual[i] = 0.0
         chosen.append(i)
@@ -252,7 +281,8 @@ def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
     diagonal = kernel.diagonal(drawn)
     none = Landmarks(kernel, points[:0], np.empty((0, 0)))
     allowed = TOLERANCE * float(diagonal.mean())
-    return _with_pivots(none, drawn, np.empty((len(drawn), 0)), diagonal, allowed, rank)[0]
+    gram = kernel(drawn)  # nearly all of which is wanted, for nearly every point becomes a landmark
+    return _with_pivots(none, drawn, np.empty((len(drawn), 0)), diagonal, allowed, rank, gram)[0]
 
 
 def has_spectrum(kernel: Kernel) -> bool:

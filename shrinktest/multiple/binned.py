@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
+from shrinktest.batches.store import Store
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.bin_features import Plan
@@ -81,8 +82,9 @@ def run_binned(
     asked = asked.by_feature(None)
     check(estimator, asked, settings, kind.kind.name)
     generator = as_rng(rng)
-    drawn = settings.rank or RANK
-    hypothesis = kind.in_batches(samples, names, drawn=drawn, rng=beside(generator, 2), **options)
+    with preparing(settings.progress):
+        how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
+        hypothesis = kind.in_batches(samples, names, **how, **options)
     plan = planned(hypothesis, settings, generator, RANK)
     estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
@@ -122,6 +124,21 @@ def columns_in_bins(
     with preparing(settings.progress):
         means = whole.bin_means(plan)
     return [replace(one, means=means) for one in found]
+
+
+def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
+    """Who reads samples in batches, and what was kept of an earlier run; ``rng`` is as users give it.
+
+    Raises
+    ------
+    ValueError
+        For a store without a seed, and a file that is none.
+    """
+    if settings.store is None:
+        return {"crew": settings.crew, "store": None}
+    if rng is None:
+        raise ValueError("store= takes a seed (rng=0, say), so that a run that goes on draws the same bins")
+    return {"crew": settings.crew, "store": Store.at(settings.store)}
 
 
 def refuse(arguments: Mapping[str, Any]) -> None:

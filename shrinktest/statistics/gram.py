@@ -123,7 +123,11 @@ class Gram:
 
     def diagonal(self) -> np.ndarray:
         """The squared norms (N,) of the features."""
-        return self.kernel.diagonal(self.points) if self.moved is None else self.moved.diagonal()
+        if self.moved is not None:
+            return self.moved.diagonal()
+        if self.name == "nystrom" and self.found is not None:
+            return np.square(self.found).sum(axis=1)
+        return self.kernel.diagonal(self.points)
 
     @property
     def columns(self) -> int | None:

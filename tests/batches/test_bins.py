@@ -1,30 +1,32 @@
 """Bins of rows and what one reading finds, against loops over rows."""
 
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from shrinktest import Batches, Gaussian, Laplacian, Linear
+from shrinktest import Batches, Gaussian, Linear
 from shrinktest.batches.bins import Binning
-from shrinktest.batches.blocks import Rows
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.rows import Rows
 from shrinktest.batches.survey import Survey
-from shrinktest.batches.waves import quick
-from shrinktest.kernels.finite_rank import random_fourier
+from shrinktest.kernels import FiniteRank
+from shrinktest.kernels.finite_rank import nystrom, random_fourier
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(107, 3)), RNG.gamma(2.0, size=(64, 3))
 
 
+class Mapping:
+    """An executor that has nothing but `map`."""
+
+    map = staticmethod(map)
+
+
 def rows(values, name="X"):
     return Rows(Batches(values), name, None, False)
-
-
-@pytest.mark.parametrize("kernel", [Gaussian(1.3), Gaussian((0.5, 1.0, 2.0)), Laplacian(0.7), 2.0 * Gaussian(3.0)])
-def test_quick_features_are_the_features(kernel):
-    plain = random_fourier(kernel, 3, 51, 0)
-    far = np.vstack([X, 1e3 * X, [[np.pi, 0.0, 0.0], [0.0, 0.0, 0.0], [1e9, -1e9, 0.0]]])
-    assert np.allclose(quick(plain).coordinates(far), plain.coordinates(far), rtol=0.0, atol=1e-13)
-    assert type(quick(plain)) is not type(plain) and quick(Linear()) == Linear()
 
 
 @pytest.mark.parametrize("bins", [20, 40, 1000])
@@ -42,6 +44,61 @@ def test_bin_means_are_those_of_a_loop_over_rows(bins):
         expected += [np.mean(members[j], axis=0) for j in whole]
     (means,) = binning.means((rows(X), rows(Y, "Y")), [features])
     assert np.allclose(means, expected, rtol=0.0, atol=1e-14)
+
+
+def test_several_features_in_one_reading():
+    binning = Binning.drawn((len(X), len(Y)), 40, np.random.default_rng(1))
+    asked = [random_fourier(Gaussian(1.0), 3, 10, 0), Linear(), nystrom(Gaussian(2.0), X, 20, 0)]
+    together = binning.means((rows(X), rows(Y, "Y")), asked)
+    for features, means in zip(asked, together, strict=True):
+        assert np.array_equal(binning.means((rows(X), rows(Y, "Y")), [features])[0], means)
+
+
+class Readings:
+    """Counts how often it is read."""
+
+    def __init__(self, values):
+        self.values, self.count = values, 0
+
+    def __iter__(self):
+        self.count += 1
+        return iter([self.values])
+
+
+@pytest.mark.parametrize("largest", [1.0, 1e6, 1e30, 1e200])
+def test_rows_with_larger_features_than_foreseen_are_read_again(largest):
+    values = np.vstack([X, [[largest, -1.0, 0.0]]])
+    read = Readings(values)
+    binning = Binning.drawn((108,), 20, np.random.default_rng(1), probe=X[:5])
+    (means,) = binning.means((rows(read),), [Linear()])
+    places = binning.shuffles[0](np.arange(108)) // binning.size
+    expected = np.array([values[places == j].mean(axis=0) for j in range(binning.bins[0])])
+    assert np.allclose(means, expected, rtol=1e-9, atol=1e-14 * largest)
+    assert (read.count > 1) == (largest > 1e3)
+    with pytest.raises(ValueError, match="are no finite numbers"):
+        Binning.drawn((107,), 20, np.random.default_rng(1)).means((rows(X),), [Infinite()])
+
+
+class Infinite(FiniteRank):
+    def coordinates(self, X):
+        return np.full_like(X, np.inf)
+
+
+@pytest.mark.parametrize("workers", [2, 3, ThreadPoolExecutor, Mapping], ids=["two", "three", "submit", "map"])
+def test_whoever_reads_the_sums_are_the_same(workers):
+    values = [np.array_split(one, k) for one, k in ((np.tile(X, (50, 1)), 11), (Y, 3))]
+    sizes, features = (50 * len(X), len(Y)), random_fourier(Gaussian(1.0), 3, 10, 0)
+    samples = rows(values[0]), rows(values[1], "Y")
+
+    def found(crew):
+        survey = Survey.of(samples, 50, np.random.default_rng(0), crew)
+        assert survey.sizes == sizes
+        binning = Binning.drawn(sizes, 60, np.random.default_rng(1), counts=survey.counts, crew=crew)
+        return survey.sample, survey.units, binning.means(samples, [features])[0]
+
+    crew = Crew(workers if isinstance(workers, int) else workers())
+    for one, other in zip(found(Crew()), found(crew), strict=True):
+        assert np.array_equal(one, other)
 
 
 def test_numbers_of_bins():
@@ -86,6 +143,17 @@ def test_units_of_columns_that_do_not_vary_or_lie_far_from_zero():
     values = np.column_stack([np.full(40_000, 0.1), 1e8 + np.arange(40_000) % 2])
     found = Survey.of((rows(values),), 5, np.random.default_rng(0))
     assert found.constant.tolist() == [True, False] and found.units.tolist() == pytest.approx([1.0, 0.5], rel=1e-7)
+
+
+def test_moments_are_exact_before_the_root():
+    wild = np.concatenate([RNG.standard_cauchy(300) ** 5, [5e-324, -1e308, 1e308, 3e-310, -0.0, 2.0**-1022]])
+    for values in (wild, 1e-200 * RNG.normal(size=50), 1e16 + np.arange(9.0)):
+        exact = [Fraction(one) for one in values]
+        mean = sum(exact) / len(exact)
+        variance = sum((one - mean) ** 2 for one in exact) / len(exact)
+        for parts in ([values], np.array_split(values[::-1], 7)):
+            unit = Survey.of((rows([part[:, None] for part in parts]),), 5, np.random.default_rng(0)).units[0]
+            assert abs(Fraction(unit) ** 2 / variance - 1) < 1e-15
 
 
 def test_every_row_is_as_likely_to_be_drawn():

@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches
-from shrinktest.batches.blocks import Rows
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches, in_batches
+from shrinktest.batches.survey import Counting
 
 VALUES = np.random.default_rng(0).normal(size=(1003, 3)).round(6)
 TABLE = pd.DataFrame(VALUES, columns=["a", "b", "c"])
@@ -27,7 +29,7 @@ class Again:
 def read(data, *, omit=False, **options):
     batches = Batches(data, **options)
     rows = Rows(batches, "X", batches.names("X"), omit)
-    return [block.copy() for block in rows.blocks(100)]
+    return [np.array(values) for piece in rows.pieces() for values, _ in rows.reader.rows_of(piece) if len(values)]
 
 
 @pytest.fixture
@@ -45,10 +47,11 @@ def folder(tmp_path, monkeypatch):
     [VALUES, [VALUES], list(np.array_split(VALUES, 17)), Again(VALUES, [0, 1, 7, 500, 0])],
     ids=["array", "one", "seventeen", "object"],
 )
-def test_blocks_do_not_depend_on_batches(data):
-    blocks = read(data)
-    assert [len(block) for block in blocks] == [100] * 10 + [3]
-    assert np.array_equal(np.vstack(blocks), VALUES)
+@pytest.mark.parametrize("size", [1, 100, 100_000])
+def test_arrays_give_their_rows_in_order(data, size):
+    assert np.array_equal(np.vstack(read(data, size=size)), VALUES)
+    pieces = list(Rows(Batches(data, size=size), "X", None, False).pieces())
+    assert sum(piece.rows for piece in pieces) == len(VALUES)
 
 
 @pytest.mark.parametrize("size", [1, 99, 100_000])
@@ -63,7 +66,7 @@ def test_memory_maps_single_columns_and_other_numbers(folder):
     assert np.array_equal(np.vstack(read(np.load("whole.npy", mmap_mode="r"))), VALUES)
     assert np.array_equal(np.vstack(read(VALUES[:, 0])), VALUES[:, :1])
     single = np.vstack(read([VALUES[:400].astype(np.float32), VALUES[400:].astype(np.float32)]))
-    assert single.dtype == np.float64 and np.array_equal(single, VALUES.astype(np.float32).astype(np.float64))
+    assert single.dtype == np.float32 and np.array_equal(single, VALUES.astype(np.float32))
     assert np.array_equal(np.vstack(read([np.arange(6).reshape(3, 2)])), np.arange(6.0).reshape(3, 2))
 
 
@@ -119,10 +122,9 @@ def test_missing_values_name_file_and_row_or_are_left_out(folder):
         read("2.csv", size=50)
     with pytest.raises(ValueError, match=r"X, batch 1 .* has a missing value \(NaN\) in row 700, column 2 .*omit"):
         read([VALUES[:600], holes[600:]])
-    told = []
     rows = Rows(Batches([holes[:5], holes[5:]]), "X", None, omit=True)
-    kept = np.vstack([block.copy() for block in rows.blocks(64, told.append)])
-    assert np.array_equal(kept, np.delete(VALUES, [3, 700], axis=0)) and sum(told) == 2
+    kept, told = zip(*(found for piece in rows.pieces() for found in rows.reader.rows_of(piece)), strict=True)
+    assert np.array_equal(np.vstack(kept), np.delete(VALUES, [3, 700], axis=0)) and sum(told) == 2
 
 
 def test_infinite_values_name_file_and_row(folder):
@@ -146,7 +148,7 @@ def test_batches_have_two_dimensions_and_the_same_columns():
     with pytest.raises(ValueError, match=r"batch 0 .* two dimensions, rows and columns; found shape \(2,\)"):
         read([[1.0, 2.0], [3.0, 4.0]])
     with pytest.raises(ValueError, match=r"batch 1 \(counting from 0\) has 2 columns, and X had 3 before"):
-        read([VALUES, VALUES[:, :2]])
+        list(Crew().read([Rows(Batches([VALUES, VALUES[:, :2]]), "X", None, False)], Counting()))
 
 
 def test_files_that_are_not_there_or_of_another_kind(folder):

@@ -12,9 +12,10 @@ from contextlib import closing
 import joblib
 import pytest
 
+from clusters import pids, two_workers
 from shrinktest.power import power_study
 
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 TRIALS = 90
 CELLS = 2 * TRIALS  # of the design and of its null twin
@@ -22,17 +23,8 @@ CELLS = 2 * TRIALS  # of the design and of its null twin
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL"
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with two_workers() as client:
         yield client
-
-
-def pids(client):
-    return set(client.run(os.getpid).values())
 
 
 def study(design, **options):

@@ -1,0 +1,141 @@
+"""Features of rows, a row at a time: their bits depend on the row, and on no thread, block or library.
+
+Nothing is reordered or fused, so that a row comes out the same beside any others and on any processor; vector
+instructions run across the features.  Rows go in pairs only to save loads.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+_ROUND = 1.5 * 2.0**52  # added and taken off again, it rounds numbers below 2^51 to whole ones, half to even
+_BITS = np.int64(0x4338000000000000)  # the bits of that number, whose last ones then hold the whole number
+_ONE, _52, _63 = np.int64(1), np.int64(52), np.int64(63)
+_LOG2E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_TILE = 128
+_LEAST = -700.0  # an exponent below which the exponential is of no account
+
+
+@compiled(ordered=True)
+def products(rows, weights, out):
+    """Rows (n, d) times ``weights`` (tiles, d, 128), into ``out`` (n, m); the d terms are added in their order.
+
+    A tile of weights, which has those of some features and of none beyond the last one, stays in the cache.
+    """
+    n, d = rows.shape
+    m = out.shape[1]
+    whole = d - d % 4
+    p, q = np.empty(_TILE), np.empty(_TILE)
+    for tile in range(weights.shape[0]):
+        w = weights[tile]
+        start = tile * _TILE
+        width = min(_TILE, m - start)
+        for i in range(0, n, 2):
+            other = min(i + 1, n - 1)
+            x, y = rows[i], rows[other]
+            p[:] = 0.0
+            q[:] = 0.0
+            for k in range(0, whole, 4):
+                a0, a1, a2, a3 = x[k], x[k + 1], x[k + 2], x[k + 3]
+                b0, b1, b2, b3 = y[k], y[k + 1], y[k + 2], y[k + 3]
+                w0, w1, w2, w3 = w[k], w[k + 1], w[k + 2], w[k + 3]
+                for j in range(_TILE):
+                    p[j] = (((p[j] + a0 * w0[j]) + a1 * w1[j]) + a2 * w2[j]) + a3 * w3[j]
+                    q[j] = (((q[j] + b0 * w0[j]) + b1 * w1[j]) + b2 * w2[j]) + b3 * w3[j]
+            for k in range(whole, d):
+                a0, b0, w0 = x[k], y[k], w[k]
+                for j in range(_TILE):
+                    p[j] += a0 * w0[j]
+                    q[j] += b0 * w0[j]
+            for j in range(width):
+                out[i, start + j] = p[j]
+                out[other, start + j] = q[j]
+
+
+@compiled(ordered=True)
+def waves(rows, turns, height, out):
+    """Cosines and then sines of rows (n, d) times ``turns`` (d, m) in whole turns, times ``height``: (n, 2m).
+
+    From the sine and cosine of half the angle, whose polynomials are exact to 1e-17 (Chebyshev's, in the square).
+    """
+    m = out.shape[1] // 2
+    phases = np.empty((rows.shape[0], m))
+    products(rows, turns, phases)
+    for i in range(rows.shape[0]):
+        line, row = phases[i], out[i]
+        for j in range(m):
+            t = line[j]
+            f = t - ((t + _ROUND) - _ROUND)
+            f = f if abs(f) <= 0.5 else 0.0  # where phases are so large that nothing is left of them
+            x = f * f
+            s = -2.1903497074626018e-05 + x * 7.697826768224191e-07
+            s = -0.007370430505916944 + x * (0.0004662998161898394 + x * s)
+            s = -0.5992645293189447 + x * (0.0821458865731029 + x * s)
+            s = f * (3.141592653589793 + x * (-5.167712780049969 + x * (2.5501640398773007 + x * s)))
+            c = -0.00010456655338748738 + x * 4.149564353942586e-06
+            c = -0.025806888737002202 + x * (0.0019295562724817132 + x * c)
+            c = -1.335262768843447 + x * (0.23533063012953284 + x * c)
+            c = 1.0 + x * (-4.934802200544676 + x * (4.058712126416497 + x * c))
+            row[j] = height * (1.0 - 2.0 * (s * s))
+            row[m + j] = (2.0 * height) * (s * c)
+
+
+@compiled(ordered=True)
+def bells(rows, landmarks, halves, out):
+    """Gaussian kernel values (n, m) of rows (n, d) and ``landmarks`` (d, m), in units of the bandwidth.
+
+    ``halves`` (m,) are the halved squared norms of the landmarks.  The exponential is 2^n times that of what is left,
+    by a polynomial exact to 1e-17.
+    """
+    products(rows, landmarks, out)
+    whole = np.empty(out.shape[1])
+    exponents = whole.view(np.int64)
+    values = np.empty(out.shape[1])
+    raised = values.view(np.int64)
+    for i in range(rows.shape[0]):
+        half = 0.0
+        for k in range(rows.shape[1]):
+            half += rows[i, k] * rows[i, k]
+        half *= 0.5
+        line = out[i]
+        for j in range(line.size):
+            e = (line[j] - half) - halves[j]
+            e = e if e > _LEAST else _LEAST  # also where it is too far away to tell
+            e = e if e < 0.0 else 0.0
+            n = e * _LOG2E + _ROUND
+            whole[j] = n
+            n -= _ROUND
+            r = (e - n * _LN2_HIGH) - n * _LN2_LOW
+            p = 2.763279054211718e-07 + r * 2.511015364692893e-08
+            p = 2.4801485074105115e-05 + r * (2.7557240604663896e-06 + r * p)
+            p = 0.0013888888952696516 + r * (0.00019841269890340666 + r * p)
+            p = 0.04166666666648666 + r * (0.00833333333331949 + r * p)
+            p = 0.5000000000000019 + r * (0.1666666666666668 + r * p)
+            values[j] = 1.0 + r * (1.0 + r * p)
+        for j in range(line.size):
+            raised[j] += exponents[j] << _52  # the bits of 2^n; those above fall away
+        for j in range(line.size):
+            line[j] = values[j]
+
+
+@compiled(ordered=True)
+def add_up(values, places, scale, limit, sums):
+    """Add rows of values (n, r), times ``scale`` (r,) and rounded, to the rows of whole numbers ``sums`` at ``places``.
+
+    Whole numbers add up to the same in any order.  Returns false where one is no number or has more than ``limit``
+    bits, of 51 that it may have; then the sums are of no use.
+    """
+    wide = np.int64(0)
+    line = np.empty(scale.size)
+    bits = line.view(np.int64)
+    for i in range(values.shape[0]):
+        row, into = values[i], sums[places[i]]
+        for j in range(line.size):
+            line[j] = row[j] * scale[j] + _ROUND
+        for j in range(line.size):
+            number = bits[j] - _BITS
+            wide |= number ^ (number >> _63)
+            into[j] += number
+    return wide < (_ONE << limit)

@@ -1,0 +1,71 @@
+"""Partitions of dask collections: pieces that dask computes, where it likes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from shrinktest.batches.pieces import Piece
+
+
+def is_dask(data: Any) -> bool:
+    """Whether this is an array or a data frame of dask."""
+    return type(data).__module__.split(".")[0] == "dask" and hasattr(data, "to_delayed")
+
+
+def has_names(data: Any) -> bool:
+    """Whether this has columns with names: a data frame, and no array."""
+    return hasattr(data, "columns")
+
+
+@dataclass(frozen=True, eq=False)
+class Partition(Piece):
+    """A partition of a dask collection.
+
+    Parameters
+    ----------
+    where : str
+    rows : int, optional
+    value : dask.delayed.Delayed
+    first : int
+        0: rows are counted within a partition.
+    """
+
+    where: str
+    rows: int | None
+    value: Any
+    first: int = 0
+
+    def read(self, size: int) -> Iterator[Any]:
+        raise TypeError(
+            f"{self.where} is a partition of a dask collection, which dask reads: give workers=Client(...), or a number"
+        )
+
+
+def partitions_of(data: Any, name: str, names: tuple[str, ...] | None) -> Iterator[Piece]:
+    """The partitions of an array or a data frame, in order.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For an array with other than two dimensions, and columns that are no numbers.
+    """
+    if names is not None:
+        labels = {str(label): label for label in data.columns}
+        for one in names:
+            kind = data.dtypes[labels[one]]
+            if getattr(kind, "kind", "O") not in "biuf":
+                raise TypeError(
+                    f"{name}, column {one!r}, must hold numbers, found {kind}: batches are read as numbers only; leave "
+                    "it out with Batches(..., columns=[...]), or encode it"
+                )
+        parts, rows = data[[labels[one] for one in names]].to_delayed(), [math.nan] * data.npartitions
+    else:
+        if data.ndim not in (1, 2):
+            raise ValueError(f"{name} must have two dimensions, rows and columns; found shape {data.shape}")
+        whole = data if data.ndim == 1 or len(data.chunks[1]) == 1 else data.rechunk({1: -1})
+        parts, rows = whole.to_delayed().ravel(), list(whole.chunks[0])
+    for i, (value, n) in enumerate(zip(parts, rows, strict=True)):
+        yield Partition(f"{name}, partition {i} (counting from 0),", None if math.isnan(n) else int(n), value)

@@ -1,0 +1,165 @@
+"""Samples that dask computes: by its own schedulers, and on a cluster of which a worker is killed in the middle."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clusters import pids, two_workers
+from shrinktest import Batches, k_sample_test, two_sample_test
+
+pytest.importorskip("distributed")
+import dask
+import dask.array as da
+import dask.dataframe as dd
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(6001, 3)), RNG.normal(0.05, 1.0, size=(5000, 3))
+NAMES = ["a", "b", "c"]
+FAST = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99, "scale": "sd"}
+
+
+def same(one, other):
+    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
+        one.null_distribution, other.null_distribution
+    )
+
+
+def array(values, partitions):
+    rows = -(-len(values) // partitions)
+    return da.from_array(values, chunks=(rows, 2))
+
+
+def frame(values, partitions):
+    return dd.from_pandas(pd.DataFrame(values, columns=NAMES), npartitions=partitions)
+
+
+def expected(**options):
+    return two_sample_test(Batches(X), Y, workers=1, **{**FAST, **options})
+
+
+@pytest.fixture(scope="module")
+def client():
+    with two_workers() as client:
+        yield client
+
+
+# --- the same whatever the partitions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("partitions", [1, 7, 64])
+@pytest.mark.parametrize("kind", [array, frame])
+def test_partitions_change_nothing(kind, partitions):
+    for scheduler in ("threads", "synchronous"):
+        with dask.config.set(scheduler=scheduler):
+            assert same(two_sample_test(kind(X, partitions), kind(Y, partitions), **FAST), expected())
+
+
+def test_landmarks_single_precision_and_samples_of_other_kinds():
+    nystrom = {**FAST, "gram": "nystrom"}
+    assert same(two_sample_test(array(X, 5), Y, **nystrom), two_sample_test(Batches(X), Y, **nystrom))
+    single = X.astype(np.float32)
+    assert same(
+        two_sample_test(array(single, 5), frame(Y, 3), **FAST),
+        two_sample_test(Batches(single.astype(np.float64)), Y, **FAST),
+    )
+    several = {"x": frame(X, 4), "y": array(Y, 2), "z": X[:2000]}
+    plain = {"x": Batches(X), "y": Y, "z": X[:2000]}
+    assert same(k_sample_test(several, **FAST), k_sample_test(plain, **FAST))
+
+
+def test_partitions_of_unknown_length_are_counted():
+    whole = array(np.vstack([X, X + 100.0]), 9)
+    some = whole[whole[:, 0] < 50.0]
+    assert np.isnan(some.shape[0])
+    assert same(two_sample_test(some, Y, **FAST), expected())
+    assert same(two_sample_test(Batches(some, size=100), Y, **FAST), expected())
+
+
+def test_missing_values_and_empty_partitions():
+    holes = pd.DataFrame(X, columns=NAMES)
+    holes.iloc[[3, 4000], [0, 2]] = np.nan
+    given = dd.from_pandas(holes, npartitions=6)
+    with pytest.raises(ValueError, match=r"X, partition (0 .* row 3|3 .* row 999), column 'a'.*omit"):
+        two_sample_test(given, Y, **FAST)
+    complete = np.delete(X, [3, 4000], axis=0)
+    kept = two_sample_test(Batches(complete), Y, **FAST)
+    assert same(two_sample_test(given, Y, nan_policy="omit", **FAST), kept)
+    assert same(two_sample_test(given[given.a > -100.0], Y, **FAST), kept)
+    sorted_rows = frame(X[np.argsort(X[:, 0])], 8)
+    some = sorted_rows[sorted_rows.a > 0.0]  # half of the partitions are empty
+    assert same(two_sample_test(some, Y, **FAST), two_sample_test(Batches(some.compute().to_numpy()), Y, **FAST))
+
+
+def test_columns_are_chosen_matched_and_must_be_numbers():
+    table = pd.DataFrame(X, columns=NAMES).assign(word="text")
+    with pytest.raises(TypeError, match=r"X, column 'word', must hold numbers, found .*columns="):
+        two_sample_test(dd.from_pandas(table, npartitions=2), frame(Y, 2).assign(word=1.0), **FAST)
+    chosen = Batches(dd.from_pandas(table, npartitions=2), columns=["c", "a"])
+    y = Batches(frame(Y, 2)[["a", "b", "c"]], columns=["c", "a"])
+    found = two_sample_test(chosen, y, **FAST)
+    assert found.columns == (("c", "a"),)
+    assert same(found, two_sample_test(Batches(X[:, [2, 0]]), Y[:, [2, 0]], **FAST))
+    with pytest.raises(ValueError, match="Y has 2 columns, and X has 3"):
+        two_sample_test(array(X, 2), array(Y[:, :2], 2), **FAST)
+    with pytest.raises(ValueError, match="X must have two dimensions"):
+        two_sample_test(da.zeros((5, 2, 2)), Y, **FAST)
+
+
+# --- clusters -----------------------------------------------------------------------------------------------
+
+
+def test_a_cluster_finds_the_same(client, tmp_path):
+    pd.DataFrame(X, columns=NAMES).to_parquet(tmp_path / "x.parquet", row_group_size=500)
+    pd.DataFrame(X, columns=NAMES).to_csv(tmp_path / "x.csv", index=False)
+    for x in (array(X, 7), frame(X, 3), tmp_path / "x.parquet", tmp_path / "x.csv", Batches(np.array_split(X, 3))):
+        assert same(two_sample_test(x, Y, workers=client, **FAST), expected())
+    nystrom = {**FAST, "gram": "nystrom", "estimator": "fkmse"}
+    plain = two_sample_test(Batches(X), Y, **nystrom)
+    assert same(two_sample_test(array(X, 7), frame(Y, 2), workers=client, **nystrom), plain)
+
+
+def test_other_executors_do_not_read_partitions():
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool, pytest.raises(TypeError, match="which dask reads: give workers=Client"):
+        two_sample_test(array(X, 2), Y, workers=pool, **FAST)
+
+
+def slow(values, seconds):
+    time.sleep(seconds)
+    return values
+
+
+def test_a_worker_that_is_killed_changes_nothing(client, tmp_path):
+    before, done = pids(client), []
+    victim = max(before)
+
+    def mark(values):
+        time.sleep(0.05)
+        (tmp_path / f"{os.getpid()} {time.monotonic_ns()}").touch()
+        return values
+
+    x = array(X, 30).rechunk({1: -1}).map_blocks(mark, dtype=float, meta=np.empty((0, 0)))
+
+    def kill():
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end:
+            found = [one.name.split()[0] for one in tmp_path.iterdir()]
+            if found.count(str(victim)) > 20:  # it has read once, and begun to add up
+                os.kill(victim, signal.SIGKILL)
+                done.append(len(found))
+                return
+            time.sleep(0.01)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    result = two_sample_test(Batches(x), Batches(array(Y, 10)), workers=client, **FAST)
+    killer.join()
+    assert done and len(list(tmp_path.iterdir())) > done[0]  # in the middle
+    assert victim not in pids(client)
+    assert same(result, expected())
