@@ -12,8 +12,8 @@ CASES = dict(law.cases())
 PARTS = 40
 
 #: Relative.  Coordinates by landmarks divide by the square roots of small eigenvalues, which enlarges the last bits of
-#: the linear algebra of the machine: the commit that was recorded, run on another processor, is off by up to 4e-11.
-ROUNDING, BY_LANDMARKS = 1e-12, 1e-9
+#: the linear algebra of the machine: one commit, run on three processors, is off by up to 4e-11 and 1.7e-9.
+ROUNDING, BY_LANDMARKS = 1e-12, 1e-8
 
 
 def test_the_table_has_every_case():
