@@ -18,7 +18,7 @@ from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import CHANGE, Kind
-from shrinktest.statistics.cuts import CHANGES, Cuts, Within, gram_of, prepare
+from shrinktest.statistics.cuts import CHANGES, Cuts, Within, found_again, prepare
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
@@ -148,7 +148,7 @@ class NoChange(Hypothesis):
 
     def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
-        within = Within.of(gram_of(member.features[0], self.points, grams, self.change))
+        within = Within.of(found_again(member.features[0], self.points, grams, self.change))
         free = self.own is None and not self.restriction.shift
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng)
         notes = (*result.notes, *self._of_memory(place), *place.notes(result))

@@ -17,6 +17,7 @@ import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
@@ -245,6 +246,13 @@ def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float
 def gram_of(kernel: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
     """The kernel at the rows: by coordinates where few will do, for intervals only where these are asked for."""
     return grams(kernel, points, by_coordinates=True, unasked=change == SINGLE, large=_FACTOR)
+
+
+def found_again(features: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
+    """The same from the kernel of the features that were used, whose coordinates are not drawn again."""
+    if isinstance(features, FiniteRank):
+        return Gram("factor", features, points)
+    return gram_of(features, points, grams, change)
 
 
 def prepare(
