@@ -69,7 +69,7 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
         told["scale"] = args.scale
     for name in ("paired", "shift"):
         if value := getattr(args, name):
-            if name not in kind.restrictions:
+            if name not in (*kind.restrictions, *kind.settings):
                 article = "an" if design.test.startswith("i") else "a"
                 raise ValueError(f"--{name} is not for {article} {design.test} test, which is that of {args.design}")
             told[name] = value

@@ -47,6 +47,8 @@ class NoChange(Hypothesis):
         Of the interval for the place; None: it is not computed.
     times : tuple
         When the rows were observed, where that is known.
+    noted : bool
+        Whether a result says what a reader should know of the memory of the rows, and of the place.
     """
 
     kind: ClassVar[Kind] = CHANGE
@@ -56,6 +58,7 @@ class NoChange(Hypothesis):
     trim: float = 0.05
     confidence: float | None = 0.95
     times: tuple[Any, ...] = ()
+    noted: bool = True
 
     @classmethod
     def read(
@@ -151,12 +154,14 @@ class NoChange(Hypothesis):
         within = Within.of(found_again(member.features[0], self.points, grams, self.change))
         free = self.own is None and not self.restriction.shift
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng)
-        notes = (*result.notes, *self._of_memory(place), *place.notes(result))
+        notes = result.notes
+        if self.noted:
+            notes += (*self.of_memory(place.parts(self.points)), *place.notes(result))
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
-    def _of_memory(self, place: Place) -> tuple[str, ...]:
+    def of_memory(self, parts: list[np.ndarray]) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, each part with a mean of its own."""
-        return memory.notes(place.parts(self.points), self.restriction, "X", self.own is not None)
+        return memory.notes(parts, self.restriction, "X", self.own is not None)
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """Refused: the data chose the parts."""
