@@ -229,12 +229,15 @@ def page(tables) -> list[str]:
     calm = lagged[lagged["told"] == "all lags together"]
     return [
         f"{exactly['trials'].max()} null data sets in every row of the first table, {series['trials'].max()} in the "
-        f"others (half as many of series of {LONG} rows, of the lags and of the intervals), {RESAMPLES} permutations, level {ALPHA:g}; intervals are of Clopper and Pearson (95 %). A test of "
-        f"level {ALPHA:g} rejects a share of {exactly['trials'].max()} data sets within {region(exactly['trials'].max())} "
+        f"others (half as many of series of {LONG} rows, of the lags and of the intervals), {RESAMPLES} "
+        f"permutations, level {ALPHA:g}; intervals are of Clopper and Pearson (95 %). A test of "
+        f"level {ALPHA:g} rejects a share of {exactly['trials'].max()} data sets within "
+        f"{region(exactly['trials'].max())} "
         f"with probability .999, and of {series['trials'].max()} within {region(series['trials'].max())}.",
         "## Change points: exact",
         markdown(pd.concat([exactly, free])[columns]),
-        f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the test of "
+        f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the "
+        "test of "
         "the same weekdays without its blocks.",
         "## Change points in series that remember",
         "Autoregressive series without a change; the correlation is that of one row with the next. `nothing`: rows are "
@@ -245,17 +248,22 @@ def page(tables) -> list[str]:
         "The two halves of the same series.",
         _wide(series[series["test"] == "two stretches"]),
         f"Where fewer than one series in twenty has the note, stretches reject in {trusted['level'].min():.3f} to "
-        f"{trusted['level'].max():.3f} of the series; everywhere else the share goes up to {stretched['level'].max():.3f}.",
+        f"{trusted['level'].max():.3f} of the series; everywhere else the share goes up to "
+        f"{stretched['level'].max():.3f}.",
         "## Eleven lags",
-        "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that n shifts "
+        "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
+        "n shifts "
         "allow; `each by itself` is how often any of the p-values is .05 or less that are not adjusted.",
         markdown(shown[["data", "n", "told", "attainable", "level", "low", "high"]]),
         f"All lags together reject in {calm['level'].min():.3f} to {calm['level'].max():.3f} of the data sets.",
         "## Intervals for the place",
-        "How often the interval of 95 % covers the place of the change, in all data sets and in those in which the test "
+        "How often the interval of 95 % covers the place of the change, in all data sets and in those in which "
+        "the test "
         "finds the change; `away` is the median distance of the estimate.",
         markdown(
-            places[["data", "n", "level", "low", "high", "covered_where_found", "power", "median_length", "away"]].rename(
+            places[
+                ["data", "n", "level", "low", "high", "covered_where_found", "power", "median_length", "away"]
+            ].rename(
                 columns={"level": "covered", "covered_where_found": "where found", "median_length": "length (median)"}
             )
         ),

@@ -1,6 +1,7 @@
 """Power and place of change-point tests beside kernel change points of ruptures and E-divisive, and several changes.
 
-The penalty of ruptures is the .95 quantile of its gain on series of the same law without a change; ruptures is optional.
+The penalty of ruptures is the .95 quantile of its gain on series of the same law without a change; ruptures is
+optional.
 """
 
 from __future__ import annotations
@@ -165,27 +166,40 @@ def page(tables) -> list[str]:
     ahead = int((auto >= best - 0.05).sum())
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
     return [
-        f"{trials} series of {ROWS} rows in every row, {level['trials'].max()} of them without a change; all methods on the "
-        f"same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends than {TRIM:.0%}. `E-divisive` is "
-        "the first split of Matteson and James (2014) by the energy distance, written out in the script. `ruptures, rbf` "
+        f"{trials} series of {ROWS} rows in every row, {level['trials'].max()} of them without a change; all "
+        "methods on the "
+        f"same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends than {TRIM:.0%}. "
+        "`E-divisive` is "
+        "the first split of Matteson and James (2014) by the energy distance, written out in the script. "
+        "`ruptures, rbf` "
         "is the kernel method of ruptures with one change, its penalty the .95 quantile of its gain on series of the "
         "same law without a change, which nobody knows outside of a study: it has the level by construction.",
         "## How often the change is found",
         _wide(power, "rejected"),
-        f"`auto` is at most {max(behind, 0.0):.3f} behind the better of the others ({' and '.join(rivals)}), and within .05 of "
+        f"`auto` is at most {max(behind, 0.0):.3f} behind the better of the others ({' and '.join(rivals)}), "
+        "and within .05 of "
         f"it or ahead in {ahead} of {len(best)} rows.",
         f"## How often it is found, with the place right to {NEAR} rows",
         _wide(power, "found_near"),
-        f"The best of ours is ahead of the best of the others in {int((near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)).sum())} "
+        "The best of ours is ahead of the best of the others in "
+        f"{int((near[list(OURS)].max(axis=1) > near[rivals].max(axis=1)).sum())} "
         f"of {len(near)} rows.",
         "## Without a change",
         _wide(level, "rejected"),
         "## Several changes",
-        f"`change_points` on {several['trials'].max()} series of normal rows with these changes of the mean. `too many`: more "
+        f"`change_points` on {several['trials'].max()} series of normal rows with these changes of the mean. "
+        "`too many`: more "
         f"changes than there are; `right`: changes found within {NEAR} rows, on average.",
         markdown(
             several[["data", "n", "changes", "rejected", "low", "high", "mean_found", "near", "exactly"]]
-            .rename(columns={"rejected": "too many", "mean_found": "found", "near": "right", "exactly": "as many as there are"})
+            .rename(
+                columns={
+                    "rejected": "too many",
+                    "mean_found": "found",
+                    "near": "right",
+                    "exactly": "as many as there are",
+                }
+            )
             .astype({"n": int, "changes": int})
         ),
     ]

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import CalibrationResult, calibrate
     from shrinktest.change import change_point_test
-    from shrinktest.segments import change_points
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
@@ -65,6 +64,7 @@ if TYPE_CHECKING:
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
     from shrinktest.results.equivalence import EquivalenceResult
     from shrinktest.results.lags import LagsResult
+    from shrinktest.segments import change_points
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {

@@ -119,7 +119,9 @@ def as_times(times: Any, X: Any) -> list[Any]:
         raise ValueError(f"times has {len(found)} entries, and X has {counted(rows, 'row')}; give one for each")
     for row, time in enumerate(found):
         if time is None or time != time:
-            raise ValueError(f"times has none for row {row} (counting from 0); give every row its time, or drop the row")
+            raise ValueError(
+                f"times has none for row {row} (counting from 0); give every row its time, or drop the row"
+            )
     for row in range(1, len(found)):
         before, here = found[row - 1], found[row]
         try:
@@ -135,7 +137,8 @@ def as_times(times: Any, X: Any) -> list[Any]:
             )
         if not sorted_so_far:
             raise ValueError(
-                f"times are not sorted: row {row} is at {here}, and the row before it at {before}. Sort the rows first, "
+                f"times are not sorted: row {row} is at {here}, and the row before it at {before}. Sort the "
+                "rows first, "
                 "such as X[numpy.argsort(times)], table.sort_values('time') or table.sort_index()"
             )
     return found

@@ -42,7 +42,7 @@ def change_point_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangeResult | AggregateChangeResult:
-    """Kernel change-point test: does the distribution of successive rows change, and with which row?
+    """Kernel change-point test: whether the distribution of successive rows changes, and with which row.
 
     Parameters
     ----------

@@ -10,12 +10,21 @@ import numpy as np
 
 from shrinktest import change_point_test, change_points
 from shrinktest.cli.input import apart, labels_of, read_table, types_of, variables_from, variables_in
-from shrinktest.cli.options import COLUMNS, add_kernels, add_restrictions, add_shift, add_test_options, arguments, refuse
+from shrinktest.cli.options import (
+    COLUMNS,
+    add_kernels,
+    add_restrictions,
+    add_shift,
+    add_test_options,
+    arguments,
+    refuse,
+)
 from shrinktest.cli.report import report
 from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import bandwidth, number
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import CHANGE
+
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
@@ -31,7 +40,9 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--change", metavar="KIND", default="single", help=what)
     what = "share of the rows at either end at which no cut is made (default: 0.05)"
     add("--trim", metavar="SHARE", type=number, default=0.05, help=what)
-    add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval for the place (default: 0.95)")
+    add(
+        "--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval for the place (default: 0.95)"
+    )
     add_restrictions(command, CHANGE.name)
     add_shift(command)
     add_kernels(command)
@@ -103,7 +114,8 @@ def _check_order(table: TextTable, args: argparse.Namespace, times: np.ndarray |
     lines = f"lines {table.lines[row]} and {table.lines[row + 1]}"
     if times[row] == times[row + 1]:
         raise ValueError(
-            f"{table.source}: {lines} have the same time, {times[row]}, in column {args.time!r}: rows at one time have no "
+            f"{table.source}: {lines} have the same time, {times[row]}, in column {args.time!r}: rows at one "
+            "time have no "
             "order; keep one row for each time (their mean, say), or leave --time out if the file is in order as it is"
         )
     raise ValueError(

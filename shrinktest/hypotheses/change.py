@@ -126,7 +126,8 @@ class NoChange(Hypothesis):
         """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
         if form == "biased":
             raise ValueError(
-                "form='biased' has another size in parts of other sizes, also where nothing changes, so that cuts could "
+                "form='biased' has another size in parts of other sizes, also where nothing changes, so that "
+                "cuts could "
                 "not be compared; leave form= out"
             )
         return "unbiased"
@@ -177,4 +178,3 @@ def _share(trim: Any) -> float:
             f"trim must be a share of the rows, from 0 to below 0.5: no cut is nearer to either end; got {trim!r}"
         )
     return float(trim)
-

@@ -157,4 +157,3 @@ class _Sides:
             units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
         strata = Strata.of(within, units)
         return strata.moved(strata.drawn(seeds))
-

@@ -51,7 +51,9 @@ def run_lags(
     )  # fmt: skip
     longest = max(map(abs, wanted))
     if longest:
-        come_round = f"At lag {longest} the last {longest} rows of one series meet the first of the other, less at others."
+        come_round = (
+            f"At lag {longest} the last {longest} rows of one series meet the first of the other, less at others."
+        )
         about["notes"] = (*about["notes"], come_round)
     found = adjusted_tests(
         nulls, WESTFALL_YOUNG, kind=LagsResult, test=hypothesis.kind.name, keys=("lag",),
@@ -67,7 +69,8 @@ def _check_enough(lags: list[int], hypothesis: Independence, settings: Settings)
     shifts = hypothesis.permutations(settings.n_resamples, np.random.default_rng(0), settings.alpha).distinct
     if settings.n_resamples and len(lags) > settings.alpha * shifts:
         raise ValueError(
-            f"lags: of {shifts} shifts of the series, {len(lags)} bring one lag or another into the place of any other, "
+            f"lags: of {shifts} shifts of the series, {len(lags)} bring one lag or another into the place of "
+            "any other, "
             f"so that no p-value is below {len(lags) / shifts:.3g} and the test can never reject at "
             f"alpha={settings.alpha:g}; take fewer lags, or observe longer series"
         )
@@ -85,7 +88,8 @@ def _checked(lags: Any, hypothesis: Independence) -> list[int]:
         raise ValueError(f"lags must differ; got {wanted}")
     if not hypothesis.restriction.shift:
         raise ValueError(
-            "lags= are for time series, whose permutations are shifts: give shift='circular' as well, with rows in order "
+            "lags= are for time series, whose permutations are shifts: give shift='circular' as well, with rows "
+            "in order "
             "of time"
         )
     shortest = min(map(len, hypothesis.restriction.series(hypothesis.sizes[0])))

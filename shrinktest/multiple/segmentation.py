@@ -76,15 +76,14 @@ def segmented(
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     search = Search(hypothesis, estimator, asked, settings, generator)
-    n, tests, found = hypothesis.sizes[0], [], []
-    whole = search.test(0, n)
-    root = Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)
-    tests.append(root)
-    waiting = [root]
+    n, whole = hypothesis.sizes[0], search.test(0, hypothesis.sizes[0])
+    tests = [Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)]
+    waiting = list(tests)
+    found: list[Stretch] = []
     while waiting and (n_changes is None or len(found) < n_changes):
         best = min(waiting, key=lambda one: (one.adjusted, one.first))
         waiting.remove(best)
-        if not best.adjusted <= settings.alpha or best.location is None:
+        if not best.adjusted <= settings.alpha:
             continue
         found.append(best)
         for first, end in ((best.first, best.location), (best.location, best.end)):
@@ -94,7 +93,7 @@ def segmented(
             adjusted = max(best.adjusted, min(1.0, result.pvalue * n / (end - first)))
             tests.append(Stretch(first, end, result.pvalue, adjusted, first + result.location))
             waiting.append(tests[-1])
-    found.sort(key=lambda one: one.location or 0)
+    found.sort(key=lambda one: one.location)
     places = [_placed(search, found, i) for i in range(len(found))]
     parts = np.split(hypothesis.points, [one.location for one in found])
     return ChangesResult(
@@ -130,7 +129,6 @@ def _placed(search: Search, found: list[Stretch], i: int) -> tuple[int, int] | N
     first = found[i - 1].location if i else 0
     end = found[i + 1].location if i + 1 < len(found) else search.hypothesis.sizes[0]
     at = found[i].location
-    assert first is not None and end is not None and at is not None
     if end - first < _FEWEST:
         return at, at
     # permutations of the test itself are not needed here

@@ -94,8 +94,8 @@ class Restriction:
 
     def of(self, rows: np.ndarray) -> Restriction:
         """The same of some of the observations."""
-        some = {name: None if (labels := getattr(self, name)) is None else labels[rows] for name in ("blocks", "groups")}
-        return replace(self, **some)
+        blocks, groups = (None if labels is None else labels[rows] for labels in (self.blocks, self.groups))
+        return replace(self, blocks=blocks, groups=groups)
 
     def words(self, size: int) -> str:
         """What it allows so many observations, for a reader; nothing where all is allowed."""

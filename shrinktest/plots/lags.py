@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
 if TYPE_CHECKING:
@@ -22,13 +21,9 @@ def plot_lags(result: LagsResult, ax: Axes | None = None) -> Axes:
     for which, colour, what in ((rejected, ORANGE, f"adjusted p <= {result.alpha:g}"), (~rejected, BLUE, "others")):
         if which.any():
             ax.vlines(result.lags[which], 0.0, result.statistics[which], color=colour, linewidth=3, label=what)
-    rows = result.null_distributions
-    if rows.size and not np.isnan(rows).any():
-        largest = np.sort(rows.max(axis=1))[::-1]
-        allowed = allowed_rows(result.alpha, len(largest) + (not result.exact)) - (not result.exact)
-        if 0 <= allowed < len(largest):
-            reach = float(largest[allowed])
-            ax.axhline(reach, color=GREY, linestyle="--", label=f"largest of all lags, level {result.alpha:g}")
+    reach = result.critical_value()
+    if np.isfinite(reach):
+        ax.axhline(reach, color=GREY, linestyle="--", label=f"largest of all lags, level {result.alpha:g}")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.set_xlabel("lag: rows by which Y comes after X")
     ax.set_ylabel("statistic")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -29,10 +30,10 @@ class Stretch:
     first, end : int
         Its first row, and the first behind it.
     pvalue : float
-        Of the change-point test of these rows; NaN where they were too few for one.
+        Of the change-point test of these rows.
     adjusted : float
         Adjusted for all tests.
-    location : int or None
+    location : int
         Where that test sees a change most, as a row of the whole series.
     """
 
@@ -40,7 +41,7 @@ class Stretch:
     end: int
     pvalue: float
     adjusted: float
-    location: int | None
+    location: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,7 +135,7 @@ class ChangesResult(AsJson, Result):
     def segments(self) -> tuple[tuple[int, int], ...]:
         """First row, and the first behind, of every stretch between the changes."""
         edges = [0, *self.locations.tolist(), self.n_observations[0]]
-        return tuple(zip(edges[:-1], edges[1:], strict=True))
+        return tuple(pairwise(edges))
 
     @property
     def table(self) -> pd.DataFrame:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.results.multiple import MultipleTestsResult
 
 if TYPE_CHECKING:
@@ -65,6 +66,15 @@ class LagsResult(MultipleTestsResult):
         """The lag that stands out most: that with the smallest p-value and, of these, the largest statistic."""
         order = np.lexsort((-self.statistics, self.pvalues, self.adjusted))
         return int(self.lags[order[0]])
+
+    def critical_value(self) -> float:
+        """What the largest statistic of all lags must exceed to be rejected; infinite where none is, NaN unknown."""
+        values = self.null_distributions
+        if not values.size or np.isnan(values).any():
+            return float("nan")
+        largest = np.sort(values.max(axis=1))[::-1]
+        allowed = allowed_rows(self.alpha, len(largest) + (not self.exact))
+        return float(largest[allowed - (not self.exact)]) if allowed else float("inf")
 
     def __repr__(self) -> str:
         return f"LagsResult(pvalue={self.pvalue:.6g}, {len(self)} lags, most at {self.lag})"

@@ -128,7 +128,7 @@ class MultipleTestsResult(AsJson, Result):
         return replace(self, method=method, adjusted=adjust(self, method, self.alpha))
 
     def rows(self) -> np.ndarray:
-        """The statistics (rows, k) over all permutations, those of the data first; raises ValueError where not known."""
+        """The statistics (rows, k) over all permutations, the data's first; raises ValueError where not known."""
         rows = self.null_distributions
         if np.isnan(rows).any():
             raise ValueError(

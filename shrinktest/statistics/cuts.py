@@ -1,11 +1,12 @@
 """The largest standardised distance over all cuts of a series, or over all intervals, as a function of its order.
 
 For rows in two parts, the unbiased squared distance of the kernel means is a multiple of the sum of k(x_i, x_j) over
-pairs within the first part, if the kernel is centred so that its sum over the others is zero for every row: adding u_i +
-u_j to all k(x_i, x_j), i != j, does not change the distance.  Over all orders of the rows, that sum has mean zero and
-variance 2 A t (t - 1) (n - t) (n - t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t the
-rows of the part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the weights
-of least variance, and as the standardised unbiased distance.  An interval is one part, and what is outside the other.
+pairs within the first part, if the kernel is centred so that its sum over the others is zero for every row: adding
+u_i + u_j to all k(x_i, x_j), i != j, does not change the distance.  Over all orders of the rows, that sum has mean zero
+and variance 2 A t (t - 1) (n - t) (n - t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t
+the rows of the part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the
+weights of least variance, and as the standardised unbiased distance.  An interval is one part, what is outside the
+other.
 """
 
 from __future__ import annotations

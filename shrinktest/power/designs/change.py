@@ -12,6 +12,8 @@ from shrinktest.power.designs.base import Design, TwoSampleDesign, parameter, up
 from shrinktest.power.designs.two_sample import MeanShift
 from shrinktest.results.kinds import CHANGE
 
+_SHIFT = MeanShift()
+
 
 @dataclass(frozen=True, repr=False)
 class Changed(Design):
@@ -39,14 +41,15 @@ class Changed(Design):
     summary: ClassVar[str] = "a series of rows whose distribution changes"
     test: ClassVar[str] = CHANGE.name  # type: ignore[assignment]
 
-    design: TwoSampleDesign = MeanShift()
+    design: TwoSampleDesign = _SHIFT
     at: float = parameter(0.5, up_to, high=1.0, included=False)
     until: float = parameter(1.0, up_to, high=1.0)
 
     def _check(self) -> None:
         if not isinstance(self.design, TwoSampleDesign):
             raise TypeError(
-                f"design must be one of two samples, such as MeanShift(), whose rows make the series; got {self.design!r}"
+                "design must be one of two samples, such as MeanShift(), whose rows make the series; got "
+                f"{self.design!r}"
             )
         if not self.at < self.until:
             raise ValueError(f"until={self.until:g} must be above at={self.at:g}, where the change begins")
