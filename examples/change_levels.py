@@ -12,13 +12,11 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, write
-from joblib import Parallel, delayed
+from _study import markdown, options, parts, write
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
-from shrinktest._machine import usable_cores
 from shrinktest.change import change_point_test
 from shrinktest.nulls.memory import correlation, lost, stretch_length
 
@@ -197,8 +195,7 @@ def measured(args) -> pd.DataFrame:
     jobs += [partial(lags, memory, n, -(-fewer // 2)) for memory in (None, 0.5, 0.8) for n in (220,)]
     jobs += [partial(covered, *case, -(-fewer // 2)) for case in PLACES]
     jobs += [partial(serial, memory, n, fewer if n < LONG else -(-fewer // 2)) for memory in MEMORY for n in SIZES]
-    parts = Parallel(n_jobs=args.workers or usable_cores())(delayed(job)() for job in jobs)
-    return pd.DataFrame([row for part in parts for row in part])
+    return parts(args, NAME, jobs)
 
 
 def region(trials: int) -> str:
@@ -218,9 +215,9 @@ def _wide(some: pd.DataFrame) -> str:
 def page(tables) -> list[str]:
     """What the page says, from all cells."""
     table = tables[""]
-    parts = {what: some for what, some in table.groupby("what", sort=False)}
-    exactly, free, series = parts["exact"], parts["free"], parts["series"]
-    lagged, places = parts["lags"], parts["cover"]
+    cells = {what: some for what, some in table.groupby("what", sort=False)}
+    exactly, free, series = cells["exact"], cells["free"], cells["series"]
+    lagged, places = cells["lags"], cells["cover"]
     stretched = series[series["told"] == "stretches"]
     trusted = stretched[stretched["noted"] < 0.05]
     columns = ["data", "n", "told", "level", "low", "high"]

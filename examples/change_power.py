@@ -13,12 +13,10 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, write
-from joblib import Parallel, delayed
+from _study import markdown, options, parts, write
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import change_point_test, change_points
-from shrinktest._machine import usable_cores
 from shrinktest.power.designs import Changed, CorrelationChange, MeanShift, ScaleChange
 
 NAME = "change_power"
@@ -145,8 +143,7 @@ def measured(args) -> pd.DataFrame:
     """All cells."""
     jobs = [partial(counted, name, *case, args.trials) for name, case in SEVERAL.items()]
     jobs += [partial(compared, name, design, args.trials) for name, design in DESIGNS.items()]
-    parts = Parallel(n_jobs=args.workers or usable_cores())(delayed(job)() for job in jobs)
-    return pd.DataFrame([row for part in parts for row in part])
+    return parts(args, NAME, jobs)
 
 
 def _wide(some: pd.DataFrame, values: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_effect(command)
     what = "with --shift circular: a test at every lag, such as -5:5; at lag k, row t of x meets row t + k of y"
     add("--lags", metavar="LAGS", type=lags, help=what)
+    # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
+    command._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
 
 
 def run(args: argparse.Namespace) -> int:
