@@ -9,7 +9,7 @@ from naive_change import hierarchical
 from shrinktest import ChangesResult, change_points
 
 
-def stairs(n=160, values=(0.0, 3.0, 0.0), seed=0):
+def stairs(n=160, values=(0.0, 4.0, 0.0), seed=1):
     return np.random.default_rng(seed).normal(size=n) + np.repeat(values, -(-n // len(values)))[:n]
 
 

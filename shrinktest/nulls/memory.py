@@ -16,7 +16,7 @@ CIRCULAR, STRETCHES = "circular", "stretches"
 
 _LOST = 0.1  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
 _FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
-_SURE = 4.0  # times what chance makes of the correlation of independent rows
+_SURE = 3.0  # times what chance makes of the correlation of independent rows
 _LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
 _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
 

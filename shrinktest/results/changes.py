@@ -172,6 +172,7 @@ class ChangesResult(AsJson, Result):
             "alpha": self.alpha,
             "confidence": self.confidence,
             "estimator": repr(self.estimator),
+            "estimator_label": self._estimator,
             "kernel": repr(self.kernel),
             "times": [one if isinstance(one, int | float | str) else str(one) for one in self.times],
             "restriction": self.restriction,
@@ -188,9 +189,14 @@ class ChangesResult(AsJson, Result):
             Stretch(one["first"], one["end"], number_of(one["pvalue"]), number_of(one["adjusted"]), one["location"])
             for one in read["tests"]
         )
-        shown = {name: shown_of(read[name]) for name in ("estimator", "kernel")}
+        shown = {"kernel": shown_of(read["kernel"])}
+        shown["estimator"] = shown_of(read["estimator"], read["estimator_label"])
         locations = np.array(read["locations"], dtype=np.int64)
         return cls(**(found | numbers | shown | {"locations": locations, "tests": tests}))
+
+    @property
+    def _estimator(self) -> str:
+        return str(getattr(self.estimator, "label", repr(self.estimator)))
 
     def summary(self) -> str:
         """What was done, and the changes in order."""
@@ -200,7 +206,7 @@ class ChangesResult(AsJson, Result):
         within = f", {self.restriction}" if self.restriction else ""
         head = (
             f"Kernel change points: {len(self)} found at level {self.alpha:g}",
-            f"Estimator:     {getattr(self.estimator, 'label', repr(self.estimator))}",
+            f"Estimator:     {self._estimator}",
             f"Rows:          {self.n_observations[0]}{within}",
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )

@@ -14,7 +14,7 @@ from shrinktest.cli.entry import main
 @pytest.fixture
 def file(tmp_path):
     rng = np.random.default_rng(0)
-    values = rng.normal(size=60) + 2.0 * (np.arange(60) >= 40)
+    values = rng.normal(size=60) + 6.0 * (np.arange(60) >= 40)
     first = datetime.date(2020, 1, 1)
     lines = [f"{first + datetime.timedelta(days=i)},{value:.6f},{'ab'[i % 2]}" for i, value in enumerate(values)]
     path = tmp_path / "series.csv"
