@@ -164,5 +164,5 @@ def notes(parts: Sequence[np.ndarray], restriction: Restriction, named: str, tol
     return (
         f"Successive rows of {named} are correlated ({memory:.2f}). If they are in order of time, they depend on each "
         "other, and permuting single rows makes p-values too small: use shift='stretches', which moves stretches of "
-        "rows, or groups= for rows that belong together.",
+        "rows.",
     )

@@ -47,10 +47,10 @@ class Design(ABC):
     Notes
     -----
     A design of one's own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
-    "independence", "k-sample" and "joint-independence", and ``draw``, which returns the samples or variables as a tuple
-    of arrays.  Its null twin relabels what it draws; instead, ``neutral`` may name the parameters at which there is
-    nothing to be found, or ``null`` may return another design.  Power studies, sample sizes and :class:`Relabelled`
-    take it like any other.
+    "independence", "k-sample", "joint-independence" and "change-point", and ``draw``, which returns the samples or
+    variables as a tuple of arrays. Its null twin relabels what it draws; instead, ``neutral`` may name the parameters
+    at which there is nothing to be found, or ``null`` may return another design. Power studies, sample sizes and
+    :class:`Relabelled` take it like any other.
 
     Examples
     --------
