@@ -30,9 +30,10 @@ from shrinktest.power.arguments import (
     trial_numbers,
 )
 from shrinktest.power.designs import Design, as_design
+from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
-from shrinktest.power.trial import run_trial, sizes_of
+from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
 from shrinktest.results.kinds import KINDS
 

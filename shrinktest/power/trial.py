@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from shrinktest.k_sample import k_sample_test
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
+from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.store import Row
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.two_sample import two_sample_test
@@ -86,11 +87,6 @@ def run_trial(
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")
         raise
     return rows
-
-
-def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
-    """Rows of the first two samples or variables; of a series those of it, twice."""
-    return len(data[0]), len(data[min(1, len(data) - 1)])
 
 
 def _arguments(compared: Compared, keywords: Mapping[str, Any]) -> dict[str, Any]:

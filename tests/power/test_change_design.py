@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from shrinktest.power import AnyTest, power_study, solve_sample_size
-from shrinktest.power.designs import Changed, Design, MeanShift, ScaleChange
+from shrinktest.power.designs import Changed, Design, MeanShift, Relabelled, ScaleChange
 
 
 def test_rows_come_from_both_samples_in_their_place():
@@ -51,6 +51,12 @@ class Stairs(Design):
 
     def draw(self, rng, n, m):
         return (np.where(np.arange(n) < n // 2, 0.0, self.step) + rng.normal(size=n),)
+
+
+def test_rows_change_places_where_nothing_says_what_is_neutral():
+    (x,) = Relabelled(Changed(MeanShift(dimension=1, shift=50.0))).sample(0, 100)
+    high = np.flatnonzero(x[:, 0] > 25.0)
+    assert high.size == 50 and high[0] < 10
 
 
 def test_designs_of_ones_own():
