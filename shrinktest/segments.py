@@ -88,8 +88,8 @@ def change_points(
     --------
     >>> import numpy as np
     >>> from shrinktest import change_points
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(150, 2)) + np.repeat([0.0, 2.0, 0.0], 50)[:, None]
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(150, 2)) + np.repeat([0.0, 3.0, 0.0], 50)[:, None]
     >>> result = change_points(X, rng=0)
     >>> result.table[["location", "low", "high", "adjusted"]]
        location  low  high  adjusted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.statistics.cuts import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried
-_TRIED = 60  # places at first; of longer series every so many, and all beside the ends of what is found
+_TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,10 +132,8 @@ class _Sides:
 
         found = [int(cut) for cut in cuts[::step] if kept(int(cut))] + [best]
         low, high = min(found), max(found)
-        if step > 1:  # all places between those that were tried, next to what was found
-            low = min([low, *(c for c in range(max(cuts[0], low - step + 1), low) if kept(c))])
-            high = max([high, *(c for c in range(high + 1, min(cuts[-1], high + step - 1) + 1) if kept(c))])
-        return int(low), int(high)
+        # the ends are between places that are kept and the ones tried next to them, which are not
+        return _end(kept, low, max(int(cuts[0]) - 1, low - step)), _end(kept, high, min(int(cuts[-1]) + 1, high + step))
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
         """Whether a change at ``cut`` is not rejected."""
@@ -157,3 +156,11 @@ class _Sides:
             units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
         strata = Strata.of(within, units)
         return strata.moved(strata.drawn(seeds))
+
+
+def _end(kept: Callable[[int], bool], inside: int, outside: int) -> int:
+    """The last place that is kept on the way from one that is to one that is not, by halving what is between them."""
+    while abs(outside - inside) > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+    return inside

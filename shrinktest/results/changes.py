@@ -86,8 +86,8 @@ class ChangesResult(AsJson, Result):
     --------
     >>> import numpy as np
     >>> from shrinktest import change_points
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=150) + np.repeat([0.0, 2.0, 0.0], 50)
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=150) + np.repeat([0.0, 3.0, 0.0], 50)
     >>> result = change_points(X, rng=0)
     >>> result.locations.tolist(), result.adjusted.round(3).tolist()
     ([50, 100], [0.001, 0.002])
