@@ -93,8 +93,8 @@ def change_points(
     >>> result = change_points(X, rng=0)
     >>> result.table[["location", "low", "high", "adjusted"]]
        location  low  high  adjusted
-    0        50   50    50     0.001
-    1       100  100   100     0.002
+    0        50   50    50  0.001485
+    1       101  101   101  0.001000
     """
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
