@@ -21,7 +21,7 @@ PAGES = (
     *(
         f"docs/{name}.md"
         for name in (
-            *("start", "tables", "compare", "effects", "closer", "equivalence", "choosing", "power", "large"),
+            *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "choosing", "power", "large"),
             "extending",
         )
     ),

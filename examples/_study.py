@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
@@ -39,6 +41,28 @@ def store(args: argparse.Namespace, name: str) -> Path | None:
         return None
     args.store.mkdir(parents=True, exist_ok=True)
     return args.store / f"{name}.sqlite"
+
+
+def parts(args: argparse.Namespace, name: str, jobs: list[partial]) -> pd.DataFrame:
+    """The rows of all jobs of a study, each a function that returns some; those that are stored are not run again."""
+    folder = None if args.store is None else args.store / f"{name}-{args.trials}"
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+
+    def done(number: int, job: partial) -> pd.DataFrame:
+        path = None if folder is None else folder / f"{number}.csv"
+        if path is not None and path.exists():
+            return read(path)
+        found = pd.DataFrame(job())
+        if path is not None:
+            found.to_csv(path, index=False)
+        return found
+
+    from joblib import Parallel, delayed
+
+    workers = args.workers or len(os.sched_getaffinity(0))
+    frames = Parallel(n_jobs=workers)(delayed(done)(number, job) for number, job in enumerate(jobs))
+    return pd.concat(frames, ignore_index=True)
 
 
 def write(

@@ -42,6 +42,7 @@ from shrinktest.two_sample import two_sample_test
 if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
     from shrinktest.calibration import CalibrationResult, calibrate
+    from shrinktest.change import change_point_test
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
     from shrinktest.comparison import compare
@@ -55,26 +56,36 @@ if TYPE_CHECKING:
     from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
+    from shrinktest.results.change import AggregateChangeResult, ChangeResult
+    from shrinktest.results.changes import ChangesResult
     from shrinktest.results.closer import CloserResult
     from shrinktest.results.closer_matrix import CloserMatrixResult
     from shrinktest.results.comparison import ComparisonResult
     from shrinktest.results.effect import DependenceEffect, KSampleEffect, TwoSampleEffect
     from shrinktest.results.equivalence import EquivalenceResult
+    from shrinktest.results.lags import LagsResult
+    from shrinktest.segments import change_points
 
 #: Names that are imported when they are used, and their modules: most programs test once and end.
 _LATER = {
     "Batches": "shrinktest.batches.source",
+    "AggregateChangeResult": "shrinktest.results.change",
     "CalibrationResult": "shrinktest.calibration",
+    "ChangeResult": "shrinktest.results.change",
+    "ChangesResult": "shrinktest.results.changes",
     "CloserMatrixResult": "shrinktest.results.closer_matrix",
     "CloserResult": "shrinktest.results.closer",
     "ComparisonResult": "shrinktest.results.comparison",
     "DependenceEffect": "shrinktest.results.effect",
     "EquivalenceResult": "shrinktest.results.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
+    "LagsResult": "shrinktest.results.lags",
     "Relabellings": "shrinktest.nulls.relabellings",
     "TwoSampleEffect": "shrinktest.results.effect",
     "WitnessBand": "shrinktest.results.band",
     "calibrate": "shrinktest.calibration",
+    "change_point_test": "shrinktest.change",
+    "change_points": "shrinktest.segments",
     "closer_matrix": "shrinktest.nearest",
     "closer_test": "shrinktest.closer",
     "compare": "shrinktest.comparison",
@@ -113,10 +124,13 @@ __all__ = [
     "MMKME",
     "SKMSE",
     "TSVD",
+    "AggregateChangeResult",
     "AggregateResult",
     "Batches",
     "BesagClifford",
     "CalibrationResult",
+    "ChangeResult",
+    "ChangesResult",
     "CloserMatrixResult",
     "CloserResult",
     "Collection",
@@ -131,6 +145,7 @@ __all__ = [
     "IteratedTikhonov",
     "KSampleEffect",
     "Kernel",
+    "LagsResult",
     "Landweber",
     "Laplacian",
     "Linear",
@@ -150,6 +165,8 @@ __all__ = [
     "WitnessBand",
     "__version__",
     "calibrate",
+    "change_point_test",
+    "change_points",
     "check_estimator",
     "closer_matrix",
     "closer_test",

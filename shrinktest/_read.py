@@ -329,16 +329,21 @@ def _together(names: Sequence[str], labels: str) -> str:
 
 def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
     """Raise ValueError for fewer than two ``things``, that is samples or variables, and for unknown policies."""
+    check_nan_policy(nan_policy)
+    if len(tables) < 2:
+        raise ValueError(
+            f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)}"
+        )
+
+
+def check_nan_policy(nan_policy: str) -> None:
+    """Raise ValueError for policies that are not known, or for another test."""
     if nan_policy == WORST:
         raise ValueError(
             "nan_policy='worst' is for two_sample_test with the standard mean, where the p-value has a bound; use "
             "'omit' or 'indicator'"
         )
     choice(nan_policy, NAN_POLICIES, "nan_policy")
-    if len(tables) < 2:
-        raise ValueError(
-            f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)}"
-        )
 
 
 def _one_each(given: Any, names: Sequence[str], argument: str) -> list[Any]:

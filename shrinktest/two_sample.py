@@ -32,6 +32,7 @@ def two_sample_test(
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,
+    shift: Any = None,
     permutations: Any = None,
     column_types: Any = None,
     transform: Any = None,
@@ -98,6 +99,11 @@ def two_sample_test(
         A label for every observation, as ``blocks``.  The observations of a group (a cluster), which must all be in one
         sample, are relabelled together; groups change places with groups of as many observations, and with
         ``blocks`` within their block.
+    shift : {None, "stretches", "circular"} or int
+        For two stretches of one series, X before Y and rows in order of time, that depend on each other.  A number:
+        stretches of so many successive rows change samples.  "stretches": of as many as keep nine tenths of the
+        variance of means, after the correlation of successive rows.  "circular": the labels are shifted along the
+        series, its end coming round to its start.  With ``blocks`` each is a series.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
@@ -163,6 +169,11 @@ def two_sample_test(
     their sizes, whatever the dependence within them.  It is an error if the relabellings left are too few to reject
     at ``alpha``: .05 takes 20, such as those of 6 pairs.
 
+    ``shift`` is for stationary series.  Stretches of them are nearly exchangeable when they are long compared with the
+    memory of the series; a note says where they are too short for it, and where rows that are not restricted look as if
+    they remembered.  Circular shifts keep all of the dependence and are exact for periodic series; they find large
+    differences only, because labels that are shifted a little are nearly the same.  The page on changes has the levels.
+
     ``nan_policy="worst"`` has a p-value that is valid whatever made values missing ([Z24] is of the same kind): no less
     than that of the complete data for any values of the rows with missing ones, each of which counts as wholly unknown.
     It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and ``scale`` in numbers:
@@ -218,7 +229,7 @@ def two_sample_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
-    design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
+    design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     if batched:
         from shrinktest.multiple.binned import run_binned
@@ -226,7 +237,7 @@ def two_sample_test(
         return run_binned(
             (X, Y), XY, estimator, Asked(kernel, bandwidth), settings, rng,
             two=True, scale=scale, nan_policy=nan_policy,
-            refused={"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
+            refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
                      "column_types": column_types, "transform": transform},
         )  # fmt: skip
     if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:

@@ -40,7 +40,7 @@ LAYERS = [
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),
-    ("_read", "batches"),
+    ("_read", "_series", "batches"),
     ("results",),
     ("statistics",),
     ("effects",),
@@ -48,7 +48,7 @@ LAYERS = [
     ("multiple",),
     (
         *("two_sample", "independence", "k_sample", "joint", "columns", "comparison", "matrix", "permutation"),
-        *("closer", "nearest", "equivalence"),
+        *("closer", "nearest", "equivalence", "change", "segments"),
     ),
     ("datasets",),
     ("power", "risk", "applications", "calibration"),

@@ -17,6 +17,7 @@ from shrinktest.cli.exits import EXIT_CODES, WRONG
 COMMANDS = {
     "compare": "what changed between two tables, and how?",
     "two-sample": "do two samples come from the same distribution?",
+    "change": "does a series change, and with which row?",
     "independence": "are two variables independent?",
     "k-sample": "do several samples come from the same distribution?",
     "joint": "are several variables jointly independent?",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 from typing import Any
+
+import numpy as np
 
 from shrinktest import independence_test
 from shrinktest.cli.input import (
@@ -18,7 +21,7 @@ from shrinktest.cli.input import (
 )
 from shrinktest.cli.options import add_effect, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
-from shrinktest.cli.values import bandwidth
+from shrinktest.cli.values import bandwidth, lags
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import INDEPENDENCE
 
@@ -38,6 +41,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     for variable in "xy":
         add_kernels(command, f"-{variable}")
     add_effect(command)
+    what = "with --shift circular: a test at every lag, such as -5:5; at lag k, row t of x meets row t + k of y"
+    add("--lags", metavar="LAGS", type=lags, help=what)
+    # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
+    command._negative_number_matcher = re.compile(r"^-\d+(?:[:,]-?\d+)*$|^-\d*\.\d+$")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,7 +71,10 @@ def run(args: argparse.Namespace) -> int:
         bandwidth_x=bandwidth(args.bandwidth_x),
         bandwidth_y=bandwidth(args.bandwidth_y),
         shift=args.shift,
+        lags=args.lags,
         **given,
         **arguments(args),
     )
-    return report(args, result, result.reject())
+    if args.lags is not None and args.effect:
+        raise ValueError("--effect is of one test; leave --lags out")
+    return report(args, result, bool(np.any(result.reject())))

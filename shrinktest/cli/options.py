@@ -9,8 +9,20 @@ from typing import Any
 from shrinktest.cli.exits import EXIT_CODES
 from shrinktest.cli.settings import estimator, stopping
 from shrinktest.cli.table import DECIMALS, HEADERS
-from shrinktest.cli.values import bandwidth, names, number, one_of, resamples, scale, setting, types, whole, width
-from shrinktest.results.kinds import KINDS
+from shrinktest.cli.values import (
+    bandwidth,
+    names,
+    number,
+    one_of,
+    resamples,
+    scale,
+    setting,
+    shift,
+    types,
+    whole,
+    width,
+)
+from shrinktest.results.kinds import CHANGE, KINDS
 
 #: Values of those options that a command may refuse, where nobody gave them.
 DEFAULTS: dict[str, Any] = {
@@ -39,6 +51,10 @@ _RESTRICTIONS: dict[str, dict[str, Any]] = {
         "help": "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)",
     },
 }
+
+
+#: Restrictions that are typed in another way for a kind of test.
+ALONE = {CHANGE.name: ("shift",)}
 
 
 class _Renamed(argparse.Action):
@@ -134,8 +150,17 @@ def add_method(command: argparse.ArgumentParser) -> None:
 def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
     """Add the options that restrict the relabellings of these kinds of test."""
     for name, said in _RESTRICTIONS.items():
-        if any(name in KINDS[kind].restrictions for kind in kinds):
+        if any(name in KINDS[kind].restrictions and name not in ALONE.get(kind, ()) for kind in kinds):
             command.add_argument(f"--{name}", **said)
+
+
+def add_shift(command: argparse.ArgumentParser) -> None:
+    """Add how rows of a series that depend on each other are permuted."""
+    what = (
+        "for rows in order of time that depend on each other: a number of successive rows that change places together, "
+        "stretches (as many as they remember), or circular"
+    )
+    command.add_argument("--shift", metavar="HOW", type=shift, help=what)
 
 
 def add_kernel(command: argparse.ArgumentParser, suffix: str = "") -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinktest.cli.options import KERNELS, STOPPING
 from shrinktest.cli.settings import configured, stopping
-from shrinktest.cli.values import bandwidth, names, setting, whole, width
+from shrinktest.cli.values import bandwidth, names, setting, shift, whole, width
 from shrinktest.multiple.collection import refuse_candidates
 from shrinktest.power.designs import Design, as_design
 from shrinktest.results.kinds import KINDS
@@ -28,7 +28,8 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
     add("--scale", metavar="UNITS", help=what)
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
-    add("--shift", metavar="HOW", help="circular: shift y instead of permuting it")
+    what = "circular: shift y (or labels) instead of permuting; samples and series: also stretches, or a number of rows"
+    add("--shift", metavar="HOW", type=shift, help=what)
     add("--seed", metavar="N", type=whole, default=0, help="of the study (default: 0)")
     add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
     add("--plot", metavar="FILE.png", help="save a picture")
@@ -69,7 +70,7 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
         told["scale"] = args.scale
     for name in ("paired", "shift"):
         if value := getattr(args, name):
-            if name not in kind.restrictions:
+            if name not in (*kind.restrictions, *kind.settings):
                 article = "an" if design.test.startswith("i") else "a"
                 raise ValueError(f"--{name} is not for {article} {design.test} test, which is that of {args.design}")
             told[name] = value

@@ -16,6 +16,7 @@ from shrinktest.cli.options import (
     add_effect,
     add_kernels,
     add_restrictions,
+    add_shift,
     add_test_options,
     arguments,
     named_estimator,
@@ -37,6 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("second", metavar="B.csv", help="the second sample; - is standard input")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_restrictions(command, TWO_SAMPLE.name)
+    add_shift(command)
     add_kernels(command)
     add_effect(command)
     add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
@@ -65,6 +67,7 @@ def run(args: argparse.Namespace) -> int:
         kernel=args.kernel,
         bandwidth=bandwidth(args.bandwidth),
         paired=args.paired,
+        shift=args.shift,
         **labels_in(files, labels),
         **arguments(args),
     )

@@ -34,6 +34,25 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}") from None
 
 
+def shift(text: str) -> int | str:
+    """How rows in order of time move: a word, or a number of rows."""
+    return int(text) if text.lstrip("-").isdigit() else text
+
+
+def lags(text: str) -> list[int]:
+    """Whole numbers with commas between them, or from one to another as in -5:5."""
+    found: list[int] = []
+    try:
+        for item in text.split(","):
+            first, colon, last = item.partition(":")
+            found += range(int(first), int(last if colon else first) + 1)
+    except ValueError:
+        found = []
+    if not found:
+        raise argparse.ArgumentTypeError(f"must be whole numbers such as -5:5 or 0,1,2; got {text!r}")
+    return found
+
+
 def number(text: str) -> float:
     """A number."""
     try:

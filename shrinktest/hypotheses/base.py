@@ -167,6 +167,10 @@ class Hypothesis(ABC):
         """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
         return Again(self, members)
 
+    def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
+        """The result with what there is to say besides, of the statistic that decided; ``rng`` is a source apart."""
+        return result
+
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """How large the effect is that the hypothesis denies, where there is a scale for it."""
         raise ValueError(

@@ -13,6 +13,7 @@ from shrinktest._read import XY, Samples, named_samples, numbered, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
@@ -180,6 +181,7 @@ class TwoEqualDistributions(EqualDistributions):
         blocks: Any = None,
         paired: Any = False,
         groups: Any = None,
+        shift: Any = None,
         scale: Any = None,
         column_types: Any = None,
         transform: Any = None,
@@ -190,7 +192,16 @@ class TwoEqualDistributions(EqualDistributions):
         names = names or names_for((X, Y), XY)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
+        restriction = memory.restricted(
+            shift, read.values, read.restriction, np.concatenate(read.kept), "paired= or groups="
+        )
+        read = replace(read, restriction=restriction)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """Those of all samples, and on how much successive rows of each have in common."""
+        parts = np.split(self.pooled, [self.sizes[0]])
+        return (*super().notes(kernel), *memory.notes(parts, self.restriction, "a sample", self.own is not None))
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """How different the samples are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -66,6 +66,14 @@ class Independence(Hypothesis):
             called=read.labels,
             **options,
         )
+
+    def lagged(self, lag: int) -> Self:
+        """The same with row t of x beside row t + ``lag`` of y, of every series that is shifted; its ends meet."""
+        x, y = self.variables
+        order = np.arange(self.sizes[0])
+        for rows in self.restriction.series(self.sizes[0]):
+            order[rows] = np.roll(rows, -lag)
+        return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)

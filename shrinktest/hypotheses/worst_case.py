@@ -50,7 +50,7 @@ class TwoPartlyKnown(TwoEqualDistributions):
 
     @classmethod
     def read(  # type: ignore[override]  # one policy
-        cls, X: Any, Y: Any, *, transform: Any = None, own: Any = None, **told: Any
+        cls, X: Any, Y: Any, *, transform: Any = None, own: Any = None, shift: Any = None, **told: Any
     ) -> Self:
         """The hypothesis about two samples as users give them; see :class:`TwoEqualDistributions`.
 
@@ -63,6 +63,11 @@ class TwoPartlyKnown(TwoEqualDistributions):
             raise ValueError(
                 f"nan_policy='worst' takes no transform=: {_WHY}. Transform the samples before, by a rule that does "
                 "not look at them"
+            )
+        if shift is not None:
+            raise ValueError(
+                f"nan_policy='worst' does not go with shift={shift!r}: series with gaps do not remember across them as "
+                "others do; fill them in (interpolate), or test a part without missing values"
             )
         names = names_for((X, Y), XY)
         read = read_samples((X, Y), names, "propagate", **told)

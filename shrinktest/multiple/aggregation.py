@@ -13,6 +13,8 @@ from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.change import AggregateChangeResult
+from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
 
 
@@ -62,14 +64,15 @@ def aggregated(
         **{name: _joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route")},
         **common,
     }
+    result = AggregateChangeResult if shared["test"] == CHANGE.name else AggregateResult
     if not nulls or not nulls[0].values.size:
         nan = float("nan")
         nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
-        return AggregateResult(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), **shared)
+        return result(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), **shared)
     exact = nulls[0].exact
     comparable = comparable_of(nulls, collection.weights)
     smallest = smallest_of(comparable)
-    return AggregateResult(
+    return result(
         statistic=float(smallest[0]),
         pvalue=overall_pvalue(comparable),
         null_distribution=smallest if exact else smallest[1:],

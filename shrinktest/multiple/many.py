@@ -10,9 +10,11 @@ from shrinktest.nulls.permutation import Null
 from shrinktest.results.multiple import MultipleTestsResult
 
 
-def adjusted_tests(nulls: list[Null], method: str, *, alpha: float, **about: Any) -> MultipleTestsResult:
-    """The result of several tests on shared permutations."""
-    found = MultipleTestsResult(
+def adjusted_tests(
+    nulls: list[Null], method: str, *, alpha: float, kind: type[MultipleTestsResult] = MultipleTestsResult, **about: Any
+) -> MultipleTestsResult:
+    """The result of several tests on shared permutations, of a class that says what they are."""
+    found = kind(
         statistics=np.array([null.observed for null in nulls]),
         pvalues=np.array([null.pvalue for null in nulls]),
         adjusted=np.empty(0),

@@ -76,11 +76,13 @@ def run(
     with preparing(settings.progress):
         resolved = hypothesis.resolved(kernel, generator)
         prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
-    again = hypothesis.again((hypothesis.member(one, prepared, described["form"]),), permutations)
+    member = hypothesis.member(one, prepared, described["form"])
+    again = hypothesis.again((member,), permutations)
     null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
     told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
-    return conclude(null, restriction=permutations.restriction, **told)
+    result = conclude(null, restriction=permutations.restriction, **told)
+    return _concluded(hypothesis, result, member, grams, generator)
 
 
 def _combined(
@@ -127,7 +129,16 @@ def _combined(
     warn_too_few(nulls[0].values.size + (not nulls[0].exact), settings.alpha, exact=nulls[0].exact)
     kept_members = Collection([members[i] for i in used]) if left_out else collection
     common["again"] = hypothesis.again(tuple(one.member for one in there))
-    return aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
+    result = aggregated(kept_members, tuple(nulls), tuple(results), notes=left_out, **common)
+    return _concluded(hypothesis, result, there[result.decided].member, grams, generator)
+
+
+def _concluded(
+    hypothesis: Hypothesis, result: TestResult, member: Member, grams: Grams, generator: np.random.Generator
+) -> TestResult:
+    """The result with what the hypothesis says besides, by random numbers apart from those of the test."""
+    found: TestResult = hypothesis.concluded(result, member, grams, setup_generator(generator))
+    return found
 
 
 @dataclass(frozen=True, eq=False)

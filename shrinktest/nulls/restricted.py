@@ -236,6 +236,52 @@ class CircularShifts(Relabellings):
             yield self._shifted(np.array([shifts]))[0]
 
 
+@dataclass(frozen=True, eq=False)
+class ShiftedPartitions(Relabellings):
+    """Labels of samples that are shifted in time along the series that the samples are one after the other.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Of the samples.
+    strata : Strata
+        Of single observations; each stratum is a series along which its labels are shifted by themselves.
+    restriction : str
+        In words.
+    """
+
+    sizes: tuple[int, ...]
+    strata: Strata
+    restriction: str
+
+    @property
+    def _shifts(self) -> CircularShifts:
+        return CircularShifts(self.n_resamples, self.rng, self.strata, self.restriction)
+
+    @property
+    def _labels(self) -> np.ndarray:
+        return np.repeat(np.arange(len(self.sizes), dtype=np.uint16), self.sizes)
+
+    @property
+    def size(self) -> int:
+        return sum(self.sizes)
+
+    @property
+    def distinct(self) -> int:
+        return self._shifts.distinct
+
+    @property
+    def magnitude(self) -> float:
+        return self._shifts.magnitude
+
+    def draw(self, rows: int) -> np.ndarray:
+        return np.take(self._labels, self._shifts.draw(rows))
+
+    def every(self) -> Iterator[np.ndarray]:
+        labels = self._labels
+        return (labels[places] for places in self._shifts.every())
+
+
 def _product(parts: list[Callable[[], Iterator[Any]]]) -> Iterator[list[Any]]:
     """``itertools.product`` of what the functions give, none of which is ever kept whole nor empty."""
     running = [part() for part in parts]

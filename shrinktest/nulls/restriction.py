@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from shrinktest._validate import choice, counted
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
-from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedPartitions, Strata
+from shrinktest.nulls.restricted import (
+    CircularShifts,
+    RestrictedPairings,
+    RestrictedPartitions,
+    ShiftedPartitions,
+    Strata,
+)
 
 SHIFTS = ("circular",)
 
@@ -27,13 +33,17 @@ class Restriction:
     paired : bool
         Whether observation i of X may change places with observation i of Y only.
     shift : bool
-        Whether Y may be shifted only, its end coming round to its start.
+        Whether Y may be shifted only, its end coming round to its start; of samples, their labels along the series that
+        they are when one comes after the other.
+    stretch : int
+        How many successive observations a group has, where groups are stretches of a series; else 0.
     """
 
     blocks: np.ndarray | None = None
     groups: np.ndarray | None = None
     paired: bool = False
     shift: bool = False
+    stretch: int = 0
 
     def __bool__(self) -> bool:
         return self.paired or self.shift or self.blocks is not None or self.groups is not None
@@ -58,7 +68,8 @@ class Restriction:
         if not self:
             return Partitions(n_resamples, rng, sizes)
         strata = self.strata(sum(sizes))
-        return self._enough(RestrictedPartitions(n_resamples, rng, sizes, strata, self._words(strata)), strata, alpha)
+        kind = ShiftedPartitions if self.shift else RestrictedPartitions
+        return self._enough(kind(n_resamples, rng, sizes, strata, self._words(strata)), strata, alpha)
 
     def pairings(self, n_resamples: float, rng: np.random.Generator, n: int, alpha: float) -> Relabellings:
         """The pairings it allows of n observations of X with n of Y.
@@ -81,6 +92,11 @@ class Restriction:
         strata = self.strata(n)
         return tuple(np.split(strata.rows[:, 0], strata.starts[1:-1]))
 
+    def of(self, rows: np.ndarray) -> Restriction:
+        """The same of some of the observations."""
+        blocks, groups = (None if labels is None else labels[rows] for labels in (self.blocks, self.groups))
+        return replace(self, blocks=blocks, groups=groups)
+
     def words(self, size: int) -> str:
         """What it allows so many observations, for a reader; nothing where all is allowed."""
         return self._words(self.strata(size)) if self else ""
@@ -96,6 +112,8 @@ class Restriction:
         if self.shift:
             return f"circular shifts of {blocks} series" if blocks else "circular shifts"
         within = f"within {counted(blocks, 'block')}"
+        if self.stretch:
+            return f"stretches of {counted(self.stretch, 'row')}" + (f" {within}" if blocks else "")
         if self.groups is None:
             return within
         return counted(len(strata.rows), "whole group") + (f" {within}" if blocks else "")
@@ -105,8 +123,9 @@ class Restriction:
             return found
         if self.paired:
             advice = f"collect {math.ceil(math.log2(1.0 / alpha) - 1e-9) + 1} pairs or more"
-        elif self.shift:
-            advice = "observe longer series, or more of them"
+        elif self.shift or self.stretch:
+            shorter = "take shorter stretches (shift=), " if self.stretch > 1 else ""
+            advice = f"{shorter}observe longer series, or more of them"
         elif self.groups is None:
             advice = "use fewer and larger blocks, or collect more observations in them"
         else:

@@ -22,7 +22,7 @@ from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.study import power_study, relabellings_of
 from shrinktest.power.work import bar
-from shrinktest.results.kinds import INDEPENDENCE, JOINT
+from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -139,6 +139,7 @@ def solve_sample_size(
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which no data at all reach")
     if ratio is not None:
         one_sample = {INDEPENDENCE.name: "an independence test has one sample of pairs"}
+        one_sample[CHANGE.name] = "a change-point test has one series"
         one_sample[JOINT.name] = "a joint-independence test has one sample of rows"
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")

@@ -30,6 +30,7 @@ from shrinktest.power.arguments import (
     trial_numbers,
 )
 from shrinktest.power.designs import Design, as_design
+from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
@@ -251,8 +252,9 @@ def relabellings_of(
 ) -> Relabellings:
     """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
-    keywords = {**design.options_for(*map(len, data[:2])), **options}
-    reading = (*KINDS[design.test].restrictions, "column_types", "nan_policy")
+    keywords = {**design.options_for(*sizes_of(data)), **options}
+    kind = KINDS[design.test]
+    reading = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
     read: Any = HYPOTHESES[design.test]
     hypothesis: Hypothesis = read.read(*data, **{name: keywords[name] for name in reading if name in keywords})
     return hypothesis.permutations(n_resamples, np.random.default_rng(), alpha)

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.change import change_point_test
 from shrinktest.independence import independence_test
 from shrinktest.joint import joint_independence_test
 from shrinktest.k_sample import k_sample_test
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
+from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.store import Row
-from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.two_sample import two_sample_test
 
 TESTS = {
@@ -23,6 +25,7 @@ TESTS = {
     INDEPENDENCE.name: independence_test,
     K_SAMPLE.name: k_sample_test,
     JOINT.name: joint_independence_test,
+    CHANGE.name: change_point_test,
 }
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject
@@ -71,7 +74,7 @@ def run_trial(
     rows: list[Row] = []
     try:
         data = twin.sample(np.random.default_rng(for_data), n)
-        given = {**twin.options(), **twin.options_for(*map(len, data[:2])), **options}
+        given = {**twin.options(), **twin.options_for(*sizes_of(data)), **options}
         keywords = {**given, "n_resamples": n_resamples, "workers": 1, "alpha": _ANY}
         for label, estimator in estimators.items():
             start = time.perf_counter()

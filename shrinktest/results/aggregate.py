@@ -75,7 +75,7 @@ class AggregateResult(TestResult):
     decided: int = 0
 
     def __repr__(self) -> str:
-        found, kernel = f"AggregateResult(pvalue={self.pvalue:.6g}, {len(self.members)} members", self.best.kernel
+        found, kernel = f"{type(self).__name__}(pvalue={self.pvalue:.6g}, {len(self.members)} members", self.best.kernel
         if np.isnan(self.pvalue):
             return f"{found})"
         kernels = " x ".join(one.label for one in (kernel if isinstance(kernel, tuple) else (kernel,)))

@@ -8,7 +8,8 @@ import numpy as np
 
 from shrinktest._warn import warn_user
 from shrinktest.nulls.permutation import Null
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.change import ChangeResult
+from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
 
@@ -17,6 +18,9 @@ LOST = (
     "permutations: the p-value is too large, or 1, whatever the data. Unless the observations are all alike, subtract "
     "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
 )
+
+#: Of the tests whose results say more than a p-value.
+_RESULTS: dict[str, type[TestResult]] = {TWO_SAMPLE.name: TwoSampleResult, CHANGE.name: ChangeResult}
 
 
 def conclude(
@@ -33,7 +37,7 @@ def conclude(
 
     What a statistic of one's own does not have (estimator, kernel, form, tuning, route) may be left out.
     """
-    result = TwoSampleResult if test == TWO_SAMPLE.name else TestResult
+    result = _RESULTS.get(test, TestResult)
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
     shared: dict[str, Any] = {

@@ -105,6 +105,7 @@ TWO_SAMPLE = Kind(
     estimates=("X", "Y"),
     several_samples=True,
     restrictions=("blocks", "paired", "groups"),
+    settings=("shift",),
     counted="observations in X",
     permuted="rows of both samples exchanged",
     several="columns",
@@ -151,8 +152,21 @@ JOINT = Kind(
     permuted="rows of all variables but the first permuted",
 )
 
+CHANGE = Kind(
+    name="change-point",
+    title="Kernel change-point test",
+    null="one distribution throughout",
+    statistic="largest standardised MMD²",
+    unit="rows",
+    estimates=("before", "after"),
+    restrictions=("blocks", "shift"),
+    settings=("change", "trim", "confidence"),
+    counted="rows",
+    permuted="rows put into another order",
+)
+
 #: Every kind of test, by the name that results have it under.
-KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT)}
+KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CHANGE)}
 
 
 def kind_of(name: str) -> Kind:

@@ -127,6 +127,20 @@ class MultipleTestsResult(AsJson, Result):
         """The same tests, adjusted by another method."""
         return replace(self, method=method, adjusted=adjust(self, method, self.alpha))
 
+    def rows(self) -> np.ndarray:
+        """The statistics (rows, k) over all permutations, the data's first; raises ValueError where not known."""
+        rows = self.null_distributions
+        if np.isnan(rows).any():
+            raise ValueError(
+                f"method={WESTFALL_YOUNG!r} adjusts by the null distributions; these tests were read from JSON, which "
+                "does not hold them: adjust before, or pickle the result"
+            )
+        return rows if self.exact else np.vstack([self.statistics[None], rows])
+
+    def comparable(self) -> np.ndarray:
+        """Numbers (rows, k) by which tests are compared, small where a statistic is extreme."""
+        return scores(self.rows(), self.tolerances)
+
     @property
     def table(self) -> pd.DataFrame:
         """One row a test (pandas): its name, statistic, pvalue, adjusted, reject."""
@@ -200,7 +214,7 @@ class MultipleTestsResult(AsJson, Result):
         rejected = self.reject()
         rows = [
             [
-                *self.labels[i],
+                *map(str, self.labels[i]),
                 f"{self.statistics[i]:.6g}",
                 f"{self.pvalues[i]:.4g}",
                 f"{self.adjusted[i]:.4g}",
@@ -231,19 +245,7 @@ def adjust(tests: MultipleTestsResult, method: str, alpha: float) -> np.ndarray:
     if np.isnan(tests.pvalues).any():  # n_resamples=0
         return np.full(len(tests), np.nan)
     if method == WESTFALL_YOUNG:
-        return step_down(_comparable(tests))
+        return step_down(tests.comparable())
     from statsmodels.stats.multitest import multipletests
 
     return np.asarray(multipletests(tests.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
-
-
-def _comparable(tests: MultipleTestsResult) -> np.ndarray:
-    rows = tests.null_distributions
-    if np.isnan(rows).any():
-        raise ValueError(
-            f"method={WESTFALL_YOUNG!r} adjusts by the null distributions; these tests were read from JSON, which does "
-            "not hold them: adjust before, or pickle the result"
-        )
-    if not tests.exact:
-        rows = np.vstack([tests.statistics[None], rows])
-    return scores(rows, tests.tolerances)

@@ -109,6 +109,12 @@ class Summary:
         below = [*(fill(line, WIDTH) for line in lines), *apart, *numbered(notes)]
         self.extra_txt = "\n".join(below) if below else None
 
+    def followed_by(self, table: Table) -> Summary:
+        """The same with one more table."""
+        found = Summary([*self._tables, table])
+        found.extra_txt = self.extra_txt
+        return found
+
     def as_text(self) -> str:
         """The tables, one below the other, and the notes."""
         *above, last = [table.as_text() for table in self._tables]

@@ -88,7 +88,7 @@ def test_independence(run):
         ("independence both.csv --x u --y w --shift linear", "--shift must be one of 'circular'"),
         ("independence both.csv", "say which columns to test"),
         ("power mean-shift --n 8 --trials 2 --quiet --stopping curtaild", "Did you mean 'curtailed'?"),
-        ("power mean-shift --n 8 --trials 2 --quiet --shift circular", "--shift is not for a two-sample test"),
+        ("power one-apart --n 8 --trials 2 --quiet --shift circular", "--shift is not for a k-sample test"),
         ("power linear --n 8 --trials 2 --quiet --shift circular --workers 1", "observe longer series"),
         ("power mean-shift --n 5 --trials 2 --quiet --paired --workers 1", "collect 6 pairs or more"),
         ("power mean-shift --n 8 --trials 2 --quiet --estimators kme:lam", "must look like lam=0.1; got 'lam'"),

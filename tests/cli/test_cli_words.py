@@ -15,7 +15,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--fractions", "--csv"}
-OWN |= {"--statistic", "--decimal", "--comment", "--z", "--effect"}  # --statistic is now --form
+OWN |= {"--statistic", "--decimal", "--comment", "--z", "--effect", "--sort", "--several"}  # --statistic is now --form
 
 SAMPLES = "a.csv b.csv --columns u,v"
 VARIABLES = "a.csv --x u --y v"
@@ -157,7 +157,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("power mean-shift --quiet --n 1", "--n has --n 1, and MeanShift("),
         ("power mean-shift --quiet --n 8 --stopping x", "--stopping must be one of"),
         ("power mean-shift --quiet --n 8 --workers 0", "--workers must be an integer >= 1"),
-        ("power mean-shift --quiet --n 8 --shift circular", "--shift is not for a two-sample test"),
+        ("power one-apart --quiet --n 8 --shift circular", "--shift is not for a k-sample test"),
         ("power linear --quiet --n 8 --paired", "--paired is not for an independence test"),
         ("power mean-shift --quiet --n 8 --estimators auto --kernel linear", "--kernel is given, and all that"),
         ("sample-size mean-shift --quiet --power 2", "--power must lie strictly between 0 and 1"),

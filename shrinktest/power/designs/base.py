@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -11,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._read import XY, numbered, read_samples, read_variables
+from shrinktest._series import read_series
 from shrinktest._validate import Array, as_rng, count, positive
-from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
 #: Tests of two samples or variables.
@@ -41,16 +43,21 @@ def flag(value: Any, name: str) -> bool:
     return bool(value)
 
 
+def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
+    """Rows of the first two samples or variables; of one series its own, twice."""
+    return len(data[0]), len(data[min(1, len(data) - 1)])
+
+
 class Design(ABC):
     """A way to draw data for a test: a frozen value with ``sample``, and a twin under the null hypothesis.
 
     Notes
     -----
     A design of one's own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
-    "independence", "k-sample" and "joint-independence", and ``draw``, which returns the samples or variables as a tuple
-    of arrays.  Its null twin relabels what it draws; instead, ``neutral`` may name the parameters at which there is
-    nothing to be found, or ``null`` may return another design.  Power studies, sample sizes and :class:`Relabelled`
-    take it like any other.
+    "independence", "k-sample", "joint-independence" and "change-point", and ``draw``, which returns the samples or
+    variables as a tuple of arrays. Its null twin relabels what it draws; instead, ``neutral`` may name the parameters
+    at which there is nothing to be found, or ``null`` may return another design. Power studies, sample sizes and
+    :class:`Relabelled` take it like any other.
 
     Examples
     --------
@@ -307,7 +314,10 @@ class Relabelled(Design):
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         generator = as_rng(rng)
         data = self.design.sample(generator, n, m)
-        told = self.design.options_for(*map(len, data[:2]))
+        told = self.design.options_for(*sizes_of(data))
+        if self.test == CHANGE.name:
+            restriction = read_series(data[0], "indicator", **told).restriction
+            return (taken(data[0], restriction.relabelled(generator, len(data[0]))),)
         names = XY if self.test in TESTS else numbered("samples", len(data))
         if self.test in SAMPLES:
             pooled = stacked(data, names)

@@ -1,0 +1,277 @@
+"""Level of tests of one series: change points, two stretches of it, and lags, for rows that do and do not remember.
+
+Null data: rows of one law, blocks that differ, and autoregressive series; and how often intervals cover the place.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from functools import partial
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from _study import markdown, options, parts, write
+from scipy.stats import binom
+from statsmodels.stats.proportion import proportion_confint
+
+from shrinktest import independence_test, two_sample_test
+from shrinktest.change import change_point_test
+from shrinktest.nulls.memory import correlation, lost, stretch_length
+
+NAME = "change_levels"
+TITLE = "Level of change-point tests, of two stretches and of lags"
+ALPHA, RESAMPLES = 0.05, 199
+SHARE = 4  # approximate tests have one data set for every so many of the exact ones
+BOOK = 0.15  # of the variance that stretches lose: from here on there is a note
+
+
+def autoregressive(rng, n, memory):
+    """A stationary series with this correlation from one row to the next."""
+    out = rng.normal(size=n) * math.sqrt(1.0 - memory**2)
+    out[0] /= math.sqrt(1.0 - memory**2)
+    for t in range(1, n):
+        out[t] += memory * out[t - 1]
+    return out
+
+
+# --- exact: (name, rows, how they are drawn, what the test is told) ------------------------------------------------
+
+
+def normal(rng, n):
+    return rng.normal(size=n)
+
+
+def heavy(rng, n):
+    return rng.standard_t(2, size=(n, 3))
+
+
+def counts(rng, n):
+    return rng.poisson(1.0, size=n).astype(float)
+
+
+def many_columns(rng, n):
+    return rng.normal(size=(n, 10))
+
+
+def weekdays(rng, n):
+    """Days of the week that differ, the last ones of the week missing at the start."""
+    days = np.sort(rng.normal(size=7)) * 2.0
+    return days[day_of(n)] + rng.normal(size=n)
+
+
+def day_of(n):
+    first = np.arange(n // 2) % 4
+    return np.concatenate([first, np.arange(n - n // 2) % 7])
+
+
+EXACT = [
+    ("normal", 20, normal, {}),
+    ("normal", 100, normal, {}),
+    ("normal, epidemic", 60, normal, {"change": "epidemic"}),
+    ("t with 2 degrees of freedom, 3 columns", 60, heavy, {}),
+    ("counts", 40, counts, {"bandwidth": 1.0}),
+    ("10 columns, whitened", 60, many_columns, {"kernel": "whitened"}),
+    ("10 columns, by random features", 60, many_columns, {"gram": "rff", "rank": 20}),
+    ("normal, auto", 40, normal, {"estimator": "auto"}),
+    ("weekdays that differ, blocks", 84, weekdays, {"blocks": day_of}),
+]
+
+# --- approximate ---------------------------------------------------------------------------------------------------
+
+MEMORY = (0.3, 0.5, 0.8, 0.95)
+SIZES = (100, 200, 400)
+LONG = 400  # rows from which there are half as many data sets
+LAGS = range(-5, 6)
+PLACES = [
+    ("a shift of 1, in the middle", 100, 0.5, 1.0, 1.0),
+    ("a shift of 2, in the middle", 100, 0.5, 2.0, 1.0),
+    ("a shift of 1, after a fifth", 100, 0.2, 1.0, 1.0),
+    ("twice the spread, in the middle", 100, 0.5, 0.0, 2.0),
+    ("a shift of 1, in the middle", 400, 0.5, 1.0, 1.0),
+    ("a shift of 0.3, in the middle", 100, 0.5, 0.3, 1.0),
+]
+
+
+def cell(what: str, test: str, data: str, n: int, told: str, rejected, **more) -> dict:
+    """A row of the table: a share with its interval."""
+    hits, trials = int(np.sum(rejected)), len(rejected)
+    low, high = proportion_confint(hits, trials, method="beta")
+    row = {"what": what, "test": test, "data": data, "n": n, "told": told, "level": hits / trials}
+    print(f"{what}: {test}, {data}, {n}: {hits / trials:.4f}", file=sys.stderr, flush=True)
+    return {**row, "low": low, "high": high, "trials": trials, **more}
+
+
+def generator(*key) -> np.random.Generator:
+    return np.random.default_rng(crc32(repr(key).encode()))
+
+
+def exact(name, n, draw, told, trials) -> list[dict]:
+    """Rejections of rows that are exchangeable (within blocks), and without the blocks."""
+    rng = generator(name, n)
+    told = {key: value(n) if callable(value) else value for key, value in told.items()}
+    cases = [(", ".join(told) or "nothing", told)]
+    if "blocks" in told:
+        cases.append(("nothing", {}))
+    found: list[list[bool]] = [[] for _ in cases]
+    for trial in range(trials):
+        x = draw(rng, n)
+        for (_, one), into in zip(cases, found, strict=True):
+            result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, confidence=None, workers=1, **one)
+            into.append(result.pvalue <= ALPHA)
+    kinds = ("exact", "free")
+    return [
+        cell(kind, "change point", name, n, said, hits)
+        for kind, (said, _), hits in zip(kinds, cases, found, strict=False)
+    ]
+
+
+def serial(memory, n, trials) -> list[dict]:
+    """Rejections of stationary series by tests of change points, and of their two halves."""
+    rng, hows = generator("series", memory, n), ("nothing", "stretches", "circular")
+    found: dict[tuple[str, str], list[bool]] = {}
+    lengths, noted = [], []
+    for trial in range(trials):
+        x = autoregressive(rng, n, memory)[:, None]
+        halves = [x[: n // 2], x[n // 2 :]]
+        lengths.append(stretch_length("stretches", halves))
+        noted.append(lost(correlation(halves), lengths[-1]) > BOOK)
+        for how in hows:
+            shift = None if how == "nothing" else how
+            shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1, "shift": shift, "alpha": 0.5}
+            p = change_point_test(x, confidence=None, **shared).pvalue
+            found.setdefault(("change point", how), []).append(p <= ALPHA)
+            found.setdefault(("two stretches", how), []).append(two_sample_test(*halves, **shared).pvalue <= ALPHA)
+    more = {"length": float(np.median(lengths)), "noted": float(np.mean(noted))}
+    name = f"correlation {memory:g}"
+    return [cell("series", test, name, n, how, hits, **more) for (test, how), hits in found.items()]
+
+
+def lags(memory, n, trials) -> list[dict]:
+    """Rejections of independent series at any of eleven lags; periodic ones for memory None."""
+    rng, found, alone = generator("lags", memory, n), [], []
+    distance = np.minimum(np.arange(n), n - np.arange(n))
+    spectrum = np.fft.fft(np.exp(-0.5 * (distance / 2.0) ** 2))
+    for trial in range(trials):
+        if memory is None:
+            x, y = np.fft.ifft(np.fft.fft(rng.normal(size=(2, n))) * spectrum).real
+        else:
+            x, y = (autoregressive(rng, n, memory) for _ in range(2))
+        result = independence_test(x, y, lags=LAGS, shift="circular", rng=trial, workers=1, n_resamples=n)
+        found.append(result.pvalue <= ALPHA)
+        alone.append(bool((result.pvalues <= ALPHA).any()))
+    name = "periodic series" if memory is None else f"correlation {memory:g}"
+    attainable = math.floor(n * ALPHA / len(LAGS)) * len(LAGS) / n
+    return [
+        cell("lags", "eleven lags", name, n, "all lags together", found, attainable=attainable),
+        cell("lags", "eleven lags", name, n, "each by itself", alone),
+    ]
+
+
+def covered(name, n, share, shift, spread, trials) -> list[dict]:
+    """How often the interval covers the place of a change."""
+    rng, at = generator("place", name, n), round(share * n)
+    hits, lengths, rejected, away = [], [], [], []
+    for trial in range(trials):
+        x = rng.normal(size=n)
+        x[at:] = shift + spread * x[at:]
+        result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1)
+        low, high = result.interval
+        hits.append(low <= at <= high)
+        lengths.append(high - low + 1)
+        rejected.append(result.pvalue <= ALPHA)
+        away.append(abs(result.location - at))
+    found = np.array(rejected)
+    some = float(np.mean(np.array(hits)[found])) if found.any() else math.nan
+    more = {"median_length": float(np.median(lengths)), "power": float(found.mean()), "covered_where_found": some}
+    return [cell("cover", "change point", name, n, "interval", hits, away=float(np.median(away)), **more)]
+
+
+def measured(args) -> pd.DataFrame:
+    """All cells."""
+    fewer = max(1, args.trials // SHARE)
+    jobs = [partial(exact, *case, args.trials) for case in EXACT]
+    jobs += [partial(lags, memory, n, -(-fewer // 2)) for memory in (None, 0.5, 0.8) for n in (220,)]
+    jobs += [partial(covered, *case, -(-fewer // 2)) for case in PLACES]
+    jobs += [partial(serial, memory, n, fewer if n < LONG else -(-fewer // 2)) for memory in MEMORY for n in SIZES]
+    return parts(args, NAME, jobs)
+
+
+def region(trials: int) -> str:
+    low, high = binom.ppf([0.0005, 0.9995], trials, ALPHA) / trials
+    return f"{low:.4f} to {high:.4f}"
+
+
+def _wide(some: pd.DataFrame) -> str:
+    """Levels of series: a row for every memory and number of rows."""
+    wide = some.pivot_table(index=["data", "n"], columns="told", values="level", sort=False)
+    more = some.groupby(["data", "n"], sort=False)[["length", "noted", "trials"]].first()
+    wide = wide[["nothing", "circular", "stretches"]].join(more).reset_index()
+    wide["length"] = wide["length"].map("{:.0f}".format)
+    return markdown(wide.rename(columns={"length": "rows in a stretch", "noted": "with a note", "trials": "data sets"}))
+
+
+def page(tables) -> list[str]:
+    """What the page says, from all cells."""
+    table = tables[""]
+    cells = {what: some for what, some in table.groupby("what", sort=False)}
+    exactly, free, series = cells["exact"], cells["free"], cells["series"]
+    lagged, places = cells["lags"], cells["cover"]
+    stretched = series[series["told"] == "stretches"]
+    trusted = stretched[stretched["noted"] < 0.05]
+    columns = ["data", "n", "told", "level", "low", "high"]
+    best = ["" if math.isnan(one) else f"{one:.3f}" for one in lagged["attainable"]]
+    shown = lagged.assign(attainable=best)
+    calm = lagged[lagged["told"] == "all lags together"]
+    return [
+        f"{exactly['trials'].max()} null data sets in every row of the first table, {series['trials'].max()} in the "
+        f"others (half as many of series of {LONG} rows, of the lags and of the intervals), {RESAMPLES} "
+        f"permutations, level {ALPHA:g}; intervals are of Clopper and Pearson (95 %). A test of "
+        f"level {ALPHA:g} rejects a share of {exactly['trials'].max()} data sets within "
+        f"{region(exactly['trials'].max())} "
+        f"with probability .999, and of {series['trials'].max()} within {region(series['trials'].max())}.",
+        "## Change points: exact",
+        markdown(pd.concat([exactly, free])[columns]),
+        f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the "
+        "test of "
+        "the same weekdays without its blocks.",
+        "## Change points in series that remember",
+        "Autoregressive series without a change; the correlation is that of one row with the next. `nothing`: rows are "
+        'permuted one by one; `circular`, `stretches`: what `shift=` says. "With a note" is the share of series for '
+        "which the result says that stretches are too short for what the series remembers.",
+        _wide(series[series["test"] == "change point"]),
+        "## Two stretches of one series",
+        "The two halves of the same series.",
+        _wide(series[series["test"] == "two stretches"]),
+        f"Where fewer than one series in twenty has the note, stretches reject in {trusted['level'].min():.3f} to "
+        f"{trusted['level'].max():.3f} of the series; everywhere else the share goes up to "
+        f"{stretched['level'].max():.3f}.",
+        "## Eleven lags",
+        "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
+        "n shifts "
+        "allow; `each by itself` is how often any of the p-values is .05 or less that are not adjusted.",
+        markdown(shown[["data", "n", "told", "attainable", "level", "low", "high"]]),
+        f"All lags together reject in {calm['level'].min():.3f} to {calm['level'].max():.3f} of the data sets.",
+        "## Intervals for the place",
+        "How often the interval of 95 % covers the place of the change, in all data sets and in those in which "
+        "the test "
+        "finds the change; `away` is the median distance of the estimate.",
+        markdown(
+            places[
+                ["data", "n", "level", "low", "high", "covered_where_found", "power", "median_length", "away"]
+            ].rename(
+                columns={"level": "covered", "covered_where_found": "where found", "median_length": "length (median)"}
+            )
+        ),
+    ]
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=4000, quick=4)
+    table = measured(args)
+    write(args, NAME, TITLE, page({"": table}), table)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Sums within stretches of a series over its permutations: all cuts, or all intervals, of every one of them.
+
+Of a Gram matrix, the row of an observation meets those that a permutation put before it: their places are compared with
+its own, sixteen bits each, so that the loop is made of vector instructions and a row of the matrix serves many
+permutations while it is in the cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._compiled.jit import compiled
+
+
+@compiled()
+def before(matrix, places, out):
+    """``out`` (B, n): for the row at every place, the sum of its entries for all rows before it.
+
+    ``matrix`` (n, n) has a diagonal of zeros, ``places`` (B, n) say where a permutation puts each row.
+    """
+    count, n = places.shape
+    for i in range(n):
+        row = matrix[i]
+        for b in range(count):
+            place = places[b]
+            here = place[i]
+            total = 0.0
+            for j in range(n):
+                total += row[j] if place[j] < here else 0.0
+            out[b, here] = total
+
+
+@compiled()
+def largest_of_gram(sums, units, low, high, out):
+    """The largest standardised sum (B,) within the first rows, from what :func:`before` found."""
+    for b in range(sums.shape[0]):
+        within, best = 0.0, -np.inf
+        for place in range(high):
+            within += 2.0 * sums[b, place]
+            if place + 1 >= low:
+                best = max(best, within * units[place + 1])
+        out[b] = best
+
+
+@compiled()
+def largest_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
+    """The same by coordinates z (n, r), whose squared norms are ``own``.
+
+    The sum within so many rows is the squared norm of the sum of their coordinates, less that many times ``linear`` of
+    their own norms, less ``constant``.
+    """
+    rank = z.shape[1]
+    total = np.empty(rank)
+    for b in range(orders.shape[0]):
+        total[:] = 0.0
+        norms, best = 0.0, -np.inf
+        for place in range(high):
+            i = orders[b, place]
+            row = z[i]
+            squared = 0.0
+            for c in range(rank):
+                total[c] += row[c]
+                squared += total[c] * total[c]
+            norms += own[i]
+            length = place + 1
+            if length >= low:
+                best = max(best, (squared - linear[length] * norms - constant[length]) * units[length])
+        out[b] = best
+
+
+@compiled()
+def largest_interval_of_gram(matrix, orders, units, low, high, out):
+    """The largest standardised sum (B,) within any stretch of ``low`` to ``high`` rows."""
+    n = matrix.shape[0]
+    within, along = np.empty(n), np.empty(n)
+    for b in range(orders.shape[0]):
+        order = orders[b]
+        within[:] = 0.0
+        best = -np.inf
+        for last in range(n):
+            row = matrix[order[last]]
+            for first in range(last):
+                along[first] = row[order[first]]
+            sums = 0.0
+            for first in range(last - 1, -1, -1):
+                sums += along[first]
+                within[first] += 2.0 * sums
+                length = last - first + 1
+                if low <= length <= high:
+                    best = max(best, within[first] * units[length])
+        out[b] = best
+
+
+@compiled()
+def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low, high, out):
+    """The same by coordinates."""
+    n, rank = z.shape
+    totals, norms = np.zeros((n + 1, rank)), np.zeros(n + 1)
+    for b in range(orders.shape[0]):
+        for place in range(n):
+            i = orders[b, place]
+            norms[place + 1] = norms[place] + own[i]
+            for c in range(rank):
+                totals[place + 1, c] = totals[place, c] + z[i, c]
+        best = -np.inf
+        for end in range(low, n + 1):
+            for start in range(max(0, end - high), end - low + 1):
+                squared = 0.0
+                for c in range(rank):
+                    apart = totals[end, c] - totals[start, c]
+                    squared += apart * apart
+                length = end - start
+                value = squared - linear[length] * (norms[end] - norms[start]) - constant[length]
+                best = max(best, value * units[length])
+        out[b] = best

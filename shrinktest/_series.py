@@ -1,0 +1,144 @@
+"""Reading of one series: rows in order of time, with times, blocks and what it remembers."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._labels import codes, same_order, vector
+from shrinktest._read import check_column_types, check_nan_policy
+from shrinktest._validate import Array, counted
+from shrinktest.nulls.memory import restricted
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.observed import observed
+from shrinktest.units import Scale
+
+FEWEST = 4  # rows of which the spread over all orders has a formula
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """Rows in order of time, as numbers.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, d)
+    missing : bool
+        Whether values are missing, under nan_policy="propagate" only.
+    restriction : Restriction
+        Which orders of the rows are allowed.
+    scale, encoding
+        As for samples.
+    times : tuple
+        When the rows were observed, where that is known.
+    notes : tuple of str
+        What was left out, and by what units.
+    """
+
+    values: Array
+    missing: bool
+    restriction: Restriction
+    scale: Scale | None
+    encoding: Encoding | None
+    times: tuple[Any, ...]
+    notes: tuple[str, ...]
+
+
+def read_series(
+    X: Any,
+    nan_policy: str,
+    *,
+    scale: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
+    blocks: Any = None,
+    shift: Any = None,
+    times: Any = None,
+) -> Series:
+    """One series as users give it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what cannot be tested; the message names the argument and says what to do.
+    """
+    check_nan_policy(nan_policy)
+    data = observed([X], ["X"], nan_policy, column_types, transform)
+    check_column_types(column_types, [data])
+    complete = data.complete(nan_policy)[0]
+    keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
+    if int(keep.sum()) < FEWEST:
+        raise ValueError(
+            f"X has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, two before it "
+            "and two after it"
+        )
+    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
+    restriction = Restriction()
+    if blocks is not None:
+        same_order(blocks, "blocks", X, "X")
+        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
+    values = np.ascontiguousarray(taken.values)
+    times = dates_of(X) if times is None else times
+    return Series(
+        values=values,
+        missing=nan_policy != "omit" and not bool(complete.all()),
+        restriction=restricted(shift, [values], restriction, keep, "groups="),
+        scale=taken.scale,
+        encoding=taken.encoding,
+        times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),
+        notes=(*data.omitted([keep]), *taken.notes),
+    )
+
+
+def dates_of(X: Any) -> Any:
+    """The dates in the index of a pandas table or series; None where there are none."""
+    pandas = sys.modules.get("pandas")
+    index = getattr(X, "index", None)
+    dated = pandas is not None and isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
+    return index if dated else None
+
+
+def as_times(times: Any, X: Any) -> list[Any]:
+    """Times of all rows, in their order; raises TypeError or ValueError for those that go back, repeat or are missing.
+
+    Examples
+    --------
+    >>> as_times(["1871", "1872", "1873"], [1120.0, 1160.0, 963.0])
+    ['1871', '1872', '1873']
+    """
+    same_order(times, "times", X, "X")
+    rows = len(X)
+    kind = getattr(times, "dtype", None)
+    plain = getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq")
+    found = vector(times, "times", rows, "X") if plain else list(times)
+    if len(found) != rows:
+        raise ValueError(f"times has {len(found)} entries, and X has {counted(rows, 'row')}; give one for each")
+    for row, time in enumerate(found):
+        if time is None or time != time:
+            raise ValueError(
+                f"times has none for row {row} (counting from 0); give every row its time, or drop the row"
+            )
+    for row in range(1, len(found)):
+        before, here = found[row - 1], found[row]
+        try:
+            sorted_so_far = bool(before < here)
+        except TypeError:
+            raise TypeError(
+                f"times must be numbers, dates or texts in order; row {row} has {here!r} after {before!r}"
+            ) from None
+        if before == here:
+            raise ValueError(
+                f"times repeat: rows {row - 1} and {row} are both at {here}. Rows at one time have no order: test one "
+                "row for each time (their mean, say), or leave times out if the rows are in order as they are"
+            )
+        if not sorted_so_far:
+            raise ValueError(
+                f"times are not sorted: row {row} is at {here}, and the row before it at {before}. Sort the "
+                "rows first, "
+                "such as X[numpy.argsort(times)], table.sort_values('time') or table.sort_index()"
+            )
+    return found

@@ -1,0 +1,180 @@
+"""Rows in order of time that have one distribution throughout."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from shrinktest._series import read_series
+from shrinktest._validate import choice
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.place import Place
+from shrinktest.nulls import memory
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.kinds import CHANGE, Kind
+from shrinktest.statistics.cuts import CHANGES, Cuts, Within, found_again, prepare
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.prepared import Prepared
+from shrinktest.tables.pooled import is_unasked
+
+_FEWEST = 2  # rows within which there is a pair
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NoChange(Hypothesis):
+    """The rows of a series have one distribution, so that their order may be any other.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        One: the rows (n, d) in order of time.
+    sizes : tuple of int
+        (n,)
+    restriction : Restriction
+        Which orders are allowed.
+    change : {"single", "epidemic"}
+        What is looked for: one cut, or an interval.
+    trim : float
+        Share of the rows at either end before and after which no cut is made; of an interval, its least length, and
+        that of what is outside.
+    confidence : float, optional
+        Of the interval for the place; None: it is not computed.
+    times : tuple
+        When the rows were observed, where that is known.
+    noted : bool
+        Whether a result says what a reader should know of the memory of the rows, and of the place.
+    """
+
+    kind: ClassVar[Kind] = CHANGE
+
+    restriction: Restriction = field(default_factory=Restriction)
+    change: str = CHANGES[0]
+    trim: float = 0.05
+    confidence: float | None = 0.95
+    times: tuple[Any, ...] = ()
+    noted: bool = True
+
+    @classmethod
+    def read(
+        cls,
+        X: Any,
+        *,
+        change: str = CHANGES[0],
+        trim: Any = 0.05,
+        nan_policy: str = "raise",
+        blocks: Any = None,
+        shift: Any = None,
+        times: Any = None,
+        scale: Any = None,
+        column_types: Any = None,
+        transform: Any = None,
+        **options: Any,
+    ) -> Self:
+        """The hypothesis about a series as users give it; see :func:`~shrinktest._series.read_series`."""
+        told = {"scale": scale, "column_types": column_types, "transform": transform}
+        choice(change, CHANGES, "change")
+        trim = _share(trim)
+        read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **told)
+        return cls(
+            variables=(Variable(read.values, "X", read.scale, read.encoding, not is_unasked(scale)),),
+            sizes=(len(read.values),),
+            missing=read.missing,
+            restriction=read.restriction,
+            remarks=read.notes,
+            change=change,
+            trim=trim,
+            times=read.times,
+            **options,
+        )
+
+    @property
+    def points(self) -> np.ndarray:
+        """The rows (n, d)."""
+        return self.variables[0].points
+
+    @property
+    def cuts(self) -> Cuts:
+        """The parts that are compared with the rest."""
+        n = self.sizes[0]
+        return Cuts(n, self.change, max(_FEWEST, math.ceil(self.trim * n - 1e-9)))
+
+    def part(self, first: int, end: int, **options: Any) -> Self:
+        """The same of the rows from ``first`` to before ``end``."""
+        rows = slice(first, end)
+        restriction = self.restriction.of(np.arange(first, end))
+        if restriction.stretch:
+            restriction = memory.in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
+        return replace(
+            self,
+            variables=(replace(self.variables[0], points=np.ascontiguousarray(self.points[rows])),),
+            sizes=(end - first,),
+            restriction=restriction,
+            times=self.times[rows],
+            **options,
+        )
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
+        if form == "biased":
+            raise ValueError(
+                "form='biased' has another size in parts of other sizes, also where nothing changes, so that "
+                "cuts could "
+                "not be compared; leave form= out"
+            )
+        return "unbiased"
+
+    def tuning(self, estimator: MeanEstimator) -> str:
+        """Nothing may be tuned in parts of the series: raises ValueError for estimators that are."""
+        n = self.sizes[0]
+        apart = (n // 3, n - n // 3)
+        tuning = estimator.tuning_for(apart)
+        if estimator.needs == "function" or tuning not in ("fixed", "pooled") or not estimator.weighs_all_alike(apart):
+            raise ValueError(
+                f"{estimator!r} would be fitted anew on both sides of every cut, of which every permutation has "
+                f"{self.sizes[0]}, and nothing is known of its mean and spread there, in whose units cuts are "
+                "compared: use estimator='kme', or 'mkme' or 'mmkme' whose noise is fixed or pooled; to compare two "
+                "stretches that were fixed beforehand, two_sample_test takes every estimator"
+            )
+        return tuning
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """The largest standardised distance over all cuts, or intervals, for every order of the rows."""
+        return prepare(estimator, kernel, self.points, self.cuts, grams=grams, workers=workers)
+
+    def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
+        """The result with the place of the change."""
+        within = Within.of(found_again(member.features[0], self.points, grams, self.change))
+        free = self.own is None and not self.restriction.shift
+        place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng)
+        notes = result.notes
+        if self.noted:
+            notes += (*self.of_memory(place.parts(self.points)), *place.notes(result))
+        return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
+
+    def of_memory(self, parts: list[np.ndarray]) -> tuple[str, ...]:
+        """Notes on how much successive rows have in common, each part with a mean of its own."""
+        return memory.notes(parts, self.restriction, "X", self.own is not None)
+
+    def effect(self, again: Again, asked: EffectAsked) -> Any:
+        """Refused: the data chose the parts."""
+        raise ValueError(
+            "the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
+            "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()"
+        )
+
+
+def _share(trim: Any) -> float:
+    if isinstance(trim, bool) or not isinstance(trim, int | float | np.number) or not 0.0 <= float(trim) < 0.5:
+        raise ValueError(
+            f"trim must be a share of the rows, from 0 to below 0.5: no cut is nearer to either end; got {trim!r}"
+        )
+    return float(trim)

@@ -1,0 +1,166 @@
+"""Place: where a series changes, with the places that the data do not rule out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest.nulls.draws import permutations
+from shrinktest.nulls.memory import stretches
+from shrinktest.nulls.permutation import TIE, Statistic
+from shrinktest.nulls.restricted import Strata
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.nulls.stopping import allowed_rows
+from shrinktest.statistics.cuts import SINGLE, Cuts, Within
+
+_ORDERS = 99  # orders of the rows within both sides, for every place that is tried
+_TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The cut, or the interval, with the largest standardised distance.
+
+    Parameters
+    ----------
+    location : int
+        The first row after the change.
+    until : int or None
+        The first row behind an interval.
+    curve : ndarray, shape (n + 1,)
+        The standardised distance of every cut.
+    interval, until_interval : tuple of int or None
+        First and last of the places that are not ruled out.
+    confidence : float or None
+    """
+
+    location: int
+    until: int | None
+    curve: np.ndarray
+    interval: tuple[int, int] | None
+    until_interval: tuple[int, int] | None
+    confidence: float | None
+
+    @classmethod
+    def of(
+        cls,
+        within: Within,
+        cuts: Cuts,
+        restriction: Restriction,
+        confidence: float | None,
+        rng: np.random.Generator,
+    ) -> Place:
+        """The place in the rows as they are; without a confidence no interval is looked for."""
+        curve, location, until = within.curve(cuts)
+        interval = until_interval = None
+        if confidence is not None:
+            sides = _Sides(within.reduced(rng), cuts.fewest, restriction, confidence, rng)
+            interval = sides.interval(location, 0, cuts.n if until is None else until)
+            if until is not None:
+                until_interval = sides.interval(until, location, cuts.n)
+        return cls(location, until, curve, interval, until_interval, confidence)
+
+    def parts(self, points: np.ndarray) -> list[np.ndarray]:
+        """The rows before the change, after it and, of an interval, behind it."""
+        return np.split(points, [self.location] if self.until is None else [self.location, self.until])
+
+    def shown(self) -> dict[str, Any]:
+        """What a result says of it."""
+        names = ("location", "until", "curve", "interval", "until_interval", "confidence")
+        return {name: getattr(self, name) for name in names}
+
+    def notes(self, result: Any) -> tuple[str, ...]:
+        """What a reader should know of the place."""
+        if self.interval is None or math.isnan(result.pvalue):
+            return ()
+        notes = []
+        if not result.reject():
+            notes.append(
+                "The test does not reject: the place is where a change would be if there were one, and its interval "
+                "says nothing about whether there is."
+            )
+        if self.until is not None:
+            notes.append("Each end of the interval of change has its places for the other end as it was found.")
+        if hasattr(result, "members"):
+            notes.append("The data chose the statistic that the place is of, which its interval does not count.")
+        return tuple(notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sides:
+    """Tests of every place: if the change is there, the rows on either side may take any order.
+
+    Under the hypothesis that rows of one distribution come before a cut and rows of another after it, all orders within
+    both sides are as likely as the one observed.  The statistic is that of the test, the largest standardised distance
+    over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
+    the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
+
+    Parameters
+    ----------
+    within : Within
+    fewest : int
+        Rows on either side.
+    restriction : Restriction
+        What may change places within the sides.
+    confidence : float
+    rng : numpy.random.Generator
+    """
+
+    within: Within
+    fewest: int
+    restriction: Restriction
+    confidence: float
+    rng: np.random.Generator
+
+    def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
+        """First and last of the cuts of rows ``first`` to before ``end`` that are not rejected; ``best`` is one."""
+        seed = self.rng.integers(2**63)
+        cuts = np.arange(first + self.fewest, end - self.fewest + 1)
+        if not cuts.size:
+            return best, best
+        step, known = -(-cuts.size // _TRIED), {best: True}
+        statistic = self.within.part(first, end).statistic(Cuts(end - first, SINGLE, self.fewest))
+
+        def kept(cut: int) -> bool:
+            if cut not in known:
+                known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
+            return known[cut]
+
+        found = [int(cut) for cut in cuts[::step] if kept(int(cut))] + [best]
+        low, high = min(found), max(found)
+        # the ends are between places that are kept and the ones tried next to them, which are not
+        return _end(kept, low, max(int(cuts[0]) - 1, low - step)), _end(kept, high, min(int(cuts[-1]) + 1, high + step))
+
+    def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
+        """Whether a change at ``cut`` is not rejected."""
+        orders = np.vstack([np.arange(end - first), self._orders(cut, first, end, rng)])
+        values = statistic(orders)
+        reached = int((values[:, 0] >= values[0, 0] - TIE * values[0, 1]).sum())
+        # p > 1 - confidence
+        return reached > allowed_rows(1.0 - self.confidence, len(orders))
+
+    def _orders(self, cut: int, first: int, end: int, rng: np.random.Generator) -> np.ndarray:
+        """Orders (B, end - first) of the rows within both sides."""
+        size = end - first
+        seeds = rng.integers(2**64 - 1, size=_ORDERS, dtype=np.uint64, endpoint=True)
+        if not self.restriction:
+            return permutations(seeds, np.array([0, cut - first, size]))
+        sides = (np.arange(first, end) >= cut).astype(np.int64)
+        blocks, units = self.restriction.blocks, np.arange(size)
+        within = sides if blocks is None else 2 * blocks[first:end] + sides
+        if self.restriction.stretch:
+            units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
+        strata = Strata.of(within, units)
+        return strata.moved(strata.drawn(seeds))
+
+
+def _end(kept: Callable[[int], bool], inside: int, outside: int) -> int:
+    """The last place that is kept on the way from one that is to one that is not, by halving what is between them."""
+    while abs(outside - inside) > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (middle, outside) if kept(middle) else (inside, middle)
+    return inside

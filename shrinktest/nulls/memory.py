@@ -1,0 +1,168 @@
+"""Memory: how much a row of a series says of the next one, and how long the stretches are that keep it together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._validate import choice, counted
+from shrinktest.nulls.restriction import Restriction
+
+CIRCULAR, STRETCHES = "circular", "stretches"
+
+_LOST = 0.1  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
+_FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
+_SURE = 3.0  # times what chance makes of the correlation of independent rows
+_LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
+_WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
+
+
+def correlation(parts: Sequence[np.ndarray]) -> float:
+    """How much rows go with the next one: the largest correlation among the columns of ``parts``, each (n_i, d).
+
+    Each part is a series with a mean of its own.  Values, and how far they are from their mean, are looked at.  Missing
+    values leave a column out.
+    """
+    centred = [part - part.mean(axis=0) for part in parts if len(part) > 2]
+    spread = [np.abs(z) - np.abs(z).mean(axis=0) for z in centred]
+    found = [0.0]
+    for which in (centred, spread):
+        if which:
+            same = sum(np.square(z).sum(axis=0) for z in which)
+            next_one = sum((z[1:] * z[:-1]).sum(axis=0) for z in which)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found += [float(r) for r in next_one / same if math.isfinite(r)]
+    return min(max(found), 0.999)
+
+
+def remembers(parts: Sequence[np.ndarray]) -> float | None:
+    """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere."""
+    rows, columns = sum(map(len, parts)), parts[0].shape[1]
+    sure = math.sqrt(_SURE**2 + 2.0 * math.log(2.0 * columns)) / math.sqrt(rows)
+    found = correlation(parts)
+    return found if found > max(_LARGE, sure) else None
+
+
+def lost(memory: float, length: int) -> float:
+    """The share of the variance of a mean that stretches of this length do not keep, if memory fades by one factor."""
+    return min(1.0, 2.0 * memory / (length * (1.0 - memory**2)))
+
+
+def stretch_length(shift: Any, parts: Sequence[np.ndarray]) -> int:
+    """The length of stretches: a number that was given, or one that keeps nine tenths of the variance of means.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no length, or leaves too few stretches.
+    """
+    rows = sum(map(len, parts))
+    if isinstance(shift, str):
+        choice(shift, (STRETCHES,), "shift")
+        memory = correlation(parts)
+        wanted = math.ceil(2.0 * memory / (_LOST * (1.0 - memory**2)))
+        return _fitting(max(1, min(wanted, rows // _FEWEST)), [len(part) for part in parts])
+    if isinstance(shift, bool) or not isinstance(shift, int | np.integer):
+        raise TypeError(f"shift must be {CIRCULAR!r}, {STRETCHES!r} or a number of rows; got {shift!r}")
+    if not 1 <= shift <= rows // 2:
+        raise ValueError(
+            f"shift={shift} must be a number of rows from 1 to half of all, of which there are {rows}; stretches of so "
+            "many rows change places"
+        )
+    return int(shift)
+
+
+def _fitting(length: int, sizes: Sequence[int]) -> int:
+    """A length from this one to a quarter more that leaves the fewest rows over."""
+    longest = max(length, int(length * _WIDER))
+    return min(range(length, longest + 1), key=lambda one: (sum(size % one for size in sizes), one))
+
+
+def stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> np.ndarray:
+    """A number (N,) for every row: that of the stretch it is in; none has rows of two parts or blocks.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray
+        Only how many rows they have matters.
+    length : int
+    blocks : ndarray, shape (N,), optional
+        Series of their own.
+    """
+    part = np.repeat(np.arange(len(parts)), [len(one) for one in parts])
+    series = part if blocks is None else np.unique(np.column_stack([blocks, part]), axis=0, return_inverse=True)[1]
+    place = np.empty(len(part), dtype=np.int64)
+    for one in np.unique(series):
+        rows = np.flatnonzero(series == one)
+        place[rows] = np.arange(rows.size) // length
+    return np.unique(np.column_stack([series, place]), axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> Restriction:
+    """Stretches change places, with ``blocks`` within their block."""
+    return Restriction(blocks, stretches(parts, length, blocks), stretch=length)
+
+
+def restricted(
+    shift: Any, parts: Sequence[np.ndarray], restriction: Restriction, keep: NDArray[np.bool_], others: str
+) -> Restriction:
+    """What series may do: be shifted as a whole, or in stretches; ``others`` names restrictions that do not go with it.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For shifts beside other restrictions, of series with gaps, or of unknown kind.
+    """
+    if shift is None:
+        return restriction
+    if restriction.paired or restriction.groups is not None:
+        raise ValueError(f"shift={shift!r} moves rows along in time, which does not go with {others}; leave one out")
+    if not keep.all():
+        raise ValueError(
+            f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
+            f"{counted(int((~keep).sum()), 'row')}; fill them in (interpolate), or test a part without missing values"
+        )
+    if isinstance(shift, str) and shift == CIRCULAR:
+        return Restriction(restriction.blocks, shift=True)
+    if isinstance(shift, str):
+        choice(shift, (CIRCULAR, STRETCHES), "shift")
+    return in_stretches(parts, stretch_length(shift, parts), restriction.blocks)
+
+
+def notes(parts: Sequence[np.ndarray], restriction: Restriction, named: str, told: bool) -> tuple[str, ...]:
+    """What a reader should know of the memory of series, whose permutations are restricted in this way.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray, shape (n_i, d)
+        Each in order of time, with one mean.
+    restriction : Restriction
+    named : str
+        What the rows are of.
+    told : bool
+        Whether the user brought permutations of their own.
+    """
+    if told or restriction.paired or (restriction.groups is not None and not restriction.stretch):
+        return ()
+    if restriction.stretch:
+        share = lost(correlation(parts), restriction.stretch)
+        if share <= 1.5 * _LOST:
+            return ()
+        return (
+            f"Stretches of {counted(restriction.stretch, 'row')} are short for how much successive rows of "
+            f"{named} have "
+            f"in common: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be too "
+            "small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
+        )
+    memory = remembers(parts)
+    if memory is None or restriction.shift:
+        return ()
+    return (
+        f"Successive rows of {named} are correlated ({memory:.2f}). If they are in order of time, they depend on each "
+        "other, and permuting single rows makes p-values too small: use shift='stretches', which moves stretches of "
+        "rows.",
+    )

@@ -1,0 +1,169 @@
+"""ChangeResult: whether a series changes, where, and between which places that may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.reading import numbers_of
+from shrinktest.results.result import TestResult
+from shrinktest.results.text import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from shrinktest.results.text import Summary
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Placed:
+    """Base class of results with the place of a change."""
+
+    location: int | None = None
+    interval: tuple[int, int] | None = None
+    until: int | None = None
+    until_interval: tuple[int, int] | None = None
+    confidence: float | None = None
+    curve: np.ndarray = field(default_factory=lambda: np.empty(0))
+    times: tuple[Any, ...] = ()
+
+    @property
+    def when(self) -> Any:
+        """The time of the first row after the change; its number where no times are known, None without a place."""
+        return self._time(self.location)
+
+    def _time(self, row: int | None) -> Any:
+        if row is None or not self.times:
+            return row
+        return self.times[row] if row < len(self.times) else None
+
+    def places(self) -> list[tuple[str, str]]:
+        """What summaries say of the place: labels and values."""
+        if self.location is None:
+            return []
+        rows = [("First row after the change:", self._shown(self.location))]
+        if self.until is not None:
+            rows = [("First changed row:", self._shown(self.location))]
+        if self.interval is not None:
+            rows.append((f"{self.confidence:.0%} interval:", f"{self.interval[0]} to {self.interval[1]}"))
+        if self.until is not None:
+            rows.append(("First row behind:", self._shown(self.until)))
+        if self.until_interval is not None:
+            low, high = self.until_interval
+            rows.append((f"{self.confidence:.0%} interval:", f"{low} to {high}"))
+        return rows
+
+    def _shown(self, row: int) -> str:
+        return f"{row}" if self._time(row) in (row, None) else f"{row} ({self._time(row)})"
+
+    def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
+        """Plain Python values under the attribute names."""
+        out: dict[str, Any] = super().to_dict(effect=effect)  # type: ignore[misc]  # of the results it stands before
+        out |= {name: getattr(self, name) for name in ("location", "until", "confidence")}
+        out |= {name: _listed(getattr(self, name)) for name in ("interval", "until_interval")}
+        return out | {"curve": self.curve.tolist(), "times": list(map(_plain, self.times))}
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+        found: Self = super()._of_json(read, curve=numbers_of(read["curve"]), **rest)  # type: ignore[misc]
+        return found
+
+    def to_frame(self) -> Any:
+        """One row for a table of results (pandas), without the null distribution and the curve."""
+        return super().to_frame().drop(columns=["curve", "times"])  # type: ignore[misc]
+
+    def summary(self, *, effect: bool = False) -> Summary:
+        """What was done, what came out and where, as a table that prints as text and renders as HTML."""
+        if effect:
+            self.effect()  # type: ignore[attr-defined]  # which says why there is none
+        plain: Summary = super().summary()  # type: ignore[misc]
+        places = self.places()
+        return plain.followed_by(Table(places, "lr", gap="   ")) if places else plain
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The standardised distance at every cut, the place of the change and its interval (matplotlib)."""
+        from shrinktest.plots.change import plot_change
+
+        return plot_change(self, ax)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class ChangeResult(Placed, TestResult):
+    """Result of a change-point test: all of a :class:`TestResult`, and the place of the change.
+
+    Attributes
+    ----------
+    location : int or None
+        The first row after the change, counting from 0; of an epidemic change the first changed row.  None without a
+        place: missing values that propagate.
+    interval : tuple of int or None
+        First and last of the places that are not ruled out, of the same kind.
+    until : int or None
+        The first row behind an epidemic change.
+    until_interval : tuple of int or None
+        The same for ``until``.
+    confidence : float or None
+        Of each interval.
+    curve : ndarray, shape (n + 1,)
+        The standardised distance of the rows before and after every cut, NaN where none is made; of epidemic changes
+        the largest of those that begin there.
+    times : tuple
+        When the rows were observed, where that is known; ``result.when`` is that of the change.
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As in a :class:`TestResult`.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As there; ``estimates`` are those of the rows before and after the change (outside and inside an epidemic one).
+    names, columns, encodings, again, stored, keeps_data
+        As there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import change_point_test
+    >>> rng = np.random.default_rng(1)
+    >>> result = change_point_test(np.concatenate([rng.normal(size=60), rng.normal(1.5, 1.0, size=40)]), rng=0)
+    >>> result.pvalue, result.location, result.interval
+    (0.001, 60, (59, 64))
+    """
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class AggregateChangeResult(Placed, AggregateResult):
+    """Result of a change-point test that combines several statistics: all of an :class:`AggregateResult`, and a place.
+
+    Attributes
+    ----------
+    location, interval, until, until_interval, confidence, curve, times
+        As in a :class:`ChangeResult`, of the member that decided.
+    members, adjusted, decided
+        As in an :class:`AggregateResult`.
+    statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
+        As there.
+    test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
+        As there.
+    names, columns, encodings, again, stored, keeps_data
+        As there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import change_point_test
+    >>> rng = np.random.default_rng(1)
+    >>> X = np.concatenate([rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2))])
+    >>> result = change_point_test(X, estimator="auto", rng=0)
+    >>> result.pvalue, result.location, result.best.kernel.label
+    (0.001, 60, 'Gaussian')
+    """
+
+
+def _plain(time: Any) -> Any:
+    """A time as JSON has it: numbers and texts as they are, dates as text."""
+    return time if isinstance(time, int | float | str) else str(time)
+
+
+def _listed(interval: tuple[int, int] | None) -> list[int] | None:
+    return None if interval is None else list(interval)

@@ -1,0 +1,229 @@
+"""ChangesResult: at which rows a series changes, with p-values adjusted for their number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from shrinktest.results.as_json import AsJson
+from shrinktest.results.base import Result
+from shrinktest.results.kinds import CHANGE
+from shrinktest.results.reading import SCHEMA, number_of, numbers_of, shown_of, value_of
+from shrinktest.results.result import versions
+from shrinktest.results.text import Report, Table
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows between two changes, or ends, and the test that looked for another change among them.
+
+    Parameters
+    ----------
+    first, end : int
+        Its first row, and the first behind it.
+    pvalue : float
+        Of the change-point test of these rows.
+    adjusted : float
+        Adjusted for all tests.
+    location : int
+        Where that test sees a change most, as a row of the whole series.
+    """
+
+    first: int
+    end: int
+    pvalue: float
+    adjusted: float
+    location: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ChangesResult(AsJson, Result):
+    """Result of a search for several changes: where they are, how sure each is, and what was tested to find them.
+
+    Attributes
+    ----------
+    locations : ndarray of int, shape (k,)
+        The first rows after the changes, in order; none where no test rejects.
+    adjusted : ndarray, shape (k,)
+        p-values of the changes, adjusted for all tests.
+    pvalues : ndarray, shape (k,)
+        As they were when each was found.
+    intervals : tuple of tuple of int, or of None
+        First and last of the places of each change that are not ruled out, the changes beside it as they are.
+    tests : tuple of Stretch
+        Every test, in the order in which they were made; those that were rejected were cut in two.
+    curve : ndarray, shape (n + 1,)
+        The standardised distance at the cuts of the whole series.
+    points : ndarray, shape (n, d), or None
+        The rows, for pictures; not in JSON.
+    n_observations : tuple of int
+        (n,)
+    alpha : float
+        Level of all tests together.
+    confidence : float or None
+        Of each interval.
+    estimator : MeanEstimator or Collection
+    kernel : Kernel
+        As it was asked for; bandwidths are found in every stretch anew.
+    times : tuple
+        When the rows were observed, where that is known.
+    restriction : str
+        Which orders of the rows the design of the data allows.
+    notes : tuple of str
+        What a reader should know.
+    rng, versions : dict
+        As in a :class:`TestResult`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import change_points
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=150) + np.repeat([0.0, 3.0, 0.0], 50)
+    >>> result = change_points(X, rng=0)
+    >>> result.locations.tolist(), result.adjusted.round(3).tolist()
+    ([50, 100], [0.001, 0.002])
+    """
+
+    locations: np.ndarray
+    adjusted: np.ndarray
+    pvalues: np.ndarray
+    intervals: tuple[tuple[int, int] | None, ...]
+    tests: tuple[Stretch, ...]
+    curve: np.ndarray
+    n_observations: tuple[int, ...]
+    alpha: float
+    confidence: float | None
+    estimator: Any
+    kernel: Any
+    rng: dict[str, Any]
+    times: tuple[Any, ...] = ()
+    restriction: str = ""
+    notes: tuple[str, ...] = ()
+    points: np.ndarray | None = field(default=None, compare=False)
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def __len__(self) -> int:
+        return len(self.locations)
+
+    def __repr__(self) -> str:
+        return f"ChangesResult({len(self)} changes at {self.locations.tolist()}, level {self.alpha:g})"
+
+    @property
+    def pvalue(self) -> float:
+        """Of the hypothesis that nothing changes: that of the test of the whole series, which is exact."""
+        return self.tests[0].pvalue
+
+    def reject(self) -> bool:
+        """Whether anything changes, at the level ``alpha``."""
+        return bool(self.pvalue <= self.alpha)
+
+    @property
+    def when(self) -> tuple[Any, ...]:
+        """The times of the changes; their rows where no times are known."""
+        return tuple(self.times[at] if self.times else int(at) for at in self.locations)
+
+    @property
+    def segments(self) -> tuple[tuple[int, int], ...]:
+        """First row, and the first behind, of every stretch between the changes."""
+        edges = [0, *self.locations.tolist(), self.n_observations[0]]
+        return tuple(pairwise(edges))
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """One row a change (pandas): location, when, low, high, pvalue, adjusted."""
+        import pandas as pd
+
+        low, high = ([None if one is None else one[i] for one in self.intervals] for i in (0, 1))
+        return pd.DataFrame(
+            {
+                "location": self.locations,
+                "when": list(self.when),
+                "low": low,
+                "high": high,
+                "pvalue": self.pvalues,
+                "adjusted": self.adjusted,
+            }
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values under the attribute names, without the rows."""
+        return {
+            "result": type(self).__name__,
+            "schema": SCHEMA,
+            "test": CHANGE.name,
+            "pvalue": self.pvalue,
+            "reject": self.reject(),
+            "locations": self.locations.tolist(),
+            "adjusted": self.adjusted.tolist(),
+            "pvalues": self.pvalues.tolist(),
+            "intervals": [None if one is None else list(one) for one in self.intervals],
+            "tests": [{name.name: getattr(one, name.name) for name in fields(one)} for one in self.tests],
+            "curve": self.curve.tolist(),
+            "n_observations": list(self.n_observations),
+            "alpha": self.alpha,
+            "confidence": self.confidence,
+            "estimator": repr(self.estimator),
+            "estimator_label": self._estimator,
+            "kernel": repr(self.kernel),
+            "times": [one if isinstance(one, int | float | str) else str(one) for one in self.times],
+            "restriction": self.restriction,
+            "notes": list(self.notes),
+            "rng": self.rng,
+            "versions": self.versions,
+        }
+
+    @classmethod
+    def _of_json(cls, read: Mapping[str, Any]) -> Self:
+        found = {one.name: value_of(read[one.name]) for one in fields(cls) if one.name in read}
+        numbers = {name: numbers_of(read[name]) for name in ("adjusted", "pvalues", "curve")}
+        tests = tuple(
+            Stretch(one["first"], one["end"], number_of(one["pvalue"]), number_of(one["adjusted"]), one["location"])
+            for one in read["tests"]
+        )
+        shown = {"kernel": shown_of(read["kernel"])}
+        shown["estimator"] = shown_of(read["estimator"], read["estimator_label"])
+        locations = np.array(read["locations"], dtype=np.int64)
+        return cls(**(found | numbers | shown | {"locations": locations, "tests": tests}))
+
+    @property
+    def _estimator(self) -> str:
+        return str(getattr(self.estimator, "label", repr(self.estimator)))
+
+    def summary(self) -> str:
+        """What was done, and the changes in order."""
+        return self._report().as_text()
+
+    def _report(self) -> Report:
+        within = f", {self.restriction}" if self.restriction else ""
+        head = (
+            f"Kernel change points: {len(self)} found at level {self.alpha:g}",
+            f"Estimator:     {self._estimator}",
+            f"Rows:          {self.n_observations[0]}{within}",
+            f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
+        )
+        rows = []
+        for at, when, interval, p, adjusted in zip(
+            self.locations, self.when, self.intervals, self.pvalues, self.adjusted, strict=True
+        ):
+            between = "" if interval is None else f"{interval[0]} to {interval[1]}"
+            rows.append([str(at), str(when), between, f"{p:.4g}", f"{adjusted:.4g}"])
+        if not rows:
+            rows = [["none", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
+        level = "" if self.confidence is None else f"{self.confidence:.0%} interval"
+        table = Table(rows, "r", headers=["row", "when", level, "p-value", "adjusted"], below="-")
+        return Report(head, table, self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The rows with the changes and their intervals (matplotlib)."""
+        from shrinktest.plots.change import plot_changes
+
+        return plot_changes(self, ax)

@@ -1,0 +1,109 @@
+"""At which rows does a series change?  ``change_points``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shrinktest._renamed import renamed
+from shrinktest._validate import count, level
+from shrinktest.hypotheses.change import NoChange
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.segmentation import segmented
+from shrinktest.results.changes import ChangesResult
+
+
+@renamed()
+def change_points(
+    X: Any,
+    *,
+    n_changes: int | None = None,
+    trim: float = 0.05,
+    confidence: float | None = 0.95,
+    times: Any = None,
+    estimator: Any = "kme",
+    kernel: Any = "gaussian",
+    bandwidth: Any = "median",
+    scale: Any = "auto",
+    n_resamples: float = 999,
+    alpha: float = 0.05,
+    stopping: Any = None,
+    blocks: Any = None,
+    shift: Any = None,
+    column_types: Any = None,
+    transform: Any = None,
+    nan_policy: str = "raise",
+    rng: Any = None,
+    workers: int | None = None,
+    progress: bool = False,
+    gram: str = "auto",
+    rank: int | None = None,
+    max_memory: float | None = None,
+) -> ChangesResult:
+    """Every row with which the distribution of a series changes, by change-point tests of ever shorter stretches.
+
+    Parameters
+    ----------
+    X : array_like, shape (n, d) or (n,)
+        The rows in order of time, as in :func:`change_point_test`.
+    n_changes : int, optional
+        To stop after so many changes; default as many as are found.
+    trim, confidence, times
+        As in :func:`change_point_test`; the share is of the stretch that is tested.
+    estimator, kernel, bandwidth, scale, column_types, transform
+        As there; bandwidths are found in every stretch anew.
+    n_resamples, alpha, stopping, rng, workers, progress
+        As there, for every test; ``alpha`` is the level of all tests together.
+    blocks, shift, nan_policy
+        As there.
+    gram, rank, max_memory
+        As there.
+
+    Returns
+    -------
+    ChangesResult
+        ``result.locations``, ``result.adjusted``, ``result.intervals``, ``result.table``, ``result.plot()``.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For input that cannot be tested; the message names the argument and says what to do.
+
+    See Also
+    --------
+    change_point_test : one change, or an epidemic one.
+
+    Notes
+    -----
+    The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
+    in the same way.  The adjusted p-value of a stretch is its own times n over its rows, and no less than that of the
+    stretch it was cut from (Meinshausen 2008, Biometrika 95, 265-278).  That keeps the chance that any stretch without
+    a change is cut at ``alpha``, if p-values of stretches are valid where the earlier cuts are.  Of the whole series
+    the p-value is exact, so that no change is found in a series without one, but in a share ``alpha`` of cases.  The
+    ends of shorter stretches were chosen by the data, and a cut that misses its change leaves a few rows of another
+    distribution at an end, which ``trim`` keeps from being found again; the page on changes shows how often there are
+    too many.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shrinktest import change_points
+    >>> rng = np.random.default_rng(1)
+    >>> X = rng.normal(size=(150, 2)) + np.repeat([0.0, 3.0, 0.0], 50)[:, None]
+    >>> result = change_points(X, rng=0)
+    >>> result.table[["location", "low", "high", "adjusted"]]
+       location  low  high  adjusted
+    0        50   50    50  0.001485
+    1       101  101   101  0.001000
+    """
+    settings = Settings.read(
+        form="auto", n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
+        progress=progress, gram=gram, rank=rank, max_memory=max_memory,
+    )  # fmt: skip
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    hypothesis = NoChange.read(
+        X, trim=trim, blocks=blocks, shift=shift, times=times,
+        confidence=None if confidence is None else level(confidence, "confidence"), **told,
+    )  # fmt: skip
+    most = None if n_changes is None else count(n_changes, "n_changes", minimum=1)
+    return segmented(hypothesis, estimator, Asked(kernel, bandwidth), settings, rng, most)

@@ -1,0 +1,290 @@
+"""The largest standardised distance over all cuts of a series, or over all intervals, as a function of its order.
+
+For rows in two parts, the unbiased squared distance of the kernel means is a multiple of the sum of k(x_i, x_j) over
+pairs within the first part, if the kernel is centred so that its sum over the others is zero for every row: adding
+u_i + u_j to all k(x_i, x_j), i != j, does not change the distance.  Over all orders of the rows, that sum has mean zero
+and variance 2 A t (t - 1) (n - t) (n - t - 1) / (n (n - 1) (n - 2) (n - 3)), with A the sum of all squared values and t
+the rows of the part.  In these units it is the same as the within-sample statistic of Song and Chen (2022) with the
+weights of least variance, and as the standardised unbiased distance.  An interval is one part, what is outside the
+other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.estimators import MeanEstimator
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.partitions import estimates_of
+from shrinktest.statistics.prepared import Prepared
+
+SINGLE, EPIDEMIC = "single", "epidemic"
+CHANGES = (SINGLE, EPIDEMIC)
+
+_FACTOR = 150  # observations from which few coordinates pay for being found
+_SMALL = 300  # rows of which a pass over the Gram matrix takes no longer than one over coordinates
+_DIRECTIONS = 32  # of larger series
+_TOGETHER = 64  # permutations that share a row of the Gram matrix
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """Which parts of n rows a scan compares with the rest.
+
+    Parameters
+    ----------
+    n : int
+    change : {"single", "epidemic"}
+        The first rows, or any that follow one another.
+    fewest : int
+        Rows that a part, and the rest, have at least.
+    """
+
+    n: int
+    change: str
+    fewest: int
+
+    @property
+    def lengths(self) -> tuple[int, int]:
+        """Rows of a part, at least and at most."""
+        return self.fewest, self.n - self.fewest
+
+
+@dataclass(frozen=True, eq=False)
+class Within:
+    """Sums of centred kernel values within parts of the rows, in units of their standard deviation over all orders.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, n) or (n, rank)
+        The centred kernel with a diagonal of zeros, or coordinates of the features less their mean.
+    own : ndarray, shape (n,)
+        The squared norms of the coordinates; none for the kernel.
+    by_coordinates : bool
+    units : ndarray, shape (n + 1,)
+        One over the standard deviation, for each number of rows; zero where nothing varies.
+    terms : float
+        The size of the terms that cancel, in these units.
+    spread : float
+        The root of the sum of the squared values.
+    """
+
+    values: np.ndarray
+    own: np.ndarray
+    by_coordinates: bool
+    units: np.ndarray
+    terms: float
+    spread: float
+
+    @classmethod
+    def of(cls, gram: Gram, workers: int = 1) -> Within:
+        """Of a kernel at the rows."""
+        moved = gram.centred(workers)
+        if moved.by_coordinates:
+            return cls.of_coordinates(moved.values, moved.size)
+        return cls.of_values(moved.values, moved.size)
+
+    @classmethod
+    def of_values(cls, values: np.ndarray, size: float) -> Within:
+        """Of kernel values (n, n), whose diagonal does not matter; ``size`` is that of the terms that cancel."""
+        n = len(values)
+        rows = (values.sum(axis=1) - np.diagonal(values)) / (n - 2)
+        z = values - (rows - rows.sum() / (2.0 * (n - 1)))[:, None]
+        z -= rows - rows.sum() / (2.0 * (n - 1))
+        np.fill_diagonal(z, 0.0)
+        return cls(z, np.empty(0), False, *_units(n, float(np.linalg.norm(z)), size))
+
+    @classmethod
+    def of_coordinates(cls, coordinates: np.ndarray, size: float) -> Within:
+        """Of coordinates (n, rank) of the rows."""
+        z = np.ascontiguousarray(coordinates - coordinates.mean(axis=0))
+        n, own = len(z), np.square(z).sum(axis=1)
+        shift = (own - own.sum() / (2.0 * (n - 1))) / (n - 2)  # what makes the sums over the others zero
+        squares = float(np.square(z.T @ z).sum()) - float(np.square(own).sum()) - 4.0 * float(shift @ own)
+        squares += 2.0 * (n - 2) * float(shift @ shift) + 2.0 * float(shift.sum()) ** 2
+        return cls(z, own, True, *_units(n, max(squares, 0.0) ** 0.5, size))
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def _fixed(self) -> tuple[np.ndarray, np.ndarray]:
+        """What is taken off the squared norms of sums of coordinates: times the norms of the rows, and besides."""
+        t, n = np.arange(self.n + 1, dtype=np.float64), self.n
+        return 1.0 - 2.0 * (t - 1.0) / (n - 2.0), t * (t - 1.0) * self.own.sum() / ((n - 1.0) * (n - 2.0))
+
+    def statistic(self, cuts: Cuts) -> Statistic:
+        """The largest value as a function of orders (B, n), and the size of the terms that cancel, (B, 2)."""
+        from shrinktest._compiled import cuts as loops
+
+        low, high = cuts.lengths
+        limits = (self.units, low, high)
+
+        def statistic(orders: np.ndarray) -> np.ndarray:
+            orders = np.ascontiguousarray(orders, dtype=np.int64)
+            out = np.full((len(orders), 2), self.terms)
+            found = np.empty(len(orders))
+            if self.by_coordinates:
+                scan = loops.largest_of_coordinates
+                if cuts.change == EPIDEMIC:
+                    scan = loops.largest_interval_of_coordinates
+                scan(self.values, self.own, orders, *self._fixed, *limits, found)
+            elif cuts.change == EPIDEMIC:
+                loops.largest_interval_of_gram(self.values, orders, *limits, found)
+            else:
+                places = np.empty(orders.shape, dtype=np.int16 if self.n < 2**15 else np.int32)
+                np.put_along_axis(places, orders, np.arange(self.n, dtype=places.dtype)[None], axis=1)
+                sums = np.empty(orders.shape)
+                loops.before(self.values, places, sums)
+                loops.largest_of_gram(sums, *limits, found)
+            out[:, 0] = found
+            return out
+
+        return statistic
+
+    def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
+        """The values at every cut of the rows as they are, and where the largest is.
+
+        Returns
+        -------
+        values : ndarray, shape (n + 1,)
+            Of the cut before row t, with t from 0 to n; of intervals the largest of those that begin with it.  NaN
+            where there is none.
+        first : int
+            The first row of the later part, or of the interval.
+        end : int or None
+            The first row behind the interval.
+        """
+        low, high = cuts.lengths
+        found = np.full(self.n + 1, np.nan)
+        if cuts.change == SINGLE:
+            t = np.arange(low, high + 1)
+            found[t] = self._first()[t] * self.units[t]
+            return found, int(np.nanargmax(found)), None
+        ends, totals = np.zeros(self.n + 1, dtype=np.int64), self._between()
+        for start in range(self.n - low + 1):
+            end = np.arange(start + low, min(start + high, self.n) + 1)
+            values = totals(start, end) * self.units[end - start]
+            found[start], ends[start] = values.max(), end[values.argmax()]
+        first = int(np.nanargmax(found))
+        return found, first, int(ends[first])
+
+    def _first(self) -> np.ndarray:
+        """The sums (n + 1,) within the first rows."""
+        if self.by_coordinates:
+            return self._between()(0, np.arange(self.n + 1))
+        from shrinktest._compiled.cuts import before
+
+        sums = np.empty((1, self.n))
+        before(self.values, np.arange(self.n, dtype=np.int32)[None], sums)
+        return np.concatenate([[0.0], np.cumsum(2.0 * sums[0])])
+
+    def _between(self) -> Callable[[int, np.ndarray], np.ndarray]:
+        """A function (start, ends) -> sums within the rows from start to before each of the ends."""
+        if self.by_coordinates:
+            totals = np.vstack([np.zeros(self.values.shape[1]), np.cumsum(self.values, axis=0)])
+            norms = np.concatenate([[0.0], np.cumsum(self.own)])
+            linear, constant = self._fixed
+
+            def by_coordinates(start: int, ends: np.ndarray) -> np.ndarray:
+                length = ends - start
+                squared = np.square(totals[ends] - totals[start]).sum(axis=1)
+                return np.asarray(squared - linear[length] * (norms[ends] - norms[start]) - constant[length])
+
+            return by_coordinates
+        area = np.zeros((self.n + 1, self.n + 1))
+        np.cumsum(np.cumsum(self.values, axis=0), axis=1, out=area[1:, 1:])
+
+        def of_gram(start: int, ends: np.ndarray) -> np.ndarray:
+            return np.asarray(area[ends, ends] - 2.0 * area[start, ends] + area[start, start])
+
+        return of_gram
+
+    def part(self, first: int, end: int) -> Within:
+        """The same of the rows from ``first`` to before ``end``."""
+        if (first, end) == (0, self.n):
+            return self
+        rows, size = slice(first, end), self.terms * self.spread / self.n
+        if self.by_coordinates:
+            return Within.of_coordinates(self.values[rows], size)
+        return Within.of_values(self.values[rows, rows], size)
+
+    def reduced(self, rng: np.random.Generator) -> Within:
+        """The same of a few directions in feature space, those in which many rows vary most; small ones as they are.
+
+        Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
+        """
+        if self.by_coordinates or self.n <= _SMALL:
+            return self
+        basis = rng.standard_normal((self.n, _DIRECTIONS + 8))
+        for _ in range(2):
+            basis = np.linalg.qr(self.values @ basis)[0]
+        lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
+        kept = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
+        z = (basis @ turned[:, kept]) * np.sqrt(lengths[kept])
+        return Within.of_coordinates(z, self.terms * self.spread / self.n)
+
+
+def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
+    """One over the standard deviation for each number of rows, the size of terms in these units, and ``spread``."""
+    t = np.arange(n + 1, dtype=np.float64)
+    pairs = t * (t - 1.0) * (n - t) * (n - t - 1.0) / (n * (n - 1.0) * (n - 2.0) * (n - 3.0))
+    units, inside = np.zeros(n + 1), pairs > 0.0
+    if not spread > n * n * TIE * size:
+        return units, 1.0, 0.0
+    units[inside] = 1.0 / (spread * np.sqrt(2.0 * pairs[inside]))
+    return units, n * size / spread, spread
+
+
+def gram_of(kernel: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
+    """The kernel at the rows: by coordinates where few will do, for intervals only where these are asked for."""
+    return grams(kernel, points, by_coordinates=True, unasked=change == SINGLE, large=_FACTOR)
+
+
+def found_again(features: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
+    """The same from the kernel of the features that were used, whose coordinates are not drawn again."""
+    if isinstance(features, FiniteRank):
+        return Gram("factor", features, points)
+    return gram_of(features, points, grams, change)
+
+
+def prepare(
+    estimator: MeanEstimator, kernel: Kernel, points: np.ndarray, cuts: Cuts, *, grams: Grams, workers: int = 1
+) -> Prepared:
+    """The statistic of rows (n, d) in order of time; ``workers`` threads may make the Gram matrix."""
+    used = estimator.tuned(kernel, points) if estimator.smooths else estimator
+    gram = gram_of(used.features(kernel, points), points, grams, cuts.change)
+    within = Within.of(gram, workers)
+    low = kernel if used.changes_features else gram.embedded or kernel
+    _, first, end = within.curve(cuts)
+    inside = np.zeros(len(points), dtype=bool)
+    inside[first : len(points) if end is None else end] = True
+    return Prepared(
+        statistic=within.statistic(cuts),
+        estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),
+        kernel=kernel,
+        route=gram.name,
+        notes=(gram.note,) if gram.note else (),
+        threads=True,
+        cost=_cost(within, cuts),
+        features=(gram.kernel,),
+        approximated=gram.note is not None,
+    )
+
+
+def _cost(within: Within, cuts: Cuts) -> CostHint | None:
+    """What a permutation costs in a large batch."""
+    n = within.n
+    if cuts.change == EPIDEMIC:
+        return None
+    if within.by_coordinates:
+        return CostHint(seconds=1e-7 + n * (5e-9 + 4e-10 * within.values.shape[1]))
+    return CostHint(seconds=1e-7 + 2.5e-10 * n**2, rows=_TOGETHER)

@@ -1,0 +1,91 @@
+"""``shrinktest change``, and lags and stretches on the command line."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import numpy as np
+import pytest
+
+from shrinktest.cli.entry import main
+
+
+@pytest.fixture
+def file(tmp_path):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=60) + 6.0 * (np.arange(60) >= 40)
+    first = datetime.date(2020, 1, 1)
+    lines = [f"{first + datetime.timedelta(days=i)},{value:.6f},{'ab'[i % 2]}" for i, value in enumerate(values)]
+    path = tmp_path / "series.csv"
+    path.write_text("\n".join(["date,value,machine", *lines]) + "\n")
+    return path
+
+
+def written(file, order, name):
+    head, *lines = file.read_text().splitlines()
+    path = file.parent / name
+    path.write_text("\n".join([head, *(lines[i] for i in order)]) + "\n")
+    return str(path)
+
+
+BASE = ["--columns", "value", "--seed", "0", "--resamples", "99"]
+
+
+def test_the_place_has_its_date(file, capsys):
+    assert main(["change", str(file), "--time", "date", *BASE, "--exit-code"]) == 1
+    assert "40 (2020-02-10)" in capsys.readouterr().out
+
+
+def test_sorted_first(file, capsys):
+    path = written(file, range(59, -1, -1), "back.csv")
+    assert main(["change", path, "--time", "date", *BASE]) == 2
+    assert "lines 2 and 3 are not in the order" in capsys.readouterr().err
+    assert main(["change", path, "--time", "date", "--sort", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["location"] == 40
+
+
+def test_times_that_repeat(file, capsys):
+    path = written(file, [*range(60), 59], "again.csv")
+    assert main(["change", path, "--time", "date", *BASE]) == 2
+    assert "lines 61 and 62 have the same time" in capsys.readouterr().err
+
+
+def test_sort_needs_a_time(file, capsys):
+    assert main(["change", str(file), "--sort", *BASE]) == 2
+    assert "--time" in capsys.readouterr().err
+
+
+def test_several_with_blocks(file, capsys):
+    words = ["--several", "--blocks", "machine", "--time", "date", "--seed", "0", "--resamples", "99", "--json"]
+    assert main(["change", str(file), *words]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["locations"] == [40] and found["times"][40] == "2020-02-10"
+    assert main(["change", str(file), "--several", "--change", "epidemic", *BASE]) == 2
+
+
+def test_epidemic_stretches_and_a_picture(file, capsys, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "change.png"
+    words = ["--change", "epidemic", "--shift", "4", "--plot", str(picture), *BASE]
+    assert main(["change", str(file), *words]) == 0
+    assert "stretches of 4 rows" in capsys.readouterr().out and picture.exists()
+
+
+def test_lags(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    path = tmp_path / "pairs.csv"
+    np.savetxt(
+        path, np.column_stack([x, np.roll(x, 1) + rng.normal(size=120)]), delimiter=",", header="x,y", comments=""
+    )
+    assert main(["independence", str(path), "--shift", "circular", "--lags", "-1:1", "--seed", "0", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["lag"] for one in found["tests"]] == [-1, 0, 1] and found["pvalue"] == pytest.approx(3 / 120)
+    assert main(["independence", str(path), "--lags", "a:b"]) == 2
+
+
+def test_two_stretches(file, tmp_path, capsys):
+    halves = [written(file, part, name) for part, name in ((range(30), "a.csv"), (range(30, 60), "b.csv"))]
+    assert main(["two-sample", *halves, "--columns", "value", "--shift", "5", "--resamples", "99", "--seed", "0"]) == 0
+    assert "stretches of 5 rows" in capsys.readouterr().out

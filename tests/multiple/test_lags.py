@@ -1,0 +1,83 @@
+"""Independence at several lags: the same values over all shifts, and p-values by enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shrinktest import LagsResult, independence_test
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=200)
+    return x, np.roll(x, 2) + rng.normal(size=200)
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    return independence_test(*data, lags=range(-3, 4), shift="circular")
+
+
+def test_every_lag_has_the_values_of_the_others(result):
+    ordered = np.sort(result.null_distributions, axis=0)
+    assert np.allclose(ordered, ordered[:, :1], rtol=1e-9, atol=1e-15)
+
+
+def test_pvalues_are_those_of_the_largest_over_shifts(result):
+    assert result.exact and result.lag == 2 and isinstance(result, LagsResult)
+    largest = result.null_distributions.max(axis=1)
+    assert result.pvalue == pytest.approx(np.mean(largest >= result.statistics.max() - 1e-12))
+    assert result.pvalue == pytest.approx(7 / 200)
+    assert result.lags[result.reject()].tolist() == [2]
+    assert result.statistics.max() > result.critical_value()
+
+
+def test_a_lag_is_a_test_of_rolled_rows(data, result):
+    x, y = data
+    alone = independence_test(x, np.roll(y, -2), shift="circular")
+    assert result.pvalues[5] == alone.pvalue and result.statistics[5] == pytest.approx(alone.statistic)
+
+
+def test_series_roll_by_themselves():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(3, 40))
+    y = np.roll(x, 1, axis=1) + 0.5 * rng.normal(size=(3, 40))
+    found = independence_test(
+        x.ravel(), y.ravel(), lags=[0, 1], shift="circular", blocks=np.repeat([0, 1, 2], 40), rng=0, n_resamples=199
+    )
+    assert found.lag == 1 and found.pvalue <= 0.01
+
+
+def test_with_auto_and_in_json(data):
+    found = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
+    assert found.lag == 2
+    assert "lag" in found.summary() and "LagsResult" in repr(found)
+    assert LagsResult.from_json(found.to_json()).lags.tolist() == [1, 2]
+
+
+def test_picture(result):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    plt.close(result.plot().figure)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"lags": [0], "shift": None}, ValueError, "shift='circular'"),
+        ({"lags": [0, 0]}, ValueError, "must differ"),
+        ({"lags": "all"}, TypeError, "whole numbers"),
+        ({"lags": [0.5]}, TypeError, "whole numbers"),
+        ({"lags": [120]}, ValueError, "below half"),
+        ({"lags": range(-10, 11)}, ValueError, "can never reject"),
+        ({"lags": [0], "kernel_x": ["gaussian", "laplacian"]}, ValueError, "candidates"),
+        ({"lags": [0], "stopping": "curtailed"}, ValueError, "stopping"),
+    ],
+)
+def test_what_cannot_be(data, given, error, message):
+    with pytest.raises(error, match=message):
+        independence_test(*data, **{"shift": "circular", **given})

@@ -1,0 +1,108 @@
+"""What rows remember: correlations, lengths of stretches, and restrictions of two stretches of one series."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from naive_change import gaussian, unbiased
+from shrinktest import two_sample_test
+from shrinktest.nulls.memory import correlation, lost, remembers, stretch_length, stretches
+
+
+def autoregressive(n, memory, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    for t in range(1, n):
+        x[t] = memory * x[t - 1] + np.sqrt(1.0 - memory**2) * x[t]
+    return x[:, None]
+
+
+def test_correlation_is_found_whatever_the_means():
+    x = autoregressive(2000, 0.6)
+    assert correlation([x]) == pytest.approx(0.6, abs=0.05)
+    assert correlation([x[:1000], x[1000:] + 50.0]) == pytest.approx(0.6, abs=0.06)
+    assert remembers([np.random.default_rng(0).normal(size=(500, 3))]) is None
+    assert remembers([x]) is not None
+
+
+def test_spread_that_lasts_is_memory():
+    rng = np.random.default_rng(0)
+    assert correlation([np.repeat(rng.uniform(0.1, 3.0, 40), 50)[:, None] * rng.normal(size=(2000, 1))]) > 0.2
+
+
+def test_stretches_keep_nine_tenths():
+    x = autoregressive(4000, 0.8)
+    length = stretch_length("stretches", [x[:2000], x[2000:]])
+    assert 40 <= length <= 70 and lost(0.8, length) <= 0.12
+    assert stretch_length("stretches", [x[:80], x[80:160]]) <= 25  # eight of them
+
+
+def test_stretches_stay_in_their_part_and_block():
+    parts = [np.zeros((5, 1)), np.zeros((4, 1))]
+    assert stretches(parts, 2).tolist() == [0, 0, 1, 1, 2, 3, 3, 4, 4]
+    blocks = np.array([0, 1, 0, 1, 0, 1, 0, 1, 0])
+    found = stretches(parts, 2, blocks)
+    assert all(len(set(blocks[found == one])) == 1 for one in set(found))
+
+
+def masks(labels_of_stretches, length, first):
+    count = len(labels_of_stretches) // length
+    for chosen in itertools.combinations(range(count), first // length):
+        yield np.isin(np.arange(count * length) // length, chosen)
+
+
+def test_stretches_by_enumeration():
+    x = autoregressive(20, 0.5)
+    found = two_sample_test(x[:8], x[8:], shift=4, bandwidth=1.0, n_resamples=np.inf, alpha=0.2)
+    gram = gaussian(x, 1.0)
+    values = [unbiased(gram, mask) for mask in masks(x, 4, 8)]
+    assert found.n_resamples == 10
+    assert found.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
+
+
+def test_circular_labels_by_enumeration():
+    x = autoregressive(20, 0.5, 1)
+    found = two_sample_test(x[:8], x[8:], shift="circular", bandwidth=1.0, n_resamples=np.inf, alpha=0.2)
+    gram = gaussian(x, 1.0)
+    values = [unbiased(gram, np.roll(np.arange(20) < 8, s)) for s in range(20)]
+    assert found.pvalue == pytest.approx(np.mean(np.array(values) >= values[0] - 1e-12))
+    drawn = two_sample_test(x[:8], x[8:], shift="circular", bandwidth=1.0, n_resamples=19, rng=0, alpha=0.2)
+    assert set(drawn.null_distribution.round(9)) <= set(np.round(values, 9))
+
+
+def test_circular_labels_of_several_series():
+    x = autoregressive(24, 0.5, 2)
+    blocks = (np.repeat([0, 1], 6), np.repeat([0, 1], 6))
+    found = two_sample_test(x[:12], x[12:], shift="circular", blocks=blocks, n_resamples=np.inf)
+    assert found.n_resamples == 144 and found.restriction == "circular shifts of 2 series"
+
+
+def test_note_and_remedy():
+    x = autoregressive(400, 0.8)
+    free = two_sample_test(x[:200], x[200:], rng=0, n_resamples=99)
+    assert any("shift='stretches'" in note for note in free.notes)
+    moved = two_sample_test(x[:200], x[200:], rng=0, n_resamples=99, shift="stretches")
+    assert moved.pvalue > free.pvalue and not moved.notes and moved.restriction.startswith("stretches of")
+    rng = np.random.default_rng(0)
+    assert not two_sample_test(rng.normal(size=300), rng.normal(size=300), n_resamples=19, rng=0).notes
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"shift": "circular", "paired": True}, ValueError, "does not go with"),
+        ({"shift": 3, "groups": (np.arange(30), 30 + np.arange(30))}, ValueError, "does not go with"),
+        ({"shift": 0}, ValueError, "from 1 to half"),
+        ({"shift": True}, TypeError, "shift must be"),
+        ({"shift": "back"}, ValueError, "shift"),
+        ({"shift": 20, "nan_policy": "worst", "scale": None, "bandwidth": 1.0}, ValueError, "worst"),
+        ({"shift": 28}, ValueError, "can never reject"),
+    ],
+)
+def test_what_cannot_be(given, error, message):
+    x = autoregressive(60, 0.5)
+    with pytest.raises(error, match=message):
+        two_sample_test(x[:30], x[30:], **given)

@@ -1,0 +1,259 @@
+"""``change_point_test``: exact by enumeration, the same by every route, with the place and what cannot be tested."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from naive_change import gaussian, largest, pvalue, unbiased, within_sample
+from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test
+from shrinktest.kernels import Gaussian
+from shrinktest.statistics.cuts import Cuts, Within
+from shrinktest.statistics.gram import Gram
+
+
+@pytest.fixture
+def series():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(6, 2))
+    x[3:] += 1.0
+    return x
+
+
+def shifted(n=60, at=30, by=2.0, seed=1, columns=1):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, columns))
+    x[at:] += by
+    return x
+
+
+@pytest.mark.parametrize("change", ["single", "epidemic"])
+@pytest.mark.parametrize("gram", ["dense", "factor"])
+def test_all_orders_by_enumeration(series, change, gram):
+    found = change_point_test(
+        series, bandwidth=1.3, n_resamples=np.inf, change=change, trim=0.0, confidence=None, gram=gram
+    )
+    p, values = pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6)))
+    assert found.exact and found.n_resamples == 720
+    assert found.pvalue == pytest.approx(p)
+    assert np.allclose(np.sort(found.null_distribution), np.sort(values), rtol=1e-9)
+    value, start, end = largest(gaussian(series, 1.3), 2, change, {})
+    assert found.statistic == pytest.approx(value)
+    if change == "single":  # either part names the cut
+        assert found.location in (start, end)
+    else:
+        assert (found.location, found.until) == (start, end)
+
+
+def test_blocks_by_enumeration(series):
+    blocks = [0, 1, 0, 1, 0, 1]
+    found = change_point_test(
+        series, bandwidth=1.3, blocks=blocks, n_resamples=np.inf, trim=0.0, confidence=None, alpha=0.2
+    )
+    orders = [
+        [a[0], b[0], a[1], b[1], a[2], b[2]]
+        for a in itertools.permutations([0, 2, 4])
+        for b in itertools.permutations([1, 3, 5])
+    ]
+    assert found.pvalue == pytest.approx(pvalue(gaussian(series, 1.3), 2, "single", orders)[0])
+    assert found.n_resamples == 36
+
+
+def test_stretches_by_enumeration():
+    x = shifted(8, 4, 1.0, 1)
+    found = change_point_test(x, bandwidth=1.0, shift=2, n_resamples=np.inf, trim=0.0, confidence=None, alpha=0.2)
+    orders = [[2 * unit + i for unit in units for i in (0, 1)] for units in itertools.permutations(range(4))]
+    assert found.pvalue == pytest.approx(pvalue(gaussian(x, 1.0), 2, "single", orders)[0])
+    assert found.restriction == "stretches of 2 rows"
+
+
+def test_the_statistic_is_that_of_song_and_chen_and_of_the_unbiased_distance(series):
+    gram = gaussian(series, 1.3)
+    orders = [list(order) for order in itertools.permutations(range(6))][:120]
+    distance = [unbiased(gram[np.ix_(o, o)], np.arange(6) < 2) for o in orders]
+    within = [within_sample(gram[np.ix_(o, o)], 2) for o in orders]
+    assert np.corrcoef(distance, within)[0, 1] == pytest.approx(1.0, abs=1e-12)
+
+
+def test_the_spread_is_that_over_all_orders(series):
+    within = Within.of(Gram("dense", Gaussian(1.3), series))
+    statistic = within.statistic(Cuts(6, "single", 3))  # one cut
+    values = statistic(np.array(list(itertools.permutations(range(6)))))[:, 0]
+    assert values.mean() == pytest.approx(0.0, abs=1e-12)
+    assert values.std() == pytest.approx(1.0)
+
+
+def test_coordinates_and_gram_matrix_agree():
+    x = shifted(200, 80, 0.7)
+    one, other = (change_point_test(x, gram=gram, n_resamples=49, rng=0) for gram in ("dense", "factor"))
+    assert np.allclose(one.null_distribution, other.null_distribution, rtol=1e-6)
+    assert (one.location, one.pvalue) == (other.location, other.pvalue)
+
+
+def test_far_from_the_origin_nothing_changes():
+    x = shifted(40, 20, 1.0)
+    one, other = (change_point_test(x + far, kernel="linear", n_resamples=49, rng=0) for far in (0.0, 1e6))
+    assert one.pvalue == other.pvalue and one.location == other.location
+
+
+def test_workers_and_seed():
+    x = shifted(80, 40, 0.5, columns=5)
+    one, two = (change_point_test(x, rng=1, workers=workers, n_resamples=199) for workers in (1, 2))
+    assert np.array_equal(one.null_distribution, two.null_distribution) and one.interval == two.interval
+
+
+def test_rows_that_are_all_alike_tie():
+    assert change_point_test(np.ones((12, 1)), kernel="linear", n_resamples=19, rng=0).pvalue == 1.0
+
+
+def test_stopping_early():
+    found = change_point_test(shifted(60, 30, 0.0), rng=0, stopping="besag-clifford", confidence=None)
+    assert found.stopped and found.n_resamples < 999
+
+
+def test_marginalised_means_with_pooled_noise():
+    found = change_point_test(shifted(40, 20, 2.0), estimator="mkme", rng=0, n_resamples=99)
+    assert found.pvalue == 0.01 and found.tuning == "pooled"
+
+
+def test_auto_and_its_place():
+    found = change_point_test(shifted(60, 24, 2.0, columns=2), estimator="auto", rng=0, n_resamples=99)
+    assert isinstance(found, AggregateChangeResult) and len(found.members) == 8
+    assert found.pvalue <= 0.02 and abs(found.location - 24) <= 2
+    assert found.interval[0] <= found.location <= found.interval[1]
+    assert any("chose the statistic" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("gram", ["nystrom", "rff"])
+def test_approximations(gram):
+    found = change_point_test(shifted(columns=3), gram=gram, rank=20, rng=0, n_resamples=99)
+    assert found.route == gram and found.pvalue == 0.01 and abs(found.location - 30) <= 2
+
+
+@pytest.mark.parametrize("shift", [None, "stretches", "circular", 5])
+def test_places_of_what_moves(shift):
+    found = change_point_test(shifted(100, 50, 3.0), shift=shift, rng=0, n_resamples=199)
+    assert found.location == 50
+    assert (found.interval is None) == (shift == "circular")
+
+
+def test_a_long_series_has_its_interval_by_few_directions():
+    x = shifted(400, 150, 1.5, columns=6)
+    found = change_point_test(x, rng=0, n_resamples=19)
+    assert found.route == "dense" and found.interval[0] <= 150 <= found.interval[1] < 160
+
+
+def test_permutations_of_ones_own():
+    class Reversed(Relabellings):
+        size, distinct, magnitude = 60, 2, np.log(2)
+
+        def draw(self, rows):
+            return np.stack([np.arange(60)[:: 1 - 2 * int(one)] for one in self.rng.integers(2, size=rows)])
+
+        def every(self):
+            return iter([np.arange(60), np.arange(60)[::-1]])
+
+    found = change_point_test(shifted(), permutations=Reversed(99, np.random.default_rng(0)), alpha=0.6)
+    assert found.pvalue == 1.0  # the same cuts, seen from the other end
+    assert found.interval is None
+
+
+def test_missing_values():
+    x = shifted()
+    x[3] = np.nan
+    assert np.isnan(change_point_test(x, nan_policy="propagate").pvalue)
+    assert change_point_test(x, nan_policy="propagate").location is None
+    omitted = change_point_test(x, nan_policy="omit", rng=0, n_resamples=99, times=np.arange(60))
+    assert omitted.n_observations == (59,) and omitted.when == omitted.location + 1
+    with pytest.raises(ValueError, match="without gaps"):
+        change_point_test(x, nan_policy="omit", shift="stretches")
+
+
+def test_tables_with_dates():
+    table = pd.DataFrame({"a": shifted()[:, 0], "b": list("xy") * 30}, index=pd.date_range("2020-01-01", periods=60))
+    found = change_point_test(table, rng=0, n_resamples=99)
+    assert found.when == pd.Timestamp("2020-01-01") + pd.Timedelta(days=found.location)
+    with pytest.raises(ValueError, match=r"not sorted.*sort_index"):
+        change_point_test(table[::-1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"times": [1, 2, 2, *range(3, 60)]}, "times repeat: rows 1 and 2"),
+        ({"times": [2, 1, *range(3, 61)]}, "not sorted: row 1 is at 1"),
+        ({"times": [1, None, *range(3, 61)]}, "none for row 1"),
+        ({"times": range(59)}, "59 labels"),
+        ({"trim": 0.5}, "trim must be a share"),
+        ({"change": "twice"}, "change"),
+        ({"form": "biased"}, "form='biased'"),
+        ({"estimator": "fkmse"}, "fitted anew on both sides"),
+        ({"estimator": "skmse"}, "fitted anew on both sides"),
+        ({"shift": 40}, "half of all"),
+        ({"shift": 25}, "can never reject"),
+        ({"shift": "sideways"}, "shift"),
+        ({"confidence": 1.5}, "confidence"),
+        ({"nan_policy": "worst"}, "worst"),
+    ],
+)
+def test_what_cannot_be(given, message):
+    with pytest.raises(ValueError, match=message):
+        change_point_test(shifted(), **given)
+
+
+def test_too_few_rows():
+    with pytest.raises(ValueError, match="X has 3 rows"):
+        change_point_test([1.0, 2.0, 3.0])
+    with pytest.raises(TypeError, match="shift must be"):
+        change_point_test(shifted(), shift=2.5)
+
+
+def test_notes_on_memory():
+    rng = np.random.default_rng(0)
+    walk = np.cumsum(rng.normal(size=200)) * 0.3
+    assert any("Successive rows" in note for note in change_point_test(walk, n_resamples=19, alpha=0.1).notes)
+    assert any("are short" in note for note in change_point_test(walk, shift=5, n_resamples=19, alpha=0.1).notes)
+    assert not change_point_test(rng.normal(size=200), n_resamples=19, alpha=0.99, confidence=None).notes
+
+
+def test_a_change_is_no_memory():
+    assert not any("Successive" in note for note in change_point_test(shifted(by=5.0), n_resamples=19).notes)
+
+
+def test_json_and_summary():
+    for options in ({}, {"change": "epidemic"}, {"estimator": ["kme", "mkme"]}):
+        found = change_point_test(shifted(), rng=0, n_resamples=49, times=pd.date_range("2020", periods=60), **options)
+        again = TestResult.from_json(found.to_json())
+        assert (again.location, again.interval, again.until) == (found.location, found.interval, found.until)
+        assert again.to_json() == found.to_json()
+        assert "interval:" in str(again.summary())
+        assert found.to_frame()["location"][0] == found.location
+    with pytest.raises(ValueError, match="chosen by the data"):
+        found.summary(effect=True)
+
+
+def test_pictures():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    for options in ({}, {"change": "epidemic"}, {"estimator": "auto", "confidence": None}):
+        ax = change_point_test(shifted(), rng=0, n_resamples=19, times=np.arange(60.0), **options).plot()
+        assert ax.get_xlabel() == "time" and len(ax.lines) >= 2
+        plt.close(ax.figure)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{}, {"change": "epidemic"}, {"blocks": np.arange(30) % 3}, {"kernel": "whitened"}])
+def test_level(options):
+    rng = np.random.default_rng(5)
+    ps = [
+        change_point_test(
+            rng.standard_t(3, size=30), rng=i, n_resamples=19, confidence=None, workers=1, **options
+        ).pvalue
+        for i in range(2000)
+    ]
+    assert 0.033 < np.mean(np.array(ps) <= 0.05) < 0.067
