@@ -91,26 +91,15 @@ def test_every_data_file_and_figure_belongs_to_a_page():
     assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
 
 
-def test_the_powers_in_the_readme_are_those_of_the_study():
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    rates = _study.read(DOCS / "data" / "which_estimator.csv")
-    rates = rates[(rates["test"] == "two-sample") & (rates["d"] == 20) & ~rates["null"]]
-    power = rates.set_index(["cell", "estimator"])["power"].map(lambda p: f"{p + 1e-9:.2f}".lstrip("0"))  # halves go up
-    cells = ("scale x1.3, all", "shift by 1, one", "correlation 0.6")
-    told = [f"{power[cell, 'kme']} and {power[cell, 'lam_cov 0.3']}" for cell in cells]
-    assert f"`FKMSE(lam_cov=0.3)` was {told[0]} when" in text
-    assert f"but {told[1]} when" in text and f"and {told[2]} when" in text
-
-
 # ---------------------------------------------------------------------------------------- code of the pages
 
 
 @pytest.mark.parametrize(
     "page, blocks",
     [
-        *((page, None) for page in _pages.PAGES if page != "README.md"),
-        ("README.md", 4),  # the tests; the study after them takes a minute
-        pytest.param("README.md", None, marks=pytest.mark.slow),
+        *((page, None) for page in _pages.PAGES if page != "docs/glance.md"),
+        ("docs/glance.md", 4),  # the tests; the study after them takes a minute
+        pytest.param("docs/glance.md", None, marks=pytest.mark.slow),
     ],
 )
 def test_pages_show_what_their_code_prints(page, blocks, capsys):
