@@ -6,12 +6,15 @@ They are as wide as a column of text, with letters that can be read there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from shrinktest.plots.axes import BLUE, GREY, ORANGE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: The chance with which a test of exactly this level stays inside the band.
 CONFIDENCE = 0.999
@@ -19,6 +22,8 @@ CONFIDENCE = 0.999
 
 def figure(height: float, columns: int = 1, width: float = 7.5, **told):
     """A figure as wide as the text, and its axes."""
+    from matplotlib.figure import Figure
+
     made = Figure(figsize=(width, height), layout="constrained")
     axes = made.subplots(1, columns, **told)
     for ax in [axes] if columns == 1 else axes:
@@ -44,21 +49,30 @@ def rows(ax: Axes, names: Sequence[str]) -> None:
     ax.set_axisbelow(True)
 
 
-def levels(groups: dict[str, pd.Series], trials: int, alpha: float = 0.05, wrong: Sequence[str] = ()) -> Figure:
-    """How often true null hypotheses were rejected: a row for every group, a dot for every setting.
+def levels(
+    groups: dict[str, pd.Series],
+    trials: int,
+    alpha: float = 0.05,
+    wrong: Sequence[str] = (),
+    xlabel: str = "share of true null hypotheses rejected at level .05",
+) -> Figure:
+    """How often what has the chance ``alpha`` happened: a row for every group, a dot for every setting.
 
     ``wrong`` names the groups of tests that are not valid there, which are shown beside the others.
     """
     made, ax = figure(0.9 + 0.34 * len(groups))
-    ax.axvspan(*band(alpha, trials), color="#DDDDDD", label=f"an exact test, with probability {CONFIDENCE:.1%}")
+    ax.axvspan(*band(alpha, trials), color="#DDDDDD", label=f"exactly {alpha:g}, within the error of the count")
     for place, (name, found) in enumerate(groups.items()):
         spread = [0.5 * ((i * 0.618034) % 1.0 - 0.5) for i in range(len(found))] if len(found) > 1 else [0.0]
         look = {"color": ORANGE, "marker": "D"} if name in wrong else {"color": BLUE, "marker": "o"}
         ax.plot(found, [place + y for y in spread], linestyle="", markersize=4.0, alpha=0.75, **look)
     rows(ax, list(groups))
-    ax.set(xlabel=f"share of true null hypotheses rejected at level {alpha:g}", xlim=(0.0, None))
+    ax.set_xlabel(xlabel)
+    if alpha < 0.5:
+        ax.set_xlim(0.0, None)
+        ax.set_xlim(0.0, max(ax.get_xlim()[1], 3.0 * alpha))
     if wrong:
-        ax.plot([], [], "D", color=ORANGE, label="not valid for these data")
+        ax.plot([], [], "D", color=ORANGE, label="not valid here")
     made.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize="small")
     return made
 

@@ -1,4 +1,4 @@
-"""The pictures and the numbers of the front page, from the data files of the studies and the benchmarks.
+"""The pictures and the numbers of the front page, and the picture of the benchmarks, from data files.
 
 Levels beside those of usual shortcuts, mean powers beside other tests, times beside other packages; and the sentences
 about them, between marks in README.md and docs/estimators.md.
@@ -31,7 +31,8 @@ SHORTCUTS = {
 }
 NAMES = {"MGC (hyppo)": "MGC", "distance covariance (dcor)": "distance covariance", "Dcorr (hyppo)": "Dcorr"}
 RIVALS = {"hyppo MMD": ("s", ORANGE), "frouros MMD": ("^", "#CC79A7"), "scipy permutation_test, MMD": ("v", "#E69F00")}
-RIVALS["dcor energy_test"] = ("D", "#009E73")
+RIVALS |= {"dcor energy_test": ("D", "#009E73"), "dcor distance_covariance_test": ("D", "#009E73")}
+RIVALS |= {"hyppo Hsic": ("s", ORANGE), "scipy permutation_test, HSIC": ("v", "#E69F00")}
 
 
 def held() -> tuple[pd.Series, int]:
@@ -94,36 +95,69 @@ def power_picture():
     return made
 
 
-def times() -> pd.DataFrame:
-    """Seconds of our two-sample test and of others by the number of observations, warm, on one core."""
+def times(question: str = "two-sample") -> pd.DataFrame:
+    """Seconds of our test and of others by the number of observations in each sample, warm, on one core."""
     table = read(DATA / "benchmarks.csv")
-    table = table[(table["group"] == "peers") & table["name"].str.startswith("kme, two-sample, ")]
+    table = table[(table["group"] == "peers") & table["name"].str.startswith(f"kme, {question}, ")]
     n = table["name"].str.extract(r"n = (\d+),")[0].astype(int)
-    return table.assign(N=2 * n)[["N", "theirs", "value", "ours_seconds", "theirs_seconds"]]
+    return table.assign(n=n)[["n", "theirs", "value", "ours_seconds", "theirs_seconds"]]
+
+
+def against_rivals(ax, question: str) -> None:
+    """Times of a test and of its rivals on logarithmic axes."""
+    table = times(question)
+    for label, one in table.groupby("theirs", sort=False):
+        marker, colour = RIVALS[label]
+        ax.plot(
+            one["n"], one["theirs_seconds"], marker=marker, color=colour, label=label.replace("permutation_test, ", "")
+        )
+    ours = table.groupby("n")["ours_seconds"].median()
+    ax.plot(ours.index, ours, marker="o", color=BLUE, linewidth=2.5, label="shrinktest")
+    logarithmic(ax, list(ours.index), [0.01, 0.1, 1, 10])
+
+
+def logarithmic(ax, sizes: list[int], seconds: list[float]) -> None:
+    """Logarithmic axes with plain numbers."""
+    ax.set(xscale="log", yscale="log", ylabel="seconds a test")
+    ax.minorticks_off()
+    ax.set_xticks(sizes, [f"{n}" for n in sizes])
+    ax.set_yticks(seconds, [f"{s:g}" for s in seconds])
+    ax.grid(axis="y", linewidth=0.3, color=GREY)
 
 
 def speed_picture():
-    table = times()
     made, ax = figure(3.6, width=6.0)
-    for label, (marker, colour) in RIVALS.items():
-        one = table[table["theirs"] == label]
-        ax.plot(one["N"], one["theirs_seconds"], marker=marker, color=colour, label=label)
-    ours = table.groupby("N")["ours_seconds"].median()
-    ax.plot(ours.index, ours, marker="o", color=BLUE, linewidth=2.5, label="shrinktest")
-    ax.set(xscale="log", yscale="log", xlabel="observations, both samples", ylabel="seconds a test (999 permutations)")
-    ax.set_xticks(ours.index, [f"{n}" for n in ours.index])
-    ax.set_yticks([0.01, 0.1, 1, 10], ["0.01", "0.1", "1", "10"])
-    ax.minorticks_off()
-    ax.grid(axis="y", linewidth=0.3, color=GREY)
+    against_rivals(ax, "two-sample")
+    ax.set_xlabel("observations in each sample; 999 permutations")
     ax.legend(frameon=False, fontsize="small")
     return made
 
 
-def rounded(value: float) -> str:
-    """A number as people say it: three figures, thousands with a comma, and no exponent."""
-    if value >= 100.0:
-        return f"{int(float(f'{value:.3g}')):,}"
-    return f"{value:.3g}"
+def benchmark_picture():
+    """Two samples and independence beside rivals, and large samples beside the bare matrix product."""
+    made, (two, pairs, floor) = figure(3.4, 3, width=11.0)
+    for ax, question, title in ((two, "two-sample", "two samples, 2 columns"), (pairs, "independence", "independence")):
+        against_rivals(ax, question)
+        ax.set_title(title)
+        ax.set_xlabel("observations in each sample" if ax is two else "pairs")
+    table = read(DATA / "benchmarks.csv")
+    bare = table["theirs"] == "bare N x N by N x 1000 product"
+    table = table[(table["group"] == "floor") & table["name"].str.endswith("10-d, B = 999, 1 core") & bare]
+    n = table["name"].str.extract(r"kme, (\d+) \+")[0].astype(int)
+    floor.plot(n, table["theirs_seconds"], color="black", linestyle="--", label="the floor: a bare product")
+    floor.plot(n, table["ours_seconds"], marker="o", color=BLUE, linewidth=2.5, label="shrinktest, all of the call")
+    logarithmic(floor, [50, 500, 4000], [0.001, 0.01, 0.1, 1])
+    floor.set_title("two samples, 10 columns")
+    floor.set_xlabel("observations in each sample")
+    for ax in (two, pairs, floor):
+        ax.title.set_fontsize("medium")
+        ax.legend(frameon=False, fontsize="small")
+    return made
+
+
+def plain(value: float) -> str:
+    """A ratio as people say it: three figures from 100 on, otherwise two, thousands with a comma."""
+    return f"{int(float(f'{value:.3g}')):,}" if value >= 100.0 else f"{value:.2g}"
 
 
 def figures(value: float) -> str:
@@ -139,8 +173,8 @@ def front() -> dict[str, str]:
     worst = shortcuts().set_index("name")["level"]
     (two, cells), (pairs, others) = powers().values()
     speed = times()
-    most = speed[speed["N"] == speed["N"].max()].sort_values("value")
-    rivals = ", ".join(f"{row.theirs} {rounded(row.value)}" for row in most.itertuples())
+    most = speed[speed["n"] == speed["n"].max()].sort_values("value")
+    rivals = ", ".join(f"{row.theirs.replace(', MMD', '')} {plain(row.value)}" for row in most.itertuples())
     repeated = worst["repeated measures taken as independent"]
     return {
         "level": f"A test at level .05 raises a false alarm in 5 % of the data sets in which there is nothing to find. "
@@ -151,8 +185,8 @@ def front() -> dict[str, str]:
         f"{figures(two['auto'])}, MMDAgg {figures(two['MMDAgg'])}, MMD-FUSE {figures(two['MMD-FUSE'])}, the energy "
         f"test {figures(two['energy'])}; in {others} settings of dependence `auto` had {figures(pairs['auto'])}, MGC "
         f"{figures(pairs['MGC (hyppo)'])}, distance covariance {figures(pairs['distance covariance (dcor)'])}.",
-        "speed": f"With {int(speed['N'].max())} observations and 999 permutations, on one core, the others took so "
-        f"many times as long: {rivals}.",
+        "speed": f"With {int(speed['n'].max())} observations in each sample and 999 permutations, on one core, the "
+        f"others took so many times as long: {rivals}.",
     }
 
 
@@ -184,7 +218,12 @@ def estimators() -> dict[str, str]:
 
 #: What each page says, by page: README.md, and those of docs.
 PAGES = {"../README": front, "estimators": estimators}
-PICTURES = {"front_level": level_picture, "front_power": power_picture, "front_speed": speed_picture}
+PICTURES = {
+    "front_level": level_picture,
+    "front_power": power_picture,
+    "front_speed": speed_picture,
+    "benchmarks": benchmark_picture,
+}
 
 
 def main() -> None:

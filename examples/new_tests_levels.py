@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from _charts import levels
 from _study import markdown, options, write
 from joblib import Parallel, delayed
 from scipy.stats import binom
@@ -143,6 +144,35 @@ def region(trials: int) -> tuple[float, float]:
     tail = (1.0 - CONFIDENCE) / 2.0
     low, high = (float(binom.ppf(q, trials, ALPHA)) / trials for q in (tail, 1.0 - tail))
     return low, high
+
+
+def kept(table: pd.DataFrame) -> str:
+    """In how many settings the level holds, in two sentences."""
+    low, high = region(int(table["trials"].max()))
+    above, below = (int(found.sum()) for found in (table["level"] > high, table["level"] < low))
+    also = f"; they rejected more often in {above}, and less often in {below}" if above or below else ""
+    return (
+        f"A test at level {ALPHA:g} may reject true null hypotheses in {100 * ALPHA:g} % of data sets. In "
+        f"{len(table) - above - below} of {len(table)} settings these tests did, within the error of the count{also}."
+    )
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    table = table[~table["test"].str.endswith(FREE)]
+    return kept(table)
+
+
+def chart(tables):
+    """Shares of true null hypotheses rejected, by test: near .05 but for permutations that the data do not allow."""
+    table = tables[""]
+    free = table["test"].str.endswith(FREE)
+    kinds = table["test"].str.split(",").str[0]
+    groups = {name: table.loc[~free & (kinds == name), "level"] for name in dict.fromkeys(kinds[~free])}
+    wrong = "permuted freely, though in blocks"
+    groups[wrong] = table.loc[free, "level"]
+    return levels(groups, table["trials"].max(), wrong=[wrong])
 
 
 def page(tables) -> list[str]:

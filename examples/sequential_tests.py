@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from _charts import dots
 from _study import markdown, options, write
 from scipy.stats import chisquare
 
 from shrinktest import BesagClifford, Curtailed, independence_test, two_sample_test
+from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import Linear, MeanShift
 
 NAME, TITLE = "sequential_tests", "Sequential stopping: draws, decisions and power"
@@ -96,6 +98,27 @@ def main() -> None:
         rows += summarise(test, data, pd.DataFrame([row for part in parts for row in part]))
     table = pd.DataFrame(rows)
     write(args, NAME, TITLE, page({"": table}), table)
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    null = table[(table["data"] == "null") & (table["rule"] != "all draws")]["draws"]
+    most = max(loss(table, rule) for rule in set(table["rule"]) - {"all draws"})
+    return (
+        f"Where there is nothing to find, tests that stop early take {null.min():.0f} to {null.max():.0f} permutations "
+        f"on average in place of {RESAMPLES}. At level .05 they lose at most {most:.3f} of the power, and their level "
+        "holds."
+    )
+
+
+def chart(tables):
+    """Mean number of permutations by rule and data: fewest where there is nothing to find."""
+    table = tables[""]
+    wide = table.assign(case=table["test"] + ", " + table["data"]).pivot(index="case", columns="rule", values="draws")
+    colours = (GREY, BLUE, ORANGE, "#009E73", "#CC79A7")
+    looks = {rule: (marker, colour) for rule, marker, colour in zip(wide, "osD^v", colours, strict=False)}
+    return dots(wide.sort_values("curtailed"), "permutations drawn, on average", looks)
 
 
 def page(tables) -> list[str]:

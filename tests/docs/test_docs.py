@@ -46,6 +46,50 @@ def test_pages_of_studies_are_made_of_their_data(study):
     assert _study.rebuilt(study) == (DOCS / f"{study}.md").read_text(encoding="utf-8")
 
 
+#: Studies whose pages start with what came out.
+OPENED = [study for study in _study.studies() if hasattr(importlib.import_module(study), "opening")]
+
+
+@pytest.mark.parametrize("study", OPENED)
+def test_pages_of_studies_start_with_two_sentences_and_a_picture(study):
+    _, said, picture, *_ = text_of(DOCS / f"{study}.md").split("\n\n")
+    sentences = re.split(r"(?<=[.;]) (?=[A-Z`])", said)
+    assert 2 <= len(sentences) <= 3 and re.search(r"\d", said)
+    alt = re.fullmatch(rf"!\[(.+)\]\(figures/{study}\.png\)", picture)
+    assert alt and (DOCS / "figures" / f"{study}.png").exists()
+
+
+def test_most_studies_start_with_what_came_out():
+    assert len(OPENED) >= 19
+
+
+def test_no_sentence_contradicts_its_table():
+    """A sentence without numbers is a claim about the data, which marks it where they say otherwise."""
+    assert [page.name for page in PAGES if _study.CONTRADICTED in text_of(page)] == []
+    assert _study.claim("It holds.", True) == "It holds."
+    assert _study.claim("It holds.", False).startswith(_study.CONTRADICTED)
+
+
+@pytest.mark.parametrize("study", OPENED)
+def test_what_came_out_follows_the_data(study):
+    """Halving what was measured changes the sentences: no number in them is written by hand."""
+    module, tables = importlib.import_module(study), _study.tables_of(study)
+    halved = {key: table.copy() for key, table in tables.items()}
+    for table in halved.values():
+        for name in table.select_dtypes("float"):
+            table[name] = table[name] / 2.0
+    assert module.opening(halved) != module.opening(tables)
+
+
+def test_long_tables_are_folded():
+    short = "| a |\n| --- |\n" + "| 1 |\n" * _study.LONG
+    page = f"before\n\n{short}\nbetween\n\n{short}| 2 |\n\nafter\n"
+    folded = _study.folded(page)
+    assert folded.count("<details>") == folded.count("</details>") == 1
+    assert f"<summary>The table: {_study.LONG + 1} rows</summary>\n\n| a |" in folded
+    assert folded.startswith(f"before\n\n{short}\nbetween\n\n<details>") and folded.endswith("</details>\n\nafter\n")
+
+
 def test_every_page_that_names_a_study_is_checked():
     named = {
         path.stem for path in DOCS.glob("*.md") if f"\nWritten by `python examples/{path.stem}.py" in text_of(path)
