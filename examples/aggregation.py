@@ -423,7 +423,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         lists[0],
         "and these for independence (one kernel: for both variables):",
         lists[1],
-        "Every statistic is ranked among its values over the relabellings; the smallest rank over the weight is taken "
+        "Every statistic is ranked among its values over the permutations; the smallest rank over the weight is taken "
         "in every row and ranked again. Equal ranks are told apart by how many standard deviations a statistic is "
         "above its mean, because with k members up to k of the rows have rank 1.",
         "## Two samples",

@@ -185,17 +185,17 @@ def page(tables) -> list[str]:
     wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
     shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
     return [
-        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
+        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} permutations, level "
         f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
-        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are relabelled freely where the data "
+        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are permuted freely where the data "
         "are in blocks or clusters.",
         markdown(shown),
         "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
         "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
         'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
         "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
-        "the band at any of 15 points.  Observations in a block or a cluster share what it adds to them; relabelled "
-        "within blocks, or cluster by cluster, the tests keep their level, and relabelled freely they do not.",
+        "the band at any of 15 points.  Observations in a block or a cluster share what it adds to them; permuted "
+        "within blocks, or cluster by cluster, the tests keep their level, and permuted freely they do not.",
     ]
 
 

@@ -331,9 +331,9 @@ def page(tables) -> list[str]:
     table = tables[""]
     frames, trials = dict(iter(table.groupby("kind", sort=False))), table["trials"].max()
     return [
-        f"{trials} null data sets in every row, {RESAMPLES} relabellings or all there are, level {ALPHA:g}, "
+        f"{trials} null data sets in every row, {RESAMPLES} permutations or all there are, level {ALPHA:g}, "
         "median bandwidths, n observations in each sample or n pairs of two variables; the script says how each is "
-        "drawn and tested. `attainable` is the largest level up to .05 that the number of relabellings allows; a "
+        "drawn and tested. `attainable` is the largest level up to .05 that the number of permutations allows; a "
         "test of that level rejects a share of the data sets within `region` with probability at least .999 (exact "
         "binomial), and a star marks what is outside.",
         "## Exact by theory",

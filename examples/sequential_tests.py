@@ -130,7 +130,7 @@ def page(tables) -> list[str]:
     shown["uniform"] = [f"{p:.3f}" if p == p else "" for p in table["uniform"]]
     return [
         f"25 + 25 observations in 2 dimensions, or 25 pairs; `kme`, median bandwidths, at most {RESAMPLES} "
-        "relabellings. `draws`: how many there were on average, with a 95 % interval. `unlike`: data sets in which a "
+        "permutations. `draws`: how many there were on average, with a 95 % interval. `unlike`: data sets in which a "
         "level is rejected by the rule and not by all draws, or the other way round. `uniform`: p-value of a "
         "chi-square test that under the null hypothesis P(p <= x) = x at the values that p can take.",
         markdown(shown),

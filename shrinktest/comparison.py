@@ -99,6 +99,12 @@ def compare(
     UserWarning
         When there are too few permutations to reject at ``alpha``.
 
+    See Also
+    --------
+    two_sample_test : The overall test, with all its options.
+    two_sample_test_columns : The tests of the columns.
+    equivalence_test : Whether two samples are practically the same.
+
     Notes
     -----
     The overall p-value is that of :func:`two_sample_test`, those of the columns are those of

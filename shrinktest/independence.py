@@ -97,7 +97,14 @@ def independence_test(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject at ``alpha``.
+        When there are too few permutations to reject at ``alpha``.
+
+    See Also
+    --------
+    joint_independence_test : Three variables or more at once.
+    independence_matrix : Every pair of columns.
+    TestResult.effect : How strong a dependence is, with an interval.
+    solve_sample_size : How many observations are needed.
 
     Notes
     -----
@@ -110,7 +117,7 @@ def independence_test(
     circular shift does not change, independent of x, whatever the law of x: a stationary periodic series observed
     over whole periods, or independent observations.  For any other stationary series it is approximate, because the
     end does not join the start; the error is small when the series is long compared with its memory, and a note in the
-    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few relabellings
+    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few permutations
     are allowed that the test could never reject at ``alpha`` it is an error.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``

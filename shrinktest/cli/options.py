@@ -132,7 +132,7 @@ def add_method(command: argparse.ArgumentParser) -> None:
 
 
 def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
-    """Add the options that restrict the relabellings of these kinds of test."""
+    """Add the options that restrict the permutations of these kinds of test."""
     for name, said in _RESTRICTIONS.items():
         if any(name in KINDS[kind].restrictions for kind in kinds):
             command.add_argument(f"--{name}", **said)

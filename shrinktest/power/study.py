@@ -120,13 +120,18 @@ def power_study(
     Warns
     -----
     UserWarning
-        When a sample size has too few different relabellings to reject at one of the levels.
+        When a sample size has too few different permutations to reject at one of the levels.
+
+    See Also
+    --------
+    solve_sample_size : The number of observations for a given power.
+    calibrate : Whether a test keeps its level on your data.
 
     Notes
     -----
-    Studies are paired: in every trial all estimators see the same data and the same relabellings, and any other test
+    Studies are paired: in every trial all estimators see the same data and the same permutations, and any other test
     the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
-    stream))``; 0 for data, 1 for relabellings, 2 for other tests), so that the order of trials, what else is compared,
+    stream))``; 0 for data, 1 for permutations, 2 for other tests), so that the order of trials, what else is compared,
     the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every
     test runs in a single thread.
 
@@ -249,7 +254,7 @@ def _rehearse(
 def relabellings_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
 ) -> Relabellings:
-    """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
+    """What the tests of a study permute; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
     keywords = {**design.options_for(*map(len, data[:2])), **options}
     reading = (*KINDS[design.test].restrictions, "column_types", "nan_policy")
