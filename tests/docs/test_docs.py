@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import _links
 import _pages
 import _study
 import pytest
@@ -205,6 +206,40 @@ def test_relative_links_and_images_lead_somewhere(page):
         if anchor:
             included = ROOT / "CONTRIBUTING.md" if found.name == "contributing.md" else found
             assert anchor in anchors(included), f"{page.name}: {target}"
+
+
+def test_external_links_are_listed_with_their_last_check():
+    """`python examples/_links.py` writes the list, and with --check the dates."""
+    listed = _links.listed()
+    assert {address: row["in"] for address, row in listed.items()} == _links.found()
+    for row in listed.values():
+        assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", row["checked"]) and row["answer"]
+        assert row["checked"] or row["answer"] != "ok"
+
+
+def test_what_a_site_answers(monkeypatch):
+    def opened(error=None, status=200):
+        class Answer:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *what):
+                return None
+
+        Answer.status = status
+
+        def answer(request, timeout):
+            if error:
+                raise error
+            return Answer()
+
+        return answer
+
+    url = "https://example.org/a"
+    missing = _links.urllib.error.HTTPError(url, 404, "gone", None, None)
+    for how, said in ((opened(), "ok"), (opened(missing), "404"), (opened(OSError("no name")), "no answer: no name")):
+        monkeypatch.setattr(_links.urllib.request, "urlopen", how)
+        assert _links.answer(url) == said
 
 
 # --------------------------------------------------------------------------------- sources and docstrings
