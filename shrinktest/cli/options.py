@@ -23,7 +23,7 @@ KERNELS = (
     "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01), second-order, depth or "
     "energy"
 )
-STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
+STOPPING = "draw fewer permutations: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
 MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
@@ -85,7 +85,7 @@ def add_test_options(
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    add("--resamples", metavar="N", type=resamples, help="number of relabellings (default: 999); inf: all there are")
+    add("--resamples", metavar="N", type=resamples, help="number of permutations (default: 999); inf: all there are")
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
     add("--seed", metavar="N", type=whole, help="makes the p-value reproducible")

@@ -246,7 +246,7 @@ def _rehearse(
         relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
             warn_user(
-                f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "
+                f"n={n} has only {relabellings.distinct} different permutations, so that no p-value is below "
                 f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
             )
 
@@ -274,7 +274,7 @@ def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
 def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Compared]) -> None:
     drawing = [one.label for one in compared if isinstance(one, AnyTest) and one.permutes]
     if drawing and math.isinf(n_resamples):
-        raise ValueError(f"n_resamples=inf asks for all relabellings, and {listed(drawing)} draws them; give a number")
+        raise ValueError(f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a number")
     if not any(map(permutes, compared)):
         return
     if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
