@@ -22,7 +22,7 @@ PAGES = (
         f"docs/{name}.md"
         for name in (
             *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "choosing", "power", "large"),
-            "extending",
+            *("extending", "estimators", "glance"),
         )
     ),
     "README.md",

@@ -2,13 +2,17 @@
 
 A study that has run leaves data files and a page, and the page is a function of the data files: every study has a
 ``NAME``, a ``TITLE`` and ``page(tables)``, and ``python examples/_study.py`` writes all pages again without running
-anything.  A study with a ``LEAD`` has its picture after so many parts of the page, and otherwise after all of them.
+anything.  A page starts with a picture and two sentences: ``opening(tables)`` are the sentences, and ``chart(tables)``
+draws the picture where the study itself does not; what its docstring says stands for the picture where that cannot be
+seen.  A study without an opening has its picture after the first part, or after as many as its ``LEAD`` says.  Long
+tables are folded.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import inspect
 import os
 import re
 import sys
@@ -19,6 +23,10 @@ import pandas as pd
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = Path(__file__).resolve().parent / "published"
+#: Tables with more rows are folded.
+LONG = 12
+#: What stands before a sentence that the data contradict.
+CONTRADICTED = "Not in these data: "
 
 
 def options(description: str, trials: int, quick: int) -> argparse.Namespace:
@@ -76,7 +84,10 @@ def write(
     trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
     command = f"python examples/{Path(sys.argv[0]).name}{trials}"
     tables = tables if isinstance(tables, dict) else {"": tables}
-    page = text(name, title, parts, tables, command, figure is not None, lead)
+    study = importlib.import_module(name)
+    if hasattr(study, "chart"):
+        figure = study.chart(tables)
+    page = text(name, title, parts, tables, command, figure is not None, lead, study)
     print(page)
     if args.out is None:
         return
@@ -89,13 +100,36 @@ def write(
     (args.out / f"{name}.md").write_text(page, encoding="utf-8")
 
 
-def text(name: str, title: str, parts: list[str], tables, command: str, figure: bool, lead: int | None = None) -> str:
-    """The page of a study: its parts, the picture (after ``lead`` of them, or all), and where the numbers are."""
+def text(
+    name: str, title: str, parts: list[str], tables, command: str, figure: bool, lead: int | None = None, study=None
+) -> str:
+    """The page of a study: what came out, the picture, the parts, and where the numbers are."""
     files = [f"[`{file(name, key)}`]({file(name, key)})" for key in sorted(tables)]
-    picture = [f"![{title}](figures/{name}.png)"] if figure else []
+    chart, opening = (getattr(study, each, None) for each in ("chart", "opening"))
+    alt = inspect.getdoc(chart).splitlines()[0].rstrip(".") if chart else title
+    picture = [f"![{alt}](figures/{name}.png)"] if figure else []
     where = f"Written by `{command}`; the numbers are in {' and '.join(files)}.\n"
-    lead = len(parts) if lead is None else lead
-    return "\n\n".join([f"# {title}", *parts[:lead], *picture, *parts[lead:], where])
+    if opening:
+        parts, lead = [opening(tables), *parts], 1
+    lead = 1 if lead is None else lead
+    return folded("\n\n".join([f"# {title}", *parts[:lead], *picture, *parts[lead:], where]))
+
+
+def folded(page: str) -> str:
+    """The page with its long tables folded: a click, or a key, opens them."""
+
+    def fold(found: re.Match) -> str:
+        rows = found[0].count("\n") - 2
+        if rows <= LONG:
+            return found[0]
+        return f"<details>\n<summary>The table: {rows} rows</summary>\n\n{found[0]}\n</details>\n"
+
+    return re.sub(r"(?m)(?:^\|.*\n)+", fold, page)
+
+
+def claim(sentence: str, holds: bool) -> str:
+    """A sentence without numbers, marked where the data contradict it, which no published page may have."""
+    return sentence if holds else CONTRADICTED + sentence
 
 
 def file(name: str, key: str) -> str:
@@ -134,7 +168,7 @@ def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
     old = (folder / f"{name}.md").read_text(encoding="utf-8")
     command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --trials \d+)?)`;", old)[1]
     figure = (folder / "figures" / f"{name}.png").exists()
-    return text(name, study.TITLE, study.page(tables), tables, command, figure, getattr(study, "LEAD", None))
+    return text(name, study.TITLE, study.page(tables), tables, command, figure, getattr(study, "LEAD", None), study)
 
 
 def studies(folder: Path = ROOT / "docs") -> list[str]:
@@ -155,6 +189,8 @@ def markdown(frame) -> str:
 
 
 if __name__ == "__main__":
-    for study in studies():
+    for study in sys.argv[1:] or studies():
+        if chart := getattr(importlib.import_module(study), "chart", None):
+            chart(tables_of(study)).savefig(ROOT / "docs" / "figures" / f"{study}.png", dpi=130)
         (ROOT / "docs" / f"{study}.md").write_text(rebuilt(study), encoding="utf-8")
         print(f"docs/{study}.md")

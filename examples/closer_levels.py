@@ -128,6 +128,18 @@ def _order(measure: str, cell: str, n: int, shape: str) -> tuple:
     return measure != "distance", cells.index(cell), shape != "n, n, n", n
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    level = table[~table["cell"].str.startswith("power: ") & (table["alternative"] == "two-sided")]
+    differ = level[~level["cell"].isin(SAME)]["rejected"]
+    return (
+        f"At level {ALPHA:g} the two-sided test rejected true null hypotheses in {100 * differ.min():.1f} to "
+        f"{100 * differ.max():.1f} % of data sets. Where all samples have one distribution it rejected in "
+        f"{100 * level[level['cell'].isin(SAME)]['rejected'].max():.1f} % at most: there it is cautious."
+    )
+
+
 def page(tables) -> list[str]:
     """What the page says, from the rejections in all cells."""
     table = tables[""]

@@ -10,6 +10,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from _charts import levels
 from _study import markdown, options, write
 from joblib import Parallel, delayed
 from scipy.stats import binom
@@ -88,6 +89,26 @@ def measured(args) -> pd.DataFrame:
             rows.append({"data": draw, "rows": f"{sizes[0]} + {sizes[1]}", "effect": effect, "coverage": share})
             rows[-1]["trials"] = args.trials
     return pd.DataFrame(rows)
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    shares = 100.0 * table["coverage"]
+    low = table.loc[shares.idxmin()]
+    near = shares.between(93.0, 97.0)
+    return (
+        "Intervals that should cover the truth in 95 % of data sets did so within 2 points in "
+        f"{int(near.sum())} of {len(table)} settings. The lowest share was {shares.min():.1f} %, for the "
+        f"{low['effect']} of {low['data']} data."
+    )
+
+
+def chart(tables):
+    """Coverage of 95 % intervals, by kind of data: lowest for lognormal data."""
+    table = tables[""]
+    groups = {name: some["coverage"] for name, some in table.groupby("data", sort=False)}
+    return levels(groups, table["trials"].max(), 0.95, xlabel="share of data sets in which the interval has the truth")
 
 
 def page(tables) -> list[str]:

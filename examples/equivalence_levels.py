@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from _charts import levels
 from _study import markdown, options, write
 from effect_coverage import SAMPLES, STRENGTHS, kernel_of, pairs_of, samples_of, true_area, true_effect
 from joblib import Parallel, delayed
@@ -121,6 +122,31 @@ def _wide(some: pd.DataFrame, *names: str) -> str:
     wide = some.pivot_table(index=list(names), columns="n", values="rejected", sort=False).reset_index()
     wide.columns = [f"n = {one}" if isinstance(one, int | np.integer) else one for one in wide.columns]
     return markdown(wide)
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    margin = table[table["what"] == "at the margin"]
+    worst = margin[margin["reading"] != BEST].groupby("scale")["rejected"].max()
+    best = margin[margin["reading"] == BEST]["rejected"].max()
+    distance, dependence, area = (f"{100 * worst[scale]:.1f} %" for scale in ("distance", "dependence", "auc"))
+    return (
+        "Where the true effect is exactly the margin, a test at level .05 may reject in 5 % of data sets; for "
+        f"distances it did in at most {distance}, for dependences in {dependence}, for the separability of the fitted "
+        f"functions in {area}. Read as a statement about the best function there is, the test of separability rejects "
+        f"far too often, in up to {100 * best:.0f} %."
+    )
+
+
+def chart(tables):
+    """Shares rejected where the effect is exactly the margin: near or below .05, but for the best function there is."""
+    table = tables[""]
+    margin = table[table["what"] == "at the margin"]
+    margin = margin.fillna({"reading": ""})
+    named = margin["scale"].replace("auc", "separability") + (" " + margin["reading"]).str.rstrip()
+    groups = {name: margin.loc[named == name, "rejected"] for name in dict.fromkeys(named)}
+    return levels(groups, table["trials"].max(), wrong=[name for name in groups if name.endswith(BEST)])
 
 
 def page(tables) -> list[str]:

@@ -1,4 +1,4 @@
-"""The picture of the README: a null distribution with the observed statistic, and where shrinkage helps."""
+"""The picture of the page on estimators: a null distribution with the observed statistic, and where shrinkage helps."""
 
 from __future__ import annotations
 

@@ -55,6 +55,19 @@ def trial(kind: str, usual: int, repetition: int) -> list[dict]:
 KEYS = ["machine", "odd"]
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    mean = table.groupby(["machine", "odd", "estimator"])["auc"].mean().unstack()
+    gain = mean.drop(columns="kme").sub(mean["kme"], axis=0).loc["Gaussian machine"]
+    usual, changes = mean.loc["Gaussian machine", "kme"], gain.to_numpy()
+    return (
+        "With a Gaussian machine on plain averages (`kme`) the area under the curve was "
+        f"{' and '.join(f'{area:.2f} ({name})' for name, area in usual.items())}. Shrunken means changed it by "
+        f"{changes.min():+.3f} to {changes.max():+.3f}."
+    )
+
+
 def page(tables, usual: int = USUAL) -> list[str]:
     """What the page says, from the results with this many groups of each kind."""
     results, keys = tables[""], KEYS

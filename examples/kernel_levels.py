@@ -7,8 +7,9 @@ with 99 permutations.  The level is how often p <= .05.
 from __future__ import annotations
 
 import numpy as np
+from _charts import levels
 from _study import markdown, options, write
-from new_tests_levels import ALPHA, COMMON, RESAMPLES, measured, numbers, of_blocks, region
+from new_tests_levels import ALPHA, COMMON, RESAMPLES, kept, measured, numbers, of_blocks, region
 
 from shrinktest import (
     Depth,
@@ -94,6 +95,17 @@ def cases():
             *OF_AUTO * (label == "auto"),
         ):
             yield name, label, function, {**arguments, "label": label}
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    return kept(tables[""])
+
+
+def chart(tables):
+    """Shares of true null hypotheses rejected, by kernel: all settings are near .05."""
+    table = tables[""]
+    return levels({name: some["level"] for name, some in table.groupby("kernel", sort=False)}, table["trials"].max())
 
 
 def page(tables) -> list[str]:

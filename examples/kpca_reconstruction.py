@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, write
+from _study import claim, markdown, options, write
 from _tables import NAMES, cells, load, paired, repeat, split, tally
 
 from shrinktest.applications import ShrinkageKernelPCA
@@ -42,6 +42,21 @@ def trial(name: str, repetition: int) -> list[dict]:
                 rows.append({"data": name, "kind": kind, "components": c, "repetition": repetition})
                 rows[-1] |= {"estimator": label, "error": error, "percent": 100.0 * error / standard[kind, c]}
     return rows
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    found = table[table["kind"] == "centred"].groupby("estimator")["difference"].agg(["min", "max", "median"])
+    skmse, both = found.loc["skmse centring"], found.loc["S-COSE"]
+    return (
+        f"Simple shrinkage of the mean changed the error on new rows by {skmse['min']:+.2f} to {skmse['max']:+.2f} per "
+        f"cent, with the median {skmse['median']:+.2f}. "
+        + claim(
+            "Multiplying the covariance operator by one number (S-COSE) changes nothing, as it must be.",
+            both["min"] == both["max"] == 0.0,
+        )
+    )
 
 
 def page(tables) -> list[str]:

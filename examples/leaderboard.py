@@ -415,6 +415,23 @@ def times(table: pd.DataFrame, test: str) -> str:
     return markdown(found.map("{:.1f}".format).rename_axis("test").reset_index())
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    rates, said = tables[""], []
+    for test, title in (("two-sample", "two samples"), ("independence", "independence")):
+        powers = wide(rates[(rates["test"] == test) & ~rates["null"]])
+        mean = powers.dropna(axis=1).mean()
+        theirs = mean.drop([label for label in OURS[test] if label in mean])
+        said.append(
+            f"{title}, {len(powers)} settings: `auto` {mean['auto']:.2f}, the best of the others "
+            f"({theirs.idxmax()}) {theirs.max():.2f}"
+        )
+    return (
+        f"Mean power at level .05. {said[0][0].upper()}{said[0][1:]}; {said[1]}. In some settings others are ahead, "
+        "and the page lists each of them."
+    )
+
+
 def page(tables) -> list[str]:
     """What the page says, from the rates, the differences, the times and the published powers."""
     every, published = tables[""], tables["published"]

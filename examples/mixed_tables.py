@@ -229,6 +229,17 @@ def picture(power: pd.DataFrame):
     return figure
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    power = tables[""].pivot(index="change", columns="test", values="power").drop(index="nothing", errors="ignore")
+    depend = power[power.index.str.startswith("dependence")].mean()
+    return (
+        f"Over {len(power)} changes the test of whole tables (`auto`) had mean power {power['auto'].mean():.2f}, and "
+        f"tests of every column with Holm's adjustment {power['Holm'].mean():.2f}. Where only the dependence of two "
+        f"columns changed, the powers were {depend['auto']:.2f} and {depend['Holm']:.2f}."
+    )
+
+
 def page(tables) -> list[str]:
     """What the page says, from the powers and the levels."""
     power, level = tables[""], tables["level"]

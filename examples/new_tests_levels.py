@@ -11,6 +11,7 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
+from _charts import levels
 from _study import markdown, options, write
 from joblib import Parallel, delayed
 from scipy.stats import binom
@@ -145,6 +146,35 @@ def region(trials: int) -> tuple[float, float]:
     return low, high
 
 
+def kept(table: pd.DataFrame) -> str:
+    """In how many settings the level holds, in two sentences."""
+    low, high = region(int(table["trials"].max()))
+    above, below = (int(found.sum()) for found in (table["level"] > high, table["level"] < low))
+    also = f"; they rejected more often in {above}, and less often in {below}" if above or below else ""
+    return (
+        f"A test at level {ALPHA:g} may reject true null hypotheses in {100 * ALPHA:g} % of data sets. In "
+        f"{len(table) - above - below} of {len(table)} settings these tests did, within the error of the count{also}."
+    )
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    table = table[~table["test"].str.endswith(FREE)]
+    return kept(table)
+
+
+def chart(tables):
+    """Shares of true null hypotheses rejected, by test: near .05 but for permutations that the data do not allow."""
+    table = tables[""]
+    free = table["test"].str.endswith(FREE)
+    kinds = table["test"].str.split(",").str[0]
+    groups = {name: table.loc[~free & (kinds == name), "level"] for name in dict.fromkeys(kinds[~free])}
+    wrong = "permuted freely, though in blocks"
+    groups[wrong] = table.loc[free, "level"]
+    return levels(groups, table["trials"].max(), wrong=[wrong])
+
+
 def page(tables) -> list[str]:
     """What the page says, from the levels of all cases."""
     table = tables[""]
@@ -155,17 +185,17 @@ def page(tables) -> list[str]:
     wide = wide.pivot(index="test", columns="estimator", values="cell").loc[list(dict.fromkeys(table["test"]))]
     shown = wide[[e for e in ESTIMATORS if e in wide]].fillna("").reset_index()
     return [
-        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} relabellings, level "
+        f"{trials} null data sets a cell, half Gaussian and half Cauchy, {RESAMPLES} permutations, level "
         f"{ALPHA:g}.  An exact test is inside [{low:.4f}, {high:.4f}] with probability {CONFIDENCE:.1%}; "
-        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are relabelled freely where the data "
+        f"{int(held['inside'].sum())} of {len(held)} cells are, those aside that are permuted freely where the data "
         "are in blocks or clusters.",
         markdown(shown),
         "For columns and pairs of columns the level is the chance that any true null hypothesis is rejected after "
         "Westfall and Young's step-down adjustment; the columns are correlated, except within one table, where the "
         'null hypothesis is that all of them are independent.  In "one more differs" a fifth column is far apart '
         "in the two samples, and does not count.  For the witness band it is the chance that the function leaves "
-        "the band at any of 15 points.  Observations in a block or a cluster share what it adds to them; relabelled "
-        "within blocks, or cluster by cluster, the tests keep their level, and relabelled freely they do not.",
+        "the band at any of 15 points.  Observations in a block or a cluster share what it adds to them; permuted "
+        "within blocks, or cluster by cluster, the tests keep their level, and permuted freely they do not.",
     ]
 
 

@@ -30,9 +30,9 @@ print(result.summary())
 
 # %%
 # The statistic is the squared distance between the two estimated kernel means. The p-value says how often a random
-# relabelling of the points gives one at least as large, the observed labelling included: it is never 0, and the level
-# is exact at any sample size. *95% Monte Carlo* is the range in which the p-value of all relabellings would lie;
-# more relabellings (``n_resamples``) narrow it.
+# permutation of the points gives one at least as large, the observed labelling included: it is never 0, and the level
+# is exact at any sample size. *95% Monte Carlo* is the range in which the p-value of all permutations would lie;
+# more permutations (``n_resamples``) narrow it.
 #
 # Below: the data, and the distribution that the statistic has when labels mean nothing.
 

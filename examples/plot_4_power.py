@@ -21,7 +21,7 @@ designs = {
 estimators = {"plain average (kme)": "kme", "simple (skmse)": "skmse", "heavy (fkmse, lam_cov 0.3)": FKMSE(lam_cov=0.3)}
 
 # %%
-# All estimators see the same data and the same relabellings. Beside the power, the same tests run where nothing
+# All estimators see the same data and the same permutations. Beside the power, the same tests run where nothing
 # differs, which shows their level. (For a publication, use ``n_trials=1000`` and a ``store``, from which a study that
 # was interrupted goes on.)
 

@@ -98,6 +98,20 @@ def levels(table) -> pd.DataFrame:
     return pd.DataFrame({**shown, "data sets": table["trials"], "99.9 % region": region})
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    rates = tables[""]
+    rates = rates[~rates["null"] & ~rates["level"] & (rates["test"] == "two-sample")]
+    power = rates.pivot(index=["cell", "d"], columns="estimator", values="power")
+    cells = power.index.get_level_values("cell").str
+    turned, moved = power[cells.startswith("correlation")].mean(), power[cells.startswith("shift")].mean()
+    names = "gaussian", "whitened, lam .1"
+    return (
+        f"Against correlations the whitened kernel had mean power {turned[names[1]]:.2f}, and the Gaussian one "
+        f"{turned[names[0]]:.2f}. Against shifts they had {moved[names[1]]:.2f} and {moved[names[0]]:.2f}."
+    )
+
+
 def page(tables) -> list[str]:
     """What the page says, from the rates and the differences."""
     null, differences = tables[""][tables[""]["level"]], tables["differences"]

@@ -287,4 +287,4 @@ def resamples(n: Any) -> int | float:
     try:
         return count(n, "n_resamples", minimum=0)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"{error}; numpy.inf asks for all relabellings") from None
+        raise type(error)(f"{error}; numpy.inf asks for all permutations") from None

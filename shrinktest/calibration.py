@@ -43,15 +43,15 @@ class CalibrationResult(Result):
     Attributes
     ----------
     pvalues : ndarray, shape (n_trials,)
-        One of every relabelled data set.
+        One of every permuted data set.
     alphas : tuple of float
         Levels, ascending.
     confidence : float
         Of the intervals.
     kind : str
-        "two-sample" or "independence": how the data were relabelled.
+        "two-sample" or "independence": how the data were permuted.
     restriction : str
-        In words, where the design of the data allowed some relabellings only.
+        In words, where the design of the data allowed some permutations only.
     name : str
         What the pipeline is called.
     n_observations : tuple of int
@@ -174,7 +174,7 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> CalibrationResult:
-    """Realised level of a test, or of any pipeline that ends in a p-value, on relabelled versions of the data.
+    """Realised level of a test, or of any pipeline that ends in a p-value, on permuted versions of the data.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def calibrate(
     blocks, paired, groups, shift
         What may take whose place, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
         :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep their labels: those that ``test``
-        knows of fit all relabelled data.
+        knows of fit all permuted data.
     n_trials : int, default 1000
         Relabelled data sets.
     alphas : float or sequence of float
@@ -199,9 +199,9 @@ def calibrate(
         Of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
-        relabellings are restricted rows are not dropped, because ``test`` would not know which.
+        permutations are restricted rows are not dropped, because ``test`` would not know which.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Seed of the relabellings.  A function that draws random numbers has to be given its own, unless it is wrapped:
+        Seed of the permutations.  A function that draws random numbers has to be given its own, unless it is wrapped:
         that of an :class:`~shrinktest.power.AnyTest` gets a generator for every data set.
     workers : int, optional
         Processes; default all usable cores, or what ``joblib.parallel_config`` says.  Give a test that uses threads
@@ -218,6 +218,11 @@ def calibrate(
     ------
     ValueError, TypeError
         For arguments that make no sense, and when ``test`` returns no number from 0 to 1.
+
+    See Also
+    --------
+    power_study : The power of a test, beside its level.
+    permutation_test : A permutation test of your own statistic.
 
     Notes
     -----
@@ -287,7 +292,7 @@ class _PValues:
 
 @dataclass(frozen=True, eq=False)
 class _Relabelled:
-    """A pipeline, and the data it is run on after relabelling.
+    """A pipeline, and the data it is run on after permutation.
 
     Parameters
     ----------
@@ -313,7 +318,7 @@ class _Relabelled:
     flat: tuple[bool, bool]
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
-        """The p-value of one relabelled data set, which depends on its number and the seed only."""
+        """The p-value of one permuted data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         size = sum(self.sizes)
         order = self.restriction.relabelled(generator, size) if self.restriction else generator.permutation(size)

@@ -94,6 +94,12 @@ def closer_test(
     MemoryError
         If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
 
+    See Also
+    --------
+    closer_matrix : More than two models.
+    two_sample_test : Whether two samples differ at all.
+    equivalence_test : Whether they are practically the same.
+
     Notes
     -----
     The p-value is asymptotic and not exact, unlike those of the permutation tests: there are no permutations under

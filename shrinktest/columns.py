@@ -52,14 +52,14 @@ def two_sample_test_columns(
     max_memory: float | None = None,
     store: Any = None,
 ) -> MultipleTestsResult:
-    """A kernel two-sample permutation test for every column, on shared relabellings, adjusted for their number.
+    """A kernel two-sample permutation test for every column, on shared permutations, adjusted for their number.
 
     Parameters
     ----------
     X, Y : array_like, shape (m, d) and (n, d)
         The samples, one row an observation; tables, and samples in batches, as in :func:`two_sample_test`.
     method : str, default "westfall-young"
-        How p-values are adjusted: "westfall-young" (step-down on the shared relabellings), or a method of statsmodels'
+        How p-values are adjusted: "westfall-young" (step-down on the shared permutations), or a method of statsmodels'
         ``multipletests``: "bonferroni", "sidak", "holm-sidak", "holm", "simes-hochberg", "hommel" (the chance of any
         false rejection), "fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky" (the false discovery rate).
     estimator, kernel, form
@@ -70,12 +70,12 @@ def two_sample_test_columns(
     scale, column_types, transform
         As in :func:`two_sample_test`; the indicators of a category, and of missing values, are one test.
     n_resamples, nan_policy, rng, workers, progress, gram, rank, max_memory, store
-        As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the relabellings are
+        As in :func:`two_sample_test`; "omit" drops rows that miss a value in any column, because the permutations are
         of whole rows.  Of samples in batches ``rank`` is that of every column, by default 100.
     alpha : float, default 0.05
         Level at which the result decides.
     blocks, paired, groups
-        Which relabellings of the rows the design of the data allows, as in :func:`two_sample_test`.
+        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
@@ -93,7 +93,12 @@ def two_sample_test_columns(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject any of the tests at ``alpha``.
+        When there are too few permutations to reject any of the tests at ``alpha``.
+
+    See Also
+    --------
+    compare : The same with effects, an overall test and a report.
+    two_sample_test : One test of all columns together.
 
     Notes
     -----

@@ -99,6 +99,12 @@ def compare(
     UserWarning
         When there are too few permutations to reject at ``alpha``.
 
+    See Also
+    --------
+    two_sample_test : The overall test, with all its options.
+    two_sample_test_columns : The tests of the columns.
+    equivalence_test : Whether two samples are practically the same.
+
     Notes
     -----
     The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
@@ -184,7 +190,8 @@ def compare(
     )
     size = overall.effect(confidence=confidence)
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
-    notes = [*_only_notes(only, called), *pooled.notes, *overall.notes, *tests.notes]
+    of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
+    notes = [*_only_notes(only, called), *pooled.notes, *overall.notes, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not regard blocks; the p-values compare within blocks.")

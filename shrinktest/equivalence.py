@@ -102,6 +102,11 @@ def equivalence_test(
     MemoryError
         If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
 
+    See Also
+    --------
+    two_sample_test : Whether two samples differ; a large p-value is no equivalence.
+    closer_test : Which of two samples is nearer.
+
     Notes
     -----
     The null hypothesis is that the difference is the margin or more.  A large p-value of :func:`two_sample_test` shows

@@ -103,7 +103,14 @@ def independence_test(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject at ``alpha``.
+        When there are too few permutations to reject at ``alpha``.
+
+    See Also
+    --------
+    joint_independence_test : Three variables or more at once.
+    independence_matrix : Every pair of columns.
+    TestResult.effect : How strong a dependence is, with an interval.
+    solve_sample_size : How many observations are needed.
 
     Notes
     -----
@@ -116,7 +123,7 @@ def independence_test(
     circular shift does not change, independent of x, whatever the law of x: a stationary periodic series observed
     over whole periods, or independent observations.  For any other stationary series it is approximate, because the
     end does not join the start; the error is small when the series is long compared with its memory, and a note in the
-    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few relabellings
+    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few permutations
     are allowed that the test could never reject at ``alpha`` it is an error.
 
     With ``lags``, the rows of Y are rolled, so that at lag k the last k rows of one series meet the first of the other:

@@ -71,7 +71,12 @@ def joint_independence_test(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject at ``alpha``.
+        When there are too few permutations to reject at ``alpha``.
+
+    See Also
+    --------
+    independence_test : Two variables.
+    independence_matrix : Which pairs of columns depend on each other.
 
     Notes
     -----

@@ -52,7 +52,7 @@ def k_sample_test(
         samples in batches, as in :func:`two_sample_test`.
     comparison : {"pairs", "pooled"}
         "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
-        estimate from all observations, which relabelling does not change.
+        estimate from all observations, which permutation does not change.
     weights : {"sizes", "equal"}
         "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
         "equal": every distance counts the same, which gives small samples theirs.
@@ -66,7 +66,7 @@ def k_sample_test(
         than ``n_resamples``, those that differ by exchanging samples of one size once.
     blocks, groups : array_like, optional
         A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
-        or as a list of vectors.  Observations are relabelled within their block only, groups as a whole.
+        or as a list of vectors.  Observations are permuted within their block only, groups as a whole.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
         that the test draws; for data whose distribution other permutations leave as it is.
@@ -88,7 +88,12 @@ def k_sample_test(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject at ``alpha``.
+        When there are too few permutations to reject at ``alpha``.
+
+    See Also
+    --------
+    two_sample_test : Two samples.
+    closer_matrix : Which of several models is nearest to the data.
 
     Notes
     -----

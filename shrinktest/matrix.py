@@ -51,7 +51,7 @@ def independence_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> MultipleTestsResult:
-    """A kernel independence test for every pair of columns, on shared relabellings, adjusted for their number.
+    """A kernel independence test for every pair of columns, on shared permutations, adjusted for their number.
 
     Parameters
     ----------
@@ -90,11 +90,16 @@ def independence_matrix(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject any of the tests at ``alpha``.
+        When there are too few permutations to reject any of the tests at ``alpha``.
+
+    See Also
+    --------
+    independence_test : Two variables of several columns each.
+    joint_independence_test : One test of several variables together.
 
     Notes
     -----
-    With Y, a relabelling permutes whole rows of Y: every p-value is that of :func:`independence_test` on the pair with
+    With Y, a permutation permutes whole rows of Y: every p-value is that of :func:`independence_test` on the pair with
     the same ``rng``.  Without Y, every column but the first is permuted by itself, as in
     :func:`joint_independence_test`; the permutation of one column relative to another is then uniform, so that every
     p-value is still that of a permutation test of the pair.
@@ -103,11 +108,11 @@ def independence_matrix(
     "holm" keeps the chance of any false rejection, and "fdr_by" the false discovery rate, at ``alpha`` always (but
     "holm" needs n_resamples >= (number of pairs) / alpha to reject anything).  "westfall-young" is exact if no column
     of X depends on Y, or if all columns of X are mutually independent.  When some pairs are dependent it also needs
-    the true null hypotheses to have, jointly, the distribution that the relabellings give them (subset pivotality,
+    the true null hypotheses to have, jointly, the distribution that the permutations give them (subset pivotality,
     [WY93]).  That holds if the columns of X and Y that
     they are about are independent as two groups (with Y), or mutually independent (without).  It fails, for example,
     for columns 1 and 2 dependent and 3 independent of both: the tests of (1, 3) and (2, 3) depend on each other, and
-    the relabellings, which break the tie of 1 and 2, do not know.  What that costs or gains is usually small, because
+    the permutations, which break the tie of 1 and 2, do not know.  What that costs or gains is usually small, because
     only the dependence between the statistics is affected and not their distributions, but it is not guaranteed.
 
     Examples

@@ -81,6 +81,11 @@ def closer_matrix(
     ValueError, TypeError
         For input that cannot be compared; the message names the model and says what to do.
 
+    See Also
+    --------
+    closer_test : Two models.
+    k_sample_test : Whether several samples differ at all.
+
     Notes
     -----
     Every p-value is that of a two-sided :func:`closer_test` by one kernel, found on the rows of all models together.

@@ -66,6 +66,11 @@ def permutation_test(
     UserWarning
         When there are too few permutations to reject at ``alpha``.
 
+    See Also
+    --------
+    two_sample_test : The kernel test of two samples.
+    calibrate : Whether a test of your own keeps its level.
+
     Notes
     -----
     The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 + number of

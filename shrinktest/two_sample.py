@@ -82,7 +82,7 @@ def two_sample_test(
         the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
         change of scale; biased otherwise.
     n_resamples : int or inf, default 999
-        Number of random relabellings.  All splits are enumerated instead when they are no more than this.
+        Number of random permutations.  All splits are enumerated instead when they are no more than this.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
@@ -92,12 +92,12 @@ def two_sample_test(
         of the draws until then, a valid one (:class:`Curtailed`).  No effect where all splits are enumerated.
     blocks : array_like, optional
         A label for every observation, as one vector for X and then Y or as a pair ``(those of X, those of Y)``.
-        Observations are relabelled within their block only, so that differences between blocks do no harm.
+        Observations are permuted within their block only, so that differences between blocks do no harm.
     paired : bool, default False
         Row i of X and row i of Y are a pair, in which the two may change places.
     groups : array_like, optional
         A label for every observation, as ``blocks``.  The observations of a group (a cluster), which must all be in one
-        sample, are relabelled together; groups change places with groups of as many observations, and with
+        sample, are permuted together; groups change places with groups of as many observations, and with
         ``blocks`` within their block.
     shift : {None, "stretches", "circular"} or int
         For two stretches of one series, X before Y and rows in order of time, that depend on each other.  A number:
@@ -112,7 +112,7 @@ def two_sample_test(
         many; take it as information that they are missing (the pooled median stands in their place, beside an
         indicator); the largest p-value that their rows could give, or more (see the notes); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Seed or source of the relabellings.
+        Seed or source of the permutations.
     workers : int or executor, optional
         Threads; default all usable cores.  The result is the same for any number.  For samples in batches also
         whatever has ``submit`` or ``map``, such as an executor of ``concurrent.futures`` or a
@@ -125,7 +125,7 @@ def two_sample_test(
         p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
         permutation test of that approximate statistic is still exact.  All but "dense" are for
         estimators that can do without the Gram matrix: not for your own, nor for marginalised ones that tune their
-        noise in every relabelling.
+        noise in every permutation.
     rank : int, optional
         Coordinates of the approximation (default 1000); for "factor", where to truncate it.
     max_memory : float, optional
@@ -151,22 +151,30 @@ def two_sample_test(
     Warns
     -----
     UserWarning
-        When there are too few relabellings to reject at ``alpha``.
+        When there are too few permutations to reject at ``alpha``.
+
+    See Also
+    --------
+    compare : Which columns of two tables changed, and by how much.
+    TestResult.effect : How large a difference is, with an interval.
+    two_sample_test_columns : A test of every column.
+    equivalence_test : Whether two samples are practically the same.
+    solve_sample_size : How many observations are needed.
 
     Notes
     -----
     The level is exact for every estimator: what is computed once does not depend on the labels, everything else is
-    recomputed for every relabelling, ties count as exceedances, and the observed labelling is one of the rows.
+    recomputed for every permutation, ties count as exceedances, and the observed labelling is one of the rows.
     Statistic: [M14] section 2 with the weights of the estimator; for the marginalised means [X20] (30).
 
     The U form replaces the squared norm w'Kw of an estimate with weights w by w'Kw - sum_i w_i^2 (K_ii - A), with A the
     mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
     independent points raise it.  For equal weights this is the unbiased statistic of [G12].
 
-    With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the relabellings are fewer: those under
+    With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the permutations are fewer: those under
     which the data have the same law if there is no difference.  The level is exact where, under the null hypothesis,
     the observations of a block are exchangeable; the two of every pair; or the groups of one size (and block), given
-    their sizes, whatever the dependence within them.  It is an error if the relabellings left are too few to reject
+    their sizes, whatever the dependence within them.  It is an error if the permutations left are too few to reject
     at ``alpha``: .05 takes 20, such as those of 6 pairs.
 
     ``shift`` is for stationary series.  Stretches of them are nearly exchangeable when they are long compared with the
@@ -187,7 +195,7 @@ def two_sample_test(
     of their rows are permuted.  What kernels and units take from data, but for standard deviations, is from a random
     sample of the rows.
 
-    Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same relabellings,
+    Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
     p-value is exact however many there are.
 

@@ -267,7 +267,7 @@ def test_labels_of_samples_in_any_form():
         ({"blocks": [[0] * 5, [0] * 5, [0] * 4]}, ValueError, r"4 labels, and there are 5 rows in samples\[2\]"),
         ({"blocks": [0] * 14 + [None]}, ValueError, "blocks has no label for row 14"),
         ({"groups": [0] * 15}, ValueError, "groups: some groups have observations in more than one sample"),
-        ({"blocks": list(range(15))}, ValueError, "leaves 1 different relabelling, .* use fewer and larger blocks"),
+        ({"blocks": list(range(15))}, ValueError, "leaves 1 different permutation, .* use fewer and larger blocks"),
         ({"blocks": "ab"}, TypeError, "blocks must be a vector of labels"),
     ],
 )

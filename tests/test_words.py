@@ -80,7 +80,7 @@ def test_kernels_move_a_bar(capsys):
     wide = np.random.default_rng(1).normal(size=(2, 400, 3))
     two_sample_test(*wide, n_resamples=19, rng=0, progress=True)
     found = capsys.readouterr().err
-    assert found.index("kernels:") < found.index("relabellings:") and "kernels: 100%" in found
+    assert found.index("kernels:") < found.index("permutations:") and "kernels: 100%" in found
     two_sample_test(*wide, n_resamples=19, rng=0, gram="rff", rank=10, progress=True)
     assert "kernels: 100%" in capsys.readouterr().err
     two_sample_test(*wide, n_resamples=19, rng=0)

@@ -1,4 +1,7 @@
-"""Docstrings as they are meant: a norm is no substitution, and what scikit-learn adds is described there."""
+"""Docstrings as they are meant: a norm is no substitution, what scikit-learn adds is described there.
+
+Pages of functions begin with their simplest call, which is the first example down to its first output.
+"""
 
 import re
 
@@ -22,8 +25,26 @@ def skip(app, what, name, obj, skipped, options):
     return True if inherited or re.fullmatch(r"set_\w+_request", name) else None
 
 
+def simplest(app, what, name, obj, options, lines):
+    """Show the simplest call of a function below its first sentence."""
+    if what != "function" or "Examples" not in lines:
+        return
+    start = next((i for i in range(lines.index("Examples"), len(lines)) if lines[i].startswith(">>>")), None)
+    if start is None:
+        return
+    stop, printed = start, False
+    while stop < len(lines) and lines[stop].strip():
+        prompt = lines[stop].startswith((">>>", "..."))
+        if prompt and printed:
+            break
+        printed, stop = printed or not prompt, stop + 1
+    first = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+    lines[first:first] = ["", *lines[start:stop], ""]
+
+
 def setup(app):
-    """Register both."""
+    """Register all."""
+    app.connect("autodoc-process-docstring", simplest, priority=100)  # before numpydoc takes the sections apart
     app.connect("autodoc-process-docstring", escape)
     app.connect("autodoc-skip-member", skip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

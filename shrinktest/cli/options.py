@@ -35,7 +35,7 @@ KERNELS = (
     "gaussian (default), laplacian, linear, polynomial, whitened (such as whitened:lam=0.01), second-order, depth or "
     "energy"
 )
-STOPPING = "draw fewer relabellings: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
+STOPPING = "draw fewer permutations: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
 MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
@@ -101,7 +101,7 @@ def add_test_options(
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
     command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-    add("--resamples", metavar="N", type=resamples, help="number of relabellings (default: 999); inf: all there are")
+    add("--resamples", metavar="N", type=resamples, help="number of permutations (default: 999); inf: all there are")
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="reject when p <= LEVEL (default: 0.05)")
     add("--seed", metavar="N", type=whole, help="makes the p-value reproducible")
@@ -148,7 +148,7 @@ def add_method(command: argparse.ArgumentParser) -> None:
 
 
 def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
-    """Add the options that restrict the relabellings of these kinds of test."""
+    """Add the options that restrict the permutations of these kinds of test."""
     for name, said in _RESTRICTIONS.items():
         if any(name in KINDS[kind].restrictions and name not in ALONE.get(kind, ()) for kind in kinds):
             command.add_argument(f"--{name}", **said)

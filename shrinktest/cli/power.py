@@ -30,7 +30,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--n", metavar="SIZES", type=list_of(int), help="such as 20,40,80 (default: 20,50,100)")
     add("--fractions", metavar="FRACTIONS", type=list_of(float), help="sizes as fractions of eckerle4's 35 points")
     add("--trials", metavar="N", type=whole, default=500, help="data sets per size (default: 500)")
-    add("--resamples", metavar="N", type=resamples, default=999, help="relabellings per test (default: 999)")
+    add("--resamples", metavar="N", type=resamples, default=999, help="permutations per test (default: 999)")
     add("--alphas", metavar="LEVELS", type=list_of(float), default=[0.05], help="such as 0.05,0.1 (default: 0.05)")
     add("--csv", metavar="FILE.csv", help="save the table")
 

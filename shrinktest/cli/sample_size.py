@@ -23,7 +23,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="of the test (default: 0.05)")
     add("--ratio", metavar="RATIO", type=number, help="size of the second sample over that of the first")
     add("--trials", metavar="N", type=whole, default=2000, help="data sets to fit the answer to (default: 2000)")
-    add("--resamples", metavar="N", type=whole, default=199, help="relabellings per test (default: 199)")
+    add("--resamples", metavar="N", type=whole, default=199, help="permutations per test (default: 199)")
     add("--largest", metavar="N", type=whole, default=5000, help="look no further (default: 5000)")
 
 

@@ -79,7 +79,7 @@ def names(text: str) -> str | list[str]:
 
 
 def resamples(text: str) -> int | float:
-    """A number of relabellings; ``inf`` is all of them."""
+    """A number of permutations; ``inf`` is all of them."""
     try:
         return float("inf") if text == "inf" else int(text)
     except ValueError:

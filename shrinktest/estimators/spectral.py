@@ -50,7 +50,7 @@ def check_amount(value: float | None, name: str) -> None:
 
 
 class SpectralEstimator(Tuned, MeanEstimator):
-    """A filter q(K/n) applied to the plain mean; compiled, refitted in every relabelling.
+    """A filter q(K/n) applied to the plain mean; compiled, refitted in every permutation.
 
     Subclasses say which compiled pair (``score``, ``weigh``) they use, with which parameters ``theta`` and amounts.
     """

@@ -92,7 +92,7 @@ class FKMSE(_Tikhonov):
     Notes
     -----
     The score is not unimodal, so tuning evaluates it on a fixed grid of lam_cov, 1e-6 to 1e3, with the plain mean and
-    the zero estimate as endpoints; the same grid in every relabelling.
+    the zero estimate as endpoints; the same grid in every permutation.
 
     Examples
     --------

@@ -76,7 +76,7 @@ class Witness(Again):
             raise ValueError(f"points has {counted(at.shape[2], 'column')}, the samples have {self.pooled.shape[1]}")
         relabellings = self.again()
         if relabellings.count < 2:
-            raise ValueError("n_resamples=0 leaves no relabellings for a band; run the test with some")
+            raise ValueError("n_resamples=0 leaves no permutations for a band; run the test with some")
         rows = self._functions(estimates, at, relabellings.rows()(relabellings.count))
         return WitnessBand.of(
             at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
@@ -99,7 +99,7 @@ class Witness(Again):
         )
         weights = weights_of(used, gram, self.hypothesis.sizes, tuning)(labels)
         if not np.isfinite(weights).all():
-            raise ValueError("the estimator could not be computed on a relabelled sample; use more shrinkage")
+            raise ValueError("the estimator could not be computed on a permuted sample; use more shrinkage")
         smoothing = estimates[0].smoothing
         if smoothing is not None:
             kernel = kernel.smoothed(np.asarray(smoothing), self.pooled.shape[1])

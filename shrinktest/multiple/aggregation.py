@@ -23,7 +23,7 @@ def refuse_stopping(stopping: Stopping | None) -> None:
     if stopping:
         raise ValueError(
             "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
-            "statistic among all relabellings: leave stopping out, or test with one estimator, kernel and bandwidth"
+            "statistic among all permutations: leave stopping out, or test with one estimator, kernel and bandwidth"
         )
 
 

@@ -17,6 +17,7 @@ CIRCULAR, STRETCHES = "circular", "stretches"
 _LOST = 0.1  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
 _FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
 _SURE = 3.0  # times what chance makes of the correlation of independent rows
+_STEPS = 8  # all in one direction, from which on it is no chance: rows are sorted
 _LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
 _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
 
@@ -40,11 +41,24 @@ def correlation(parts: Sequence[np.ndarray]) -> float:
 
 
 def remembers(parts: Sequence[np.ndarray]) -> float | None:
-    """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere."""
+    """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere.
+
+    None, too, where the rows are sorted by a column, which says nothing of when they were observed.
+    """
+    if _are_sorted(parts):
+        return None
     rows, columns = sum(map(len, parts)), parts[0].shape[1]
     sure = math.sqrt(_SURE**2 + 2.0 * math.log(2.0 * columns)) / math.sqrt(rows)
     found = correlation(parts)
     return found if found > max(_LARGE, sure) else None
+
+
+def _are_sorted(parts: Sequence[np.ndarray]) -> bool:
+    """Whether a column goes up, or down, from row to row in every part, in so many steps that it is no chance."""
+    steps = np.vstack([np.diff(part, axis=0) for part in parts])
+    up, down = (steps > 0).sum(axis=0), (steps < 0).sum(axis=0)
+    there = ~np.isnan(steps).any(axis=0)
+    return bool((there & (np.minimum(up, down) == 0) & (np.maximum(up, down) >= _STEPS)).any())
 
 
 def lost(memory: float, length: int) -> float:

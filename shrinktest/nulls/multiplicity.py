@@ -130,7 +130,7 @@ def _checked(statistics: Any, tolerance: Any) -> tuple[np.ndarray, np.ndarray]:
     values = np.asarray(statistics, dtype=np.float64)
     if values.ndim != 2 or 0 in values.shape:
         raise ValueError(
-            f"statistics must be a matrix, a row for the data and every relabelling and a column for every "
+            f"statistics must be a matrix, a row for the data and every permutation and a column for every "
             f"statistic; found shape {values.shape}"
         )
     if not np.isfinite(values).all():

@@ -138,7 +138,7 @@ def null_distribution(
     magnitude = relabellings.magnitude if relabellings.exact else math.log(relabellings.n_resamples + 1.0)
     if magnitude > math.log(_TOO_MANY):
         raise ValueError(
-            f"n_resamples={relabellings.n_resamples}: about 1e{magnitude / math.log(10.0):.0f} relabellings of "
+            f"n_resamples={relabellings.n_resamples}: about 1e{magnitude / math.log(10.0):.0f} permutations of "
             f"{relabellings.size} observations are too many; give a number such as n_resamples=9999 for random ones"
         )
     rule = None if relabellings.exact else stopping
@@ -159,7 +159,7 @@ def null_distribution(
     if not np.isfinite(out).all():
         row = int(np.argwhere(~np.isfinite(out))[0, 0])
         raise ValueError(
-            f"the statistic of relabelling {row} is not finite: the estimator could not be computed on a relabelled "
+            f"the statistic of permutation {row} is not finite: the estimator could not be computed on a permuted "
             "sample; use a positive semi-definite kernel, a smaller step size or more shrinkage, or, if rounding is to "
             "blame, subtract the mean (or a start) from each column, or take a smaller bandwidth"
         )
@@ -304,5 +304,5 @@ def _bar(total: int, show: bool) -> Iterator[_Advance]:
         return
     from tqdm.auto import tqdm
 
-    with tqdm(total=total, desc="relabellings", unit="") as bar:
+    with tqdm(total=total, desc="permutations", unit="") as bar:
         yield bar.update

@@ -137,9 +137,9 @@ class Restriction:
                 if several
                 else ""
             )
-        left, smallest = counted(found.distinct, "different relabelling"), 1.0 / found.distinct
+        left, smallest = counted(found.distinct, "different permutation"), 1.0 / found.distinct
         raise ValueError(
-            f"relabelling {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
+            f"permuting {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
             f"can never reject at alpha={alpha:g}; {advice}"
         )
 

@@ -20,7 +20,7 @@ _NAMES = 20  # that fit along an axis
 def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
     """Adjusted p-values, dark where small: a row of columns, or a matrix of pairs; a star where rejected."""
     if not len(tests.null_distributions):
-        raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some relabellings")
+        raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some permutations")
     ax = axes(ax)
     lines = list(dict.fromkeys(label[0] for label in tests.labels)) if len(tests.keys) == 2 else [""]
     across = list(dict.fromkeys(label[-1] for label in tests.labels))

@@ -20,7 +20,7 @@ _MEMBERS = 25  # names that fit one below the other
 def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     """p-values of the members, adjusted and not, on a logarithmic scale; the adjusted one of the best is overall."""
     if result.n_resamples == 0:
-        raise ValueError("n_resamples=0 leaves no p-values to plot; run the test with some relabellings")
+        raise ValueError("n_resamples=0 leaves no p-values to plot; run the test with some permutations")
     ax = axes(ax)
     rows, every = result.rows(), len(result.members)
     if every > _MEMBERS:  # more names than that cannot be read

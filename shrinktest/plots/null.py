@@ -24,7 +24,7 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
     """
     if result.n_resamples == 0:
-        raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some relabellings")
+        raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some permutations")
     if np.isnan(result.null_distribution).all():
         raise ValueError(
             "this member was read from the JSON of a combined test, which does not hold the null distributions of its "

@@ -48,7 +48,7 @@ class PowerStudyResult(Result):
     interval : str
         "beta" (Clopper-Pearson) or "wilson"; all intervals cover 95%.
     stopping : Stopping or None
-        The rule by which the tests drew fewer relabellings.
+        The rule by which the tests drew fewer permutations.
 
     Examples
     --------

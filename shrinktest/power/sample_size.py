@@ -102,6 +102,11 @@ def solve_sample_size(
     ValueError
         If the power is not above the level, or not reached at ``largest``; the message says how far it got.
 
+    See Also
+    --------
+    power_study : The power at given numbers of observations.
+    two_sample_test : The test itself.
+
     Notes
     -----
     The size is doubled until the power asked for is passed.  Then, in four rounds, trials go to the sizes where the

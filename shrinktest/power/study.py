@@ -121,13 +121,18 @@ def power_study(
     Warns
     -----
     UserWarning
-        When a sample size has too few different relabellings to reject at one of the levels.
+        When a sample size has too few different permutations to reject at one of the levels.
+
+    See Also
+    --------
+    solve_sample_size : The number of observations for a given power.
+    calibrate : Whether a test keeps its level on your data.
 
     Notes
     -----
-    Studies are paired: in every trial all estimators see the same data and the same relabellings, and any other test
+    Studies are paired: in every trial all estimators see the same data and the same permutations, and any other test
     the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
-    stream))``; 0 for data, 1 for relabellings, 2 for other tests), so that the order of trials, what else is compared,
+    stream))``; 0 for data, 1 for permutations, 2 for other tests), so that the order of trials, what else is compared,
     the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every
     test runs in a single thread.
 
@@ -242,7 +247,7 @@ def _rehearse(
         relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
         if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
             warn_user(
-                f"n={n} has only {relabellings.distinct} different relabellings, so that no p-value is below "
+                f"n={n} has only {relabellings.distinct} different permutations, so that no p-value is below "
                 f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
             )
 
@@ -250,7 +255,7 @@ def _rehearse(
 def relabellings_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
 ) -> Relabellings:
-    """What the tests of a study relabel; raises ValueError where a restriction leaves too few to reject."""
+    """What the tests of a study permute; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
     keywords = {**design.options_for(*sizes_of(data)), **options}
     kind = KINDS[design.test]
@@ -271,7 +276,7 @@ def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
 def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Compared]) -> None:
     drawing = [one.label for one in compared if isinstance(one, AnyTest) and one.permutes]
     if drawing and math.isinf(n_resamples):
-        raise ValueError(f"n_resamples=inf asks for all relabellings, and {listed(drawing)} draws them; give a number")
+        raise ValueError(f"n_resamples=inf asks for all permutations, and {listed(drawing)} draws them; give a number")
     if not any(map(permutes, compared)):
         return
     if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:

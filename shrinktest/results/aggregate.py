@@ -30,9 +30,9 @@ class AggregateResult(TestResult):
     statistic : float
         Minus the decimal logarithm of the smallest weighted p-value among the members.
     pvalue : float
-        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all relabellings.
+        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all permutations.
     null_distribution : ndarray, shape (n_resamples,)
-        The combined statistic over the relabellings.
+        The combined statistic over the permutations.
     estimator : Collection
         The members with the kernels as they were asked for.
     kernel, bandwidth : tuple
@@ -40,7 +40,7 @@ class AggregateResult(TestResult):
     form, tuning, route : str
         Of the members; joined by "/" where they differ.
     members : tuple of TestResult
-        What every member found on the same relabellings; their p-values are not adjusted.
+        What every member found on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
         p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
         ``pvalue``.
@@ -169,7 +169,7 @@ class AggregateResult(TestResult):
         return aggregate_summary(self, self.effect() if effect else None)
 
     def plot_null(self, ax: Axes | None = None) -> Axes:
-        """Histogram of the combined statistic over the relabellings, with the observed and the critical value."""
+        """Histogram of the combined statistic over the permutations, with the observed and the critical value."""
         ax = super().plot_null(ax)
         ax.set_xlabel("-log10 of the smallest weighted p-value")
         ax.set_title(f"{self.test} test, {len(self.members)} statistics combined")

@@ -26,7 +26,7 @@ class WitnessBand(Result):
     values : ndarray, shape (g,)
         The witness function mu_X - mu_Y of the data.
     half_width : ndarray, shape (g,)
-        Of the band, which is symmetric about zero; infinite with too few relabellings for this confidence.
+        Of the band, which is symmetric about zero; infinite with too few permutations for this confidence.
     confidence : float
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
@@ -36,7 +36,7 @@ class WitnessBand(Result):
     exact : bool
         Whether these are all.
     studentized : bool
-        Whether the band follows the spread of the function over the relabellings, or has one width.
+        Whether the band follows the spread of the function over the permutations, or has one width.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class WitnessBand(Result):
     def of(
         cls, points: np.ndarray, rows: np.ndarray, *, exact: bool, confidence: float, studentize: bool
     ) -> WitnessBand:
-        """The band of the functions of all relabellings, (rows, g), the observed one first."""
+        """The band of the functions of all permutations, (rows, g), the observed one first."""
         # over all rows, the observed one among them, so that rows stay exchangeable
         spread = np.sqrt(np.square(rows).mean(axis=0)) if studentize else np.ones(rows.shape[1])
         usable = spread > 1e-12 * np.abs(rows).max(initial=0.0)

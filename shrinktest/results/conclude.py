@@ -79,7 +79,7 @@ def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = 
         relabellings = rows - (not exact)
         adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
         warn_user(
-            f"the smallest p-value that {relabellings} relabellings can give{adjusted} is {smallest:.3g}, above alpha "
+            f"the smallest p-value that {relabellings} permutations can give{adjusted} is {smallest:.3g}, above alpha "
             f"= {alpha:g}: the test can never reject; "
             + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}")
         )

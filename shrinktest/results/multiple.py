@@ -50,12 +50,12 @@ class MultipleTestsResult(AsJson, Result):
     method : str
         "westfall-young" or a method of statsmodels' ``multipletests``.
     null_distributions : ndarray, shape (n_resamples, k)
-        The statistics over the relabellings, a row for each; with ``exact`` these are all, the observed one included.
+        The statistics over the permutations, a row for each; with ``exact`` these are all, the observed one included.
         NaN where they are not known, after ``from_json``.
     tolerances : ndarray, shape (k,)
         How far below an observed statistic still counts as a tie.
     exact : bool
-        Whether all relabellings were enumerated.
+        Whether all permutations were enumerated.
     estimator : MeanEstimator or Collection
         Of a collection, the statistics are minus the decimal logarithms of the smallest weighted p-values.
     n_observations : tuple of int
@@ -65,7 +65,7 @@ class MultipleTestsResult(AsJson, Result):
     rng : dict
         Bit generator, seed entropy and state before the first draw.
     restriction : str
-        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+        Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
     form, tuning : str
         Of the statistics, as in a :class:`TestResult`.
     notes : tuple of str

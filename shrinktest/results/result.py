@@ -57,12 +57,12 @@ class TestResult(Kept, Result):
     pvalue : float
         Permutation p-value, never 0; NaN with ``n_resamples=0`` or NaN data that propagate.
     null_distribution : ndarray, shape (n_resamples,)
-        The statistic over the relabellings; with ``exact`` these are all, the observed one included.  NaN where it is
+        The statistic over the permutations; with ``exact`` these are all, the observed one included.  NaN where it is
         not known: in members of a combined test that ``from_json`` read.
     n_resamples : int
-        Number of relabellings in the null distribution; with ``stopping`` those that were drawn until it ended.
+        Number of permutations in the null distribution; with ``stopping`` those that were drawn until it ended.
     exact : bool
-        Whether all relabellings were enumerated.
+        Whether all permutations were enumerated.
     test : str
         "two-sample", "independence", "k-sample" or "joint-independence"; for a statistic of your own, its name.
     form : str
@@ -82,7 +82,7 @@ class TestResult(Kept, Result):
     estimates : tuple of MeanEmbedding
         The fitted embeddings with their tuned amounts (for independence one, of the centred pairs).
     rng : dict
-        Bit generator, seed entropy and state before the first draw: enough to draw the same relabellings again.
+        Bit generator, seed entropy and state before the first draw: enough to draw the same permutations again.
     versions : dict
         Versions of the packages that computed it.
     notes : tuple of str
@@ -92,13 +92,13 @@ class TestResult(Kept, Result):
     route : str
         How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
     restriction : str
-        Which relabellings the design of the data allows, such as "within 12 blocks"; empty if all of them.
+        Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
     stopping : Stopping or None
-        The rule that could end the drawing; None without one, and where all relabellings were enumerated.
+        The rule that could end the drawing; None without one, and where all permutations were enumerated.
     n_planned : int
         Relabellings that would have been drawn without it.
     stopped : bool
-        Whether the p-value is that of the rule, and not the rank of the statistic among all relabellings.
+        Whether the p-value is that of the rule, and not the rank of the statistic among all permutations.
     names : tuple of str or None
         Names of the samples, or of the variables, where the data have some.
     columns : tuple
@@ -186,7 +186,7 @@ class TestResult(Kept, Result):
     def critical_value(self, alpha: float | None = None) -> float:
         """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
 
-        Infinity when there are too few relabellings to reject at all; NaN when the drawing was stopped before it was
+        Infinity when there are too few permutations to reject at all; NaN when the drawing was stopped before it was
         known, and where the null distribution is not known (``from_json``).
         """
         alpha = self.alpha if alpha is None else level(alpha)
@@ -206,9 +206,9 @@ class TestResult(Kept, Result):
         return int((self.null_distribution >= self.statistic - self.tolerance).sum())
 
     def pvalue_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Clopper-Pearson interval for the p-value that all relabellings would give.
+        """Clopper-Pearson interval for the p-value that all permutations would give.
 
-        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of relabellings.  A single
+        It is the Monte Carlo uncertainty only: the p-value itself is valid for any number of permutations.  A single
         point when the null distribution is exact.  Where a rule stopped the drawing the same limits hold, with a little
         more confidence than asked for.
         """

@@ -83,7 +83,7 @@ class TwoSampleResult(TestResult):
         confidence : float, default 0.95
             The chance that the whole function stays within the band if the samples have one distribution.
         studentize : bool, default True
-            Whether the band is proportional to the spread of the function over the relabellings; otherwise it has one
+            Whether the band is proportional to the spread of the function over the permutations; otherwise it has one
             width, which small differences in the tails cannot leave.
 
         Returns
@@ -94,19 +94,19 @@ class TwoSampleResult(TestResult):
         Raises
         ------
         ValueError
-            Without relabellings, or if the result was pickled without its data.
+            Without permutations, or if the result was pickled without its data.
 
         Notes
         -----
-        The functions of the same relabellings as in the test, each with its estimates fitted again, are compared by
+        The functions of the same permutations as in the test, each with its estimates fitted again, are compared by
         their largest height over the points, in units of their root mean square at every point if ``studentize``.  A
         function that leaves the band anywhere rejects equality at level 1 - confidence, exactly.  Where it does is
-        where the evidence is, and not proven for each point by itself: the relabellings know the hypothesis that there
+        where the evidence is, and not proven for each point by itself: the permutations know the hypothesis that there
         is no difference at all (weak control).  A rule that stopped the test early is not used here.
 
         All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
         labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels the band
-        is not simultaneous: the mean of X is where X happens to have much mass, which it is not in the relabelled
+        is not simultaneous: the mean of X is where X happens to have much mass, which it is not in the permuted
         data, so that the band may be left there twice as often as it says.
 
         Examples

@@ -102,7 +102,7 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
         )
     if tuning == "pooled" and not estimator.smooths:
         raise ValueError(
-            "tuning='pooled' tunes once on what relabelling cannot change; in an independence test these are "
+            "tuning='pooled' tunes once on what permuting cannot change; in an independence test these are "
             "all n^2 pairs, whose mean is exactly zero, so that every amount would shrink to nothing; use "
             "tuning='sample', or fix the amount"
         )

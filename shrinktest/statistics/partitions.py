@@ -295,7 +295,7 @@ def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning
     if used.scales_all_alike(contrast.sizes) and pairs:
         otherwise = f" with form={form!r}" if form == "biased" and not equal else ""
         notes.append(
-            "One shrinkage amount that relabelling does not change multiplies the statistic by a constant: the p-value "
+            "One shrinkage amount that permuting does not change multiplies the statistic by a constant: the p-value "
             f"is that of estimator='kme'{otherwise}."
         )
     if used.smooths and used.fixed:

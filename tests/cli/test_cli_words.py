@@ -86,7 +86,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
     ("typed", "said"),
     [
         ("--alpha 2", "--alpha must lie strictly between 0 and 1, got 2.0"),
-        ("--resamples -1", "--resamples must be an integer >= 0, got -1; inf asks for all relabellings"),
+        ("--resamples -1", "--resamples must be an integer >= 0, got -1; inf asks for all permutations"),
         ("--seed -1", "--seed must be a seed >= 0, got -1"),
         ("--nan-policy x", "--nan-policy must be one of 'raise', 'omit', 'indicator', 'propagate'"),
         ("--workers 0", "--workers must be an integer >= 1, got 0; -1 uses all cores"),
@@ -130,7 +130,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("independence a.csv --x u --y v --kernel-y x", "--kernel-y must be one of"),
         ("independence a.csv --x u --y v --bandwidth-y 0", "--bandwidth-y must be a finite number > 0"),
         ("independence a.csv --x u --y v --bandwidth-y 1,2", "--bandwidth-y has 2 entries for 1 column"),
-        ("independence a.csv --x u --y v --resamples inf", "--resamples inf: about 1e9 relabellings"),
+        ("independence a.csv --x u --y v --resamples inf", "--resamples inf: about 1e9 permutations"),
         ("independence a.csv --x u --y v --shift circular --groups site", "--shift circular moves single observations"),
         ("two-sample a.csv b.csv --columns u --paired --blocks site", "so that --blocks has nothing to say"),
         ("two-sample a.csv b.csv --columns u --paired --alpha 1e-4", "can never reject at --alpha 0.0001; collect"),

@@ -8,6 +8,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import _links
 import _pages
 import _study
 import pytest
@@ -44,6 +45,50 @@ def text_of(path):
 @pytest.mark.parametrize("study", _study.studies())
 def test_pages_of_studies_are_made_of_their_data(study):
     assert _study.rebuilt(study) == (DOCS / f"{study}.md").read_text(encoding="utf-8")
+
+
+#: Studies whose pages start with what came out.
+OPENED = [study for study in _study.studies() if hasattr(importlib.import_module(study), "opening")]
+
+
+@pytest.mark.parametrize("study", OPENED)
+def test_pages_of_studies_start_with_two_sentences_and_a_picture(study):
+    _, said, picture, *_ = text_of(DOCS / f"{study}.md").split("\n\n")
+    sentences = re.split(r"(?<=[.;]) (?=[A-Z`])", said)
+    assert 2 <= len(sentences) <= 3 and re.search(r"\d", said)
+    alt = re.fullmatch(rf"!\[(.+)\]\(figures/{study}\.png\)", picture)
+    assert alt and (DOCS / "figures" / f"{study}.png").exists()
+
+
+def test_most_studies_start_with_what_came_out():
+    assert len(OPENED) >= 19
+
+
+def test_no_sentence_contradicts_its_table():
+    """A sentence without numbers is a claim about the data, which marks it where they say otherwise."""
+    assert [page.name for page in PAGES if _study.CONTRADICTED in text_of(page)] == []
+    assert _study.claim("It holds.", True) == "It holds."
+    assert _study.claim("It holds.", False).startswith(_study.CONTRADICTED)
+
+
+@pytest.mark.parametrize("study", OPENED)
+def test_what_came_out_follows_the_data(study):
+    """Halving what was measured changes the sentences: no number in them is written by hand."""
+    module, tables = importlib.import_module(study), _study.tables_of(study)
+    halved = {key: table.copy() for key, table in tables.items()}
+    for table in halved.values():
+        for name in table.select_dtypes("float"):
+            table[name] = table[name] / 2.0
+    assert module.opening(halved) != module.opening(tables)
+
+
+def test_long_tables_are_folded():
+    short = "| a |\n| --- |\n" + "| 1 |\n" * _study.LONG
+    page = f"before\n\n{short}\nbetween\n\n{short}| 2 |\n\nafter\n"
+    folded = _study.folded(page)
+    assert folded.count("<details>") == folded.count("</details>") == 1
+    assert f"<summary>The table: {_study.LONG + 1} rows</summary>\n\n| a |" in folded
+    assert folded.startswith(f"before\n\n{short}\nbetween\n\n<details>") and folded.endswith("</details>\n\nafter\n")
 
 
 def test_every_page_that_names_a_study_is_checked():
@@ -91,26 +136,15 @@ def test_every_data_file_and_figure_belongs_to_a_page():
     assert [name for name in found if f"({name})" not in text and f"(docs/{name})" not in text] == []
 
 
-def test_the_powers_in_the_readme_are_those_of_the_study():
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    rates = _study.read(DOCS / "data" / "which_estimator.csv")
-    rates = rates[(rates["test"] == "two-sample") & (rates["d"] == 20) & ~rates["null"]]
-    power = rates.set_index(["cell", "estimator"])["power"].map(lambda p: f"{p + 1e-9:.2f}".lstrip("0"))  # halves go up
-    cells = ("scale x1.3, all", "shift by 1, one", "correlation 0.6")
-    told = [f"{power[cell, 'kme']} and {power[cell, 'lam_cov 0.3']}" for cell in cells]
-    assert f"`FKMSE(lam_cov=0.3)` was {told[0]} when" in text
-    assert f"but {told[1]} when" in text and f"and {told[2]} when" in text
-
-
 # ---------------------------------------------------------------------------------------- code of the pages
 
 
 @pytest.mark.parametrize(
     "page, blocks",
     [
-        *((page, None) for page in _pages.PAGES if page != "README.md"),
-        ("README.md", 4),  # the tests; the study after them takes a minute
-        pytest.param("README.md", None, marks=pytest.mark.slow),
+        *((page, None) for page in _pages.PAGES if page != "docs/glance.md"),
+        ("docs/glance.md", 4),  # the tests; the study after them takes a minute
+        pytest.param("docs/glance.md", None, marks=pytest.mark.slow),
     ],
 )
 def test_pages_show_what_their_code_prints(page, blocks, capsys):
@@ -172,6 +206,40 @@ def test_relative_links_and_images_lead_somewhere(page):
         if anchor:
             included = ROOT / "CONTRIBUTING.md" if found.name == "contributing.md" else found
             assert anchor in anchors(included), f"{page.name}: {target}"
+
+
+def test_external_links_are_listed_with_their_last_check():
+    """`python examples/_links.py` writes the list, and with --check the dates."""
+    listed = _links.listed()
+    assert {address: row["in"] for address, row in listed.items()} == _links.found()
+    for row in listed.values():
+        assert re.fullmatch(r"(\d{4}-\d\d-\d\d)?", row["checked"]) and row["answer"]
+        assert row["checked"] or row["answer"] != "ok"
+
+
+def test_what_a_site_answers(monkeypatch):
+    def opened(error=None, status=200):
+        class Answer:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, *what):
+                return None
+
+        Answer.status = status
+
+        def answer(request, timeout):
+            if error:
+                raise error
+            return Answer()
+
+        return answer
+
+    url = "https://example.org/a"
+    missing = _links.urllib.error.HTTPError(url, 404, "gone", None, None)
+    for how, said in ((opened(), "ok"), (opened(missing), "404"), (opened(OSError("no name")), "no answer: no name")):
+        monkeypatch.setattr(_links.urllib.request, "urlopen", how)
+        assert _links.answer(url) == said
 
 
 # --------------------------------------------------------------------------------- sources and docstrings

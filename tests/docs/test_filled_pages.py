@@ -8,6 +8,7 @@ from pathlib import Path
 import _blocks
 import fill_comparison
 import fill_reproduction
+import front_pictures
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +21,7 @@ FILLED = {
     "validity": shortcuts.blocks(SHORTCUTS),
     "reproduction": fill_reproduction.blocks(),
     "comparison": fill_comparison.blocks(),
+    **{page: said() for page, said in front_pictures.PAGES.items()},
 }
 
 
@@ -32,7 +34,7 @@ def test_tables_come_from_their_files(page, name):
 @pytest.mark.parametrize("page", FILLED)
 def test_every_mark_is_filled(page):
     marks = re.findall(r"(?m)^<!-- (?!/)(.+) -->$", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
-    assert sorted(marks) == sorted(FILLED[page])
+    assert sorted(mark for mark in marks if "first screen" not in mark) == sorted(FILLED[page])
 
 
 def test_filling_replaces_what_stands_between_the_marks(tmp_path):

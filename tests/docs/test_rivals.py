@@ -132,8 +132,18 @@ def test_names_of_cells_are_their_own():
     assert {row[:2] for row in leaderboard.PUBLISHED} <= names
 
 
-def test_the_picture_of_a_study_may_come_first():
-    last = _study.text("a", "A", ["one", "two"], {"": 0}, "python a.py", True)
-    first = _study.text("a", "A", ["one", "two"], {"": 0}, "python a.py", True, 1)
-    assert last.split("\n\n")[1:4] == ["one", "two", "![A](figures/a.png)"]
-    assert first.split("\n\n")[1:4] == ["one", "![A](figures/a.png)", "two"]
+def test_the_picture_of_a_study_comes_first():
+    class Study:
+        @staticmethod
+        def opening(tables):
+            return "what came out"
+
+        @staticmethod
+        def chart(tables):
+            """What is seen."""
+
+    told = "a", "A", ["one", "two"], {"": 0}, "python a.py", True
+    early, late, opened = _study.text(*told), _study.text(*told, 2), _study.text(*told, 2, Study)
+    assert early.split("\n\n")[1:4] == ["one", "![A](figures/a.png)", "two"]
+    assert late.split("\n\n")[1:4] == ["one", "two", "![A](figures/a.png)"]
+    assert opened.split("\n\n")[1:5] == ["what came out", "![What is seen](figures/a.png)", "one", "two"]

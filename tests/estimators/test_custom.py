@@ -93,7 +93,7 @@ def test_a_compiled_function_that_fails_says_where():
     def fails(gram, theta, out):
         out[:] = np.nan
 
-    with pytest.raises(ValueError, match="relabelling 0 is not finite"):
+    with pytest.raises(ValueError, match="permutation 0 is not finite"):
         split_test(*samples(6, 4), Compiled(fails))
 
 

@@ -176,7 +176,7 @@ def test_every_swap_within_pairs_as_the_data():
 
 def test_drawing_cannot_be_stopped():
     X, Y = samples(6, 6)
-    with pytest.raises(ValueError, match="a combined test ranks every statistic among all relabellings"):
+    with pytest.raises(ValueError, match="a combined test ranks every statistic among all permutations"):
         two_sample_test(X, Y, estimator="auto", stopping="curtailed")
     with pytest.raises(ValueError, match="leave stopping out"):
         independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", stopping="besag-clifford")

@@ -240,7 +240,7 @@ def test_columns_among_themselves_have_no_restrictions():
     for design in ({"blocks": np.zeros(14)}, {"groups": np.zeros(14)}, {"shift": "circular"}):
         with pytest.raises(ValueError, match=r"Y .* was not given .* independence_matrix\(X, Y\)"):
             independence_matrix(X, **design, **FEW)
-    with pytest.raises(ValueError, match=r"leaves 4 different relabellings.* collect 6 pairs or more"):
+    with pytest.raises(ValueError, match=r"leaves 4 different permutations.* collect 6 pairs or more"):
         two_sample_test_columns(X[:3], Y[:3], paired=True)
 
 

@@ -198,10 +198,10 @@ def test_without_resamples_there_is_no_p_value():
 @pytest.mark.parametrize(
     ("relabellings", "message"),
     [
-        (splits(700, 700, np.inf), r"n_resamples=inf: about 1e419 relabellings of 1400 observations are too many"),
-        (splits(20, 20, np.inf), r"n_resamples=inf: about 1e11 relabellings of 40 observations"),
-        (pairings(300, np.inf), r"n_resamples=inf: about 1e614 relabellings of 300 observations"),
-        (pairings(30, 10**9), r"n_resamples=1000000000: about 1e9 relabellings .* such as n_resamples=9999"),
+        (splits(700, 700, np.inf), r"n_resamples=inf: about 1e419 permutations of 1400 observations are too many"),
+        (splits(20, 20, np.inf), r"n_resamples=inf: about 1e11 permutations of 40 observations"),
+        (pairings(300, np.inf), r"n_resamples=inf: about 1e614 permutations of 300 observations"),
+        (pairings(30, 10**9), r"n_resamples=1000000000: about 1e9 permutations .* such as n_resamples=9999"),
     ],
 )
 def test_more_relabellings_than_anyone_waits_for(relabellings, message):
@@ -218,7 +218,7 @@ def test_a_statistic_that_is_not_finite_is_an_error(workers):
 
     rows = pairings(9, 200).rows()(201)
     first = np.flatnonzero(rows[:, 0] == 4)[0]
-    with pytest.raises(ValueError, match=f"the statistic of relabelling {first} is not finite"):
+    with pytest.raises(ValueError, match=f"the statistic of permutation {first} is not finite"):
         null_distribution(fails, pairings(9, 200), workers=workers)
 
 
@@ -402,7 +402,7 @@ def test_a_progress_bar_counts_to_the_end(capsys, workers, n_resamples):
     result = two_sample_test(X[:6], Y[:5], n_resamples=n_resamples, workers=workers, progress=True, rng=0)
     shown = capsys.readouterr()
     total = result.n_resamples + (not result.exact)
-    assert "relabellings: 100%" in shown.err
+    assert "permutations: 100%" in shown.err
     assert f"{total}/{total}" in shown.err
     assert shown.out == ""
 

@@ -490,21 +490,21 @@ def test_labels_of_other_rows():
     [
         (
             lambda: two_sample_test(X[:5], Y[:5], paired=True),
-            "within 5 pairs leaves 16 different relabellings, so that no p-value is below 0.0625 and the test can "
+            "within 5 pairs leaves 16 different permutations, so that no p-value is below 0.0625 and the test can "
             "never reject at alpha=0.05; collect 6 pairs or more",
         ),
         (lambda: two_sample_test(X[:7], Y[:7], paired=True, alpha=0.01), "leaves 64 .* collect 8 pairs or more"),
         (
             lambda: two_sample_test(X[:3], Y[:3], blocks=[0, 1, 2, 0, 1, 2]),
-            "within 3 blocks leaves 4 different relabellings.*use fewer and larger blocks",
+            "within 3 blocks leaves 4 different permutations.*use fewer and larger blocks",
         ),
         (
             lambda: two_sample_test(X[:4], Y[:4], groups=[0, 0, 1, 1, 2, 2, 2, 3]),
-            "relabelling 4 whole groups leaves 1 different relabelling, .*more groups; only groups of equal sizes",
+            "permuting 4 whole groups leaves 1 different permutation, .*more groups; only groups of equal sizes",
         ),
         (lambda: two_sample_test(X[:4], Y[:4], groups=np.arange(8) // 2), "leaves 3 .* collect more groups$"),
         (lambda: independence_test(X, Y, shift="circular"), "circular shifts leaves 12 .*observe longer series"),
-        (lambda: independence_test(X, Y, groups=np.arange(12) // 4), "relabelling 3 whole groups leaves 6"),
+        (lambda: independence_test(X, Y, groups=np.arange(12) // 4), "permuting 3 whole groups leaves 6"),
         (lambda: independence_test(X[:6], Y[:6], blocks=np.arange(6) // 2), "within 3 blocks leaves 8"),
     ],
 )

@@ -28,6 +28,15 @@ def test_correlation_is_found_whatever_the_means():
     assert remembers([x]) is not None
 
 
+def test_rows_that_are_sorted_by_a_column_say_nothing_of_time():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(300, 1))
+    table = np.hstack([x, x + rng.normal(size=(300, 1))])
+    in_order = table[np.argsort(x[:, 0])]
+    assert remembers([in_order]) is None and remembers([in_order[::-1]]) is None
+    assert remembers([in_order[:, 1:]]) is not None  # nothing shows what they were sorted by
+
+
 def test_spread_that_lasts_is_memory():
     rng = np.random.default_rng(0)
     assert correlation([np.repeat(rng.uniform(0.1, 3.0, 40), 50)[:, None] * rng.normal(size=(2000, 1))]) > 0.2

@@ -225,7 +225,7 @@ def test_the_statistic_need_not_be_finite_beyond_the_end():
         return null_distribution(fails, Partitions(999, np.random.default_rng(0), (15, 15)), stopping=BesagClifford(3))
 
     assert null_failing_from(end + 1).values.size == end
-    with pytest.raises(ValueError, match=f"the statistic of relabelling {end} is not finite"):
+    with pytest.raises(ValueError, match=f"the statistic of permutation {end} is not finite"):
         null_failing_from(end)
 
 
@@ -310,7 +310,7 @@ def test_without_a_rule_results_say_nothing_of_it():
 
 
 def test_too_few_relabellings_are_judged_by_those_planned():
-    with pytest.warns(UserWarning, match="that 18 relabellings can give is 0.0526, above alpha = 0.05"):
+    with pytest.warns(UserWarning, match="that 18 permutations can give is 0.0526, above alpha = 0.05"):
         two_sample_test(X, Y, n_resamples=18, stopping=BesagClifford(2), rng=0)
     assert np.isnan(two_sample_test(X, Y, n_resamples=0, stopping="curtailed").pvalue)
 

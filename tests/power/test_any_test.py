@@ -360,7 +360,7 @@ def test_relabellings_matter_to_those_that_draw_them():
     assert run(estimators="ks_2samp", n_resamples=1).table["trials"].item() == 6
     with pytest.raises(ValueError, match="too small for alpha"):
         run(estimators="energy_test", n_resamples=1)
-    with pytest.raises(ValueError, match="n_resamples=inf asks for all relabellings, and 'energy_test' draws them"):
+    with pytest.raises(ValueError, match="n_resamples=inf asks for all permutations, and 'energy_test' draws them"):
         run(estimators="energy_test", n_resamples=np.inf)
 
 

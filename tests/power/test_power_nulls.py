@@ -215,7 +215,7 @@ def test_restrictions_that_are_none():
 
 
 def test_too_few_relabellings_at_any_size_are_found_before_the_study():
-    with pytest.raises(ValueError, match="within 5 pairs leaves 16 different relabellings"):
+    with pytest.raises(ValueError, match="within 5 pairs leaves 16 different permutations"):
         run(PAIRED, sizes=[5, 20])
     with pytest.raises(ValueError, match="within 2 pairs leaves 2"):
         run(sizes=[2, 20], test_options={"paired": True})

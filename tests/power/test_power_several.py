@@ -81,9 +81,9 @@ def test_bad_input_says_what_to_do(call, message):
 
 
 def test_too_few_shuffles_are_warned_of():
-    with pytest.warns(UserWarning, match="n=3 has only 6 different relabellings"):
+    with pytest.warns(UserWarning, match="n=3 has only 6 different permutations"):
         power_study(designs.Parity(variables=2), "kme", 3, **{**FEW, "n_resamples": 999})
-    with pytest.warns(UserWarning, match="n=2 has only 15 different relabellings"):
+    with pytest.warns(UserWarning, match="n=2 has only 15 different permutations"):
         power_study(designs.OneApart(), "kme", 2, **{**FEW, "n_resamples": 999})
 
 

@@ -478,9 +478,9 @@ def test_comparisons_and_plots_refuse_what_they_do_not_have():
 
 
 def test_a_size_with_too_few_relabellings_is_said_to_be_hopeless():
-    with pytest.warns(UserWarning, match=r"n=3 has only 10 different relabellings.*never reject at alpha=0.05"):
+    with pytest.warns(UserWarning, match=r"n=3 has only 10 different permutations.*never reject at alpha=0.05"):
         run(sizes=[3, 8], alphas=[0.05, 0.2])
-    with pytest.warns(UserWarning, match="n=3 has only 6 different relabellings"):
+    with pytest.warns(UserWarning, match="n=3 has only 6 different permutations"):
         run(LINE, sizes=3)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

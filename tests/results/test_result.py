@@ -225,13 +225,13 @@ def test_the_critical_value_of_a_small_null():
 
 
 def test_too_few_relabellings_to_reject_are_a_warning():
-    with pytest.warns(UserWarning, match=r"18 relabellings .* is 0\.0526, above alpha = 0\.05.*>= 19") as seen:
+    with pytest.warns(UserWarning, match=r"18 permutations .* is 0\.0526, above alpha = 0\.05.*>= 19") as seen:
         two_sample_test(X, Y, n_resamples=18, rng=0)
     assert seen[0].filename == __file__
     with pytest.warns(UserWarning, match=r"above alpha = 0\.001: .*n_resamples >= 999") as seen:
         independence_test(X, PAIR, n_resamples=99, alpha=0.001, rng=0)
     assert seen[0].filename == __file__
-    with pytest.warns(UserWarning, match=r"10 relabellings .* is 0\.1, .*collect more observations"):
+    with pytest.warns(UserWarning, match=r"10 permutations .* is 0\.1, .*collect more observations"):
         two_sample_test(X[:3], Y[:3], n_resamples=np.inf)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -157,7 +157,7 @@ def test_groups_of_points_are_averaged():
 def test_too_few_relabellings_leave_no_band():
     band = run(n_resamples=19, alpha=0.2).witness_band(AT, confidence=0.99)
     assert np.isinf(band.half_width).all() and not band.outside.any()
-    with pytest.raises(ValueError, match="n_resamples=0 leaves no relabellings"):
+    with pytest.raises(ValueError, match="n_resamples=0 leaves no permutations"):
         run(n_resamples=0).witness_band(AT)
 
 

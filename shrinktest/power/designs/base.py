@@ -55,7 +55,7 @@ class Design(ABC):
     -----
     A design of one's own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
     "independence", "k-sample", "joint-independence" and "change-point", and ``draw``, which returns the samples or
-    variables as a tuple of arrays. Its null twin relabels what it draws; instead, ``neutral`` may name the parameters
+    variables as a tuple of arrays. Its null twin permutes what it draws; instead, ``neutral`` may name the parameters
     at which there is nothing to be found, or ``null`` may return another design. Power studies, sample sizes and
     :class:`Relabelled` take it like any other.
 
@@ -277,7 +277,7 @@ class Independent(IndependenceDesign):
 class Relabelled(Design):
     """A null twin for any design: samples pooled and split at random, or variables put together anew at random.
 
-    Where the design restricts relabellings, observations take the places of those with the same labels only.
+    Where the design restricts permutations, observations take the places of those with the same labels only.
 
     Parameters
     ----------

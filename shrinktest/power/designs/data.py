@@ -150,7 +150,7 @@ class FromFunction(Design):
 
     Notes
     -----
-    All randomness must come from ``rng``, or trials cannot be repeated.  The null twin relabels what the function
+    All randomness must come from ``rng``, or trials cannot be repeated.  The null twin permutes what the function
     returns: two samples are pooled and split at random, pairs are paired anew at random; with a ``restriction`` as far
     as that allows.
 
