@@ -163,7 +163,7 @@ def page(tables) -> list[str]:
     ahead = int((auto >= best - 0.05).sum())
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
     return [
-        f"{trials} series of {ROWS} rows in every row, {level['trials'].max()} of them without a change; all "
+        f"{trials} series of {ROWS} rows in every row, {level['trials'].max()} more without a change; all "
         "methods on the "
         f"same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends than {TRIM:.0%}. "
         "`E-divisive` is "
