@@ -43,6 +43,7 @@ LAYERS = [
     ("_read", "batches"),
     ("results",),
     ("statistics",),
+    ("conditional",),
     ("effects",),
     ("hypotheses",),
     ("multiple",),

@@ -25,7 +25,7 @@ from shrinktest.kernels import (
 )
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
@@ -342,7 +342,11 @@ PAIRS = Collection(
     )
 )
 
-_RECOMMENDED = {TWO_SAMPLE.name: SAMPLES, K_SAMPLE.name: SAMPLES, INDEPENDENCE.name: PAIRS, JOINT.name: VARIABLES}
+_RECOMMENDED = {
+    **{kind.name: SAMPLES for kind in (TWO_SAMPLE, K_SAMPLE)},
+    **{kind.name: PAIRS for kind in (INDEPENDENCE, CONDITIONAL)},
+    JOINT.name: VARIABLES,
+}
 
 
 def recommended(test: str) -> Collection:

@@ -150,9 +150,26 @@ JOINT = Kind(
     counted="rows",
     permuted="rows of all variables but the first permuted",
 )
+CONDITIONAL = Kind(
+    name="conditional-independence",
+    title="Kernel conditional independence test",
+    null="independence given Z",
+    statistic="HSIC given Z",
+    unit="rows",
+    estimates=("rows",),
+    variables=("X", "Y"),
+    kernels=("kernel_x", "kernel_y"),
+    bandwidths=("bandwidth_x", "bandwidth_y"),
+    restrictions=("blocks", "groups"),
+    settings=("given_method", "regressor"),
+    forms=("gram", "rank"),
+    counted="rows",
+    permuted="what is left of X and Y relabelled",
+    several="pairs of columns",
+)
 
 #: Every kind of test, by the name that results have it under.
-KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT)}
+KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL)}
 
 
 def kind_of(name: str) -> Kind:
