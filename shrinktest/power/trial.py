@@ -15,14 +15,20 @@ from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.store import Row
-from shrinktest.results.kinds import INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.two_sample import two_sample_test
+
+
+def _given_the_third(X: Any, Y: Any, given: Any, **options: Any) -> Any:
+    return independence_test(X, Y, given=given, **options)
+
 
 TESTS = {
     TWO_SAMPLE.name: two_sample_test,
     INDEPENDENCE.name: independence_test,
     K_SAMPLE.name: k_sample_test,
     JOINT.name: joint_independence_test,
+    CONDITIONAL.name: _given_the_third,
 }
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject

@@ -95,7 +95,8 @@ def test_registry():
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
         *("perturbed-dependence", "hyppo-simulation"),
     ] == INDEPENDENCE
-    assert [*DESIGNS][-2:] == ["one-apart", "parity"] and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 2
+    others = ["one-apart", "parity", "confounded"]
+    assert [*DESIGNS][-3:] == others and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 3
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and "Examples" in (kind.__doc__ or "")
         assert as_design(name) == kind() == as_design(name.upper().replace("-", "_"))

@@ -18,6 +18,7 @@ from typing import Any
 from shrinktest._validate import choice
 from shrinktest._warn import warn_user
 from shrinktest.power.designs.base import Design, Independent, Relabelled
+from shrinktest.power.designs.conditional import Confounded
 from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadratic, Sinusoid, Step, WShape
 from shrinktest.power.designs.data import FromData, FromFunction
 from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
@@ -85,6 +86,7 @@ DESIGNS: dict[str, type[Design]] = {
         HyppoSimulation,
         OneApart,
         Parity,
+        Confounded,
     )
 }
 
@@ -139,6 +141,7 @@ __all__ = [
     "Bimodal",
     "Blobs",
     "Circle",
+    "Confounded",
     "Contamination",
     "Corners",
     "CorrelationChange",
