@@ -43,6 +43,15 @@ def crossed(codes: np.ndarray, others: np.ndarray | None) -> np.ndarray:
     return codes if others is None else values_of(np.column_stack([codes, others]))
 
 
+def refuse_cut(groups: np.ndarray | None, codes: np.ndarray, argument: str) -> None:
+    """Raise ValueError for groups with rows in several strata."""
+    if groups is not None and len(np.unique(np.column_stack([codes, groups]), axis=0)) > len(np.unique(groups)):
+        raise ValueError(
+            f"groups: some groups have rows with different values of {argument}, so that they cannot move as a whole; "
+            f"leave out groups= or {argument}="
+        )
+
+
 def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows whose stratum has another row, and a note on those without.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from shrinktest._read import read_variables
 from shrinktest._validate import choice
-from shrinktest.conditional.given import all_labels, crossed, enough_alike, values_of, with_labels
+from shrinktest.conditional.given import all_labels, crossed, enough_alike, refuse_cut, values_of, with_labels
 from shrinktest.conditional.models import as_model
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import variables_of
@@ -104,13 +104,7 @@ def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndepende
     """Permutations within the values of the given variables."""
     restriction: Restriction = common["restriction"]
     codes = crossed(values_of(z), restriction.blocks)
-    if restriction.groups is not None and len(np.unique(np.column_stack([codes, restriction.groups]), axis=0)) > len(
-        np.unique(restriction.groups)
-    ):
-        raise ValueError(
-            "groups: some groups have rows with different values of given, so that they cannot move as a whole; leave "
-            "groups out, or given"
-        )
+    refuse_cut(restriction.groups, codes, "given")
     kept, notes = enough_alike(codes, "given")
     found = ConditionalIndependence(
         method="permutations within strata",
