@@ -1,8 +1,8 @@
 """Levels and powers of tests of independence given other variables, on the same data.
 
 Two variables share a function of the given columns: a line, a smooth one, a rough one, a line with heavy tails, and a
-line that changes the spread as well; weakly, and sharply.  Tests of others are those that are installed (causal-learn,
-hyppo).
+line that changes the spread as well; weakly, and sharply.  Tests of others are those of causal-learn, where it is
+installed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,12 @@ QUICK = 10  # trials up to which few cells are looked at
 COLUMNS = (1, 5, 20)
 SHAPES = ("linear", "smooth", "rough", "heavy-tailed", "spread")
 STRENGTHS = {"weak": 1.0, "sharp": 5.0}
-OURS = ("residuals", "local", "auto")
+OURS = ("residuals", "local")
 MODELS = tuple(f"{test}, {model} model" for model in ("true", "wrong") for test in ("randomisation", "permutation"))
 HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
 PERMUTATIONS = 199
 #: Part of the trials that a method gets, by the number of rows: what is slow gets fewer.
-PART = {"local": 0.5, "auto": 0.05, "partial distance correlation": 0.05}
-PART |= dict.fromkeys(MODELS, 0.5)
+PART = dict.fromkeys(MODELS, 0.5)
 OF_SIZE = {50: 1.0, 200: 0.5, 1000: 0.1}
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("linear", 5), ("heavy-tailed", 5), ("spread", 1)]
@@ -76,13 +75,6 @@ def _rcit(x, y, z, rng):
     return float(np.asarray(RCIT().compute_pvalue(x, y, z)[0]).reshape(-1)[0])
 
 
-def _partial_distance(x, y, z, rng):
-    from hyppo.conditional import PartialDcorr
-
-    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # the source that it draws from
-    return float(PartialDcorr().test(x, y, z, reps=PERMUTATIONS, workers=1)[1])
-
-
 def _ours(x, y, z, rng, **told):
     return independence_test(x, y, given=z, rng=rng, n_resamples=PERMUTATIONS, workers=1, **told)
 
@@ -107,8 +99,6 @@ def methods_of(design: Confounded, n: int) -> dict:
         "residual correlation": _residual_correlation,
         "GCM": _gcm,
     }
-    if n < SIZES[-1]:
-        found["auto"] = partial(_ours, estimator="auto")
     if design.shape == "smooth" and design.columns == 1 and design.effect == 0.0 and n < SIZES[-1]:
         for name in MODELS:
             model = _model(design, name.startswith("permutation"), name.endswith("wrong model"))
@@ -116,8 +106,6 @@ def methods_of(design: Confounded, n: int) -> dict:
     if find_spec("causallearn"):
         found |= {"KCI": _kci, "RCIT": _rcit}
 
-    if find_spec("hyppo") and n < SIZES[-1]:
-        found["partial distance correlation"] = _partial_distance
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import read_variables
+from shrinktest._read import Variables, read_variables
 from shrinktest._validate import choice
 from shrinktest.conditional.given import all_labels, crossed, enough_alike, refuse_cut, values_of, with_labels
 from shrinktest.conditional.models import as_model
@@ -64,14 +64,8 @@ def read_given(
             raise ValueError(
                 f"{name}= says which rows of Y may change places, and given= does as well; leave one of them out"
             )
-    given = with_labels(given, "given")
-    units = scale if isinstance(scale, list | tuple) else [scale, scale]
-    scales = scale if hasattr(scale, "keys") else [*units, UNASKED]
-    pair = transform if isinstance(transform, list) else [transform, transform]
-    read = read_variables(
-        (X, Y, given), GIVEN, nan_policy, blocks=blocks, groups=groups, scale=scales, column_types=column_types,
-        transform=None if transform is None else [*pair, None],
-    )  # fmt: skip
+    told = {"scale": scale, "column_types": column_types, "transform": transform}
+    read = read_three(X, Y, given, nan_policy, blocks=blocks, groups=groups, **told)
     common: dict[str, Any] = {
         "variables": variables_of(read, GIVEN, said=not is_unasked(scale))[:2],
         "sizes": (len(read.values[0]),),
@@ -80,24 +74,65 @@ def read_given(
         "remarks": read.notes,
         "called": read.labels[:2],
     }
-    if given_method == "auto" and x_given_z is None:
-        labels = all_labels(read.encodings[2]) and regressor is None
-        given_method = "strata" if labels else "residuals"
-    if regressor is not None and (given_method == "strata" or x_given_z is not None):
-        raise ValueError(
-            "regressor= is for what regressions leave of X and Y, given_method='residuals' or 'local'; leave it out"
-        )
     if x_given_z is not None:
+        if regressor is not None:
+            raise ValueError("x_given_z= needs no regressor=; leave one of them out")
         if given_method != "auto":
             raise ValueError(f"x_given_z= is a method by itself; leave out given_method={given_method!r}")
         refuse(read.restriction, "x_given_z=")
-        return by_model(X, given, as_model(x_given_z), read, scale, common)
+        return by_model(X, with_labels(given, "given"), as_model(x_given_z), read, scale, common)
+    method = method_for(given_method, regressor, labels=all_labels(read.encodings[2]))
     if read.missing:
-        return ConditionalIndependence(method=given_method, assumption="", **common)
-    if given_method == "strata":
-        return within_strata(read.values[2], common)
-    regression = Regression.on(read.values[2], regressor)
-    return of_residuals(regression, common, local=given_method == "local")
+        return ConditionalIndependence(method=method, assumption="", **common)
+    return by_method(method, read.values[2], regressor, common)
+
+
+def read_three(
+    X: Any, Y: Any, given: Any, nan_policy: str, *, scale: Any = UNASKED, transform: Any = None, **told: Any
+) -> Variables:
+    """X, Y and the given variables, as users give them, as numbers; these in units of their own.
+
+    Parameters
+    ----------
+    X, Y, given
+        Of as many rows.
+    nan_policy, scale, transform, told
+        As for :func:`~shrinktest._read.read_variables`; ``scale`` and ``transform`` are those of X and Y.
+    """
+    both = scale if isinstance(scale, list | tuple) else [scale, scale]
+    scales = scale if hasattr(scale, "keys") else [*both, UNASKED]
+    pair = transform if isinstance(transform, list) else [transform, transform]
+    transforms = None if transform is None else [*pair, None]
+    three = (X, Y, with_labels(given, "given"))
+    return read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, **told)
+
+
+def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:
+    """The method that was asked for, or that goes with given variables that are all ``labels``, or not."""
+    choice(given_method, METHODS, "given_method")
+    if given_method == "auto":
+        given_method = "strata" if labels and regressor is None else "residuals"
+    if regressor is not None and given_method == "strata":
+        raise ValueError(
+            "regressor= is for what regressions leave of X and Y, given_method='residuals' or 'local'; leave it out"
+        )
+    return str(given_method)
+
+
+def by_method(method: str, z: np.ndarray, regressor: Any, common: dict[str, Any]) -> ConditionalIndependence:
+    """The hypothesis about two variables given others (n, d), all of them complete.
+
+    Parameters
+    ----------
+    method : {"strata", "residuals", "local"}
+    z : ndarray, shape (n, d)
+    regressor : optional
+    common : dict
+        What the hypothesis is made of without given variables.
+    """
+    if method == "strata":
+        return within_strata(z, common)
+    return of_residuals(Regression.on(z, regressor), common, local=method == "local")
 
 
 def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndependence:

@@ -7,7 +7,7 @@ import numpy as np
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.base import read_only
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.products import along, squared_norm, times
+from shrinktest.statistics.products import squared_norm, times
 
 
 def sign_statistic(estimator: MeanEstimator, gram: np.ndarray, inflation: float) -> Statistic:
@@ -30,7 +30,7 @@ def sign_statistic(estimator: MeanEstimator, gram: np.ndarray, inflation: float)
         return np.asarray((signs == signs[:, :1]).all(axis=1))
 
     def of_sums(signs: np.ndarray) -> np.ndarray:
-        total = along(times(signs, gram), signs)
+        total = (times(signs, gram) * signs).sum(axis=1)  # each row by itself, however many there are
         factor = np.asarray(estimator.scale((total, np.full(len(total), trace), n))) ** 2  # type: ignore[attr-defined]
         value = factor * total / n**2
         value[~as_they_are(signs)] *= inflation

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import naive_given
-from shrinktest import XGivenZ, independence_test
+from shrinktest import XGivenZ, independence_matrix, independence_test
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
 from shrinktest.estimators import ESTIMATORS, as_estimator
@@ -349,3 +349,55 @@ def test_signs_of_few_rows_are_exact_for_symmetric_features():
     values = sign_statistic(as_estimator("kme"), gram, 1.0)(rows)[:, 0]
     pvalues = [(values >= value - 1e-12).mean() for value in values]
     assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)
+
+
+# --- many -----------------------------------------------------------------------------------------------------
+
+
+def test_matrix_given_others_is_every_test():
+    rng = np.random.default_rng(0)
+    chain = np.cumsum(rng.normal(size=(90, 4)) * [1.0, 0.6, 0.6, 0.6], axis=1)
+    found = independence_matrix(chain, given="others", rng=1, n_resamples=199)
+    for (i, j), pvalue in zip(itertools.combinations(range(4), 2), found.pvalues, strict=True):
+        rest = np.delete(chain, [i, j], axis=1)
+        assert pvalue == independence_test(chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199).pvalue
+    rejected = [label for label, one in zip(found.labels, found.reject(), strict=True) if one]
+    assert rejected == [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]
+    assert any("valid nearly" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("told", [{"given": Z}, {"given": np.arange(N) % 3, "given_method": "strata"}])
+def test_matrix_given_the_same_for_all(told):
+    both = np.column_stack([X, TIED])
+    for other in (None, np.column_stack([Y, Y + 0.1 * TIED])):
+        found = independence_matrix(both, other, **told, rng=1, n_resamples=99)
+        right = both if other is None else other
+        alone = independence_test(both[:, 0], right[:, 1], **told, rng=1, n_resamples=99)
+        assert found.pvalues[0 if other is None else 1] == alone.pvalue
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"given": "others", "Y": Y}, "leave out Y"),
+        ({"given": "all"}, "given"),
+        ({"given": "others"}, "two columns, and no other"),
+        ({"given": Z, "Y": Y, "shift": "circular"}, "leave one of them out"),
+        ({"given_method": "local"}, "give these"),
+    ],
+)
+def test_matrices_that_cannot_be(told, message):
+    with pytest.raises(ValueError, match=message):
+        independence_matrix(np.column_stack([X, TIED]), **told)
+
+
+def test_power_studies():
+    from shrinktest.power import power_study
+    from shrinktest.power.designs import Confounded
+
+    design = Confounded("smooth", columns=2, effect=1.0)
+    study = power_study(design, ["kme", "skmse"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
+    assert study.table["power"].min() > 0.5
+    null = power_study(design.null(), ["kme"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
+    assert null.table["power"].max() < 0.5
+    assert all(np.isfinite(part).all() for part in Confounded("rough", how="turning").sample(0, 20))
