@@ -21,8 +21,8 @@ PAGES = (
     *(
         f"docs/{name}.md"
         for name in (
-            *("start", "tables", "compare", "effects", "closer", "equivalence", "choosing", "power", "large"),
-            "extending",
+            *("start", "tables", "compare", "effects", "closer", "equivalence", "given", "choosing", "power"),
+            *("large", "extending"),
         )
     ),
     "README.md",

@@ -9,7 +9,6 @@ import numpy as np
 
 from shrinktest.kernels import Gaussian, Kernel
 from shrinktest.kernels.bandwidths import median_bandwidth
-from shrinktest.kernels.finite_rank import nystrom
 
 _DENSE = 300  # rows up to which all eigenvectors are found
 _RANK = 200  # coordinates of a kernel of more rows
@@ -128,7 +127,11 @@ def bases(z: np.ndarray) -> tuple[Basis, ...]:
 
 
 def _coordinates(kernel: Kernel, points: np.ndarray, rank: int) -> np.ndarray:
-    return nystrom(kernel, points, min(rank, len(points)), 0).coordinates(points)
+    """Coordinates (n, rank or fewer) by landmarks among the points; all at once, without looking for the best."""
+    landmarks = points[np.random.default_rng(0).choice(len(points), min(rank, len(points)), replace=False)]
+    values, turned = np.linalg.eigh(kernel(landmarks))
+    kept = values > _SMALLEST * values[-1]
+    return np.asarray(kernel(points, landmarks) @ (turned[:, kept] / np.sqrt(values[kept])))
 
 
 def smoother(candidates: Sequence[Basis], targets: np.ndarray) -> Smoother:

@@ -13,6 +13,7 @@ from shrinktest.conditional.ridge import standardized
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.given import STUDY, ConditionalIndependence, residual
 from shrinktest.kernels import Gaussian
+from shrinktest.nulls.permutation import CostHint
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.signs import Signs
@@ -63,6 +64,7 @@ class IndependentResiduals(ConditionalIndependence):
             route="dense",
             notes=(),
             threads=estimator.needs != "function",
+            cost=CostHint(seconds=2e-10 * len(gram) ** 2) if tuned[0].needs in ("sums", "noise") else None,
         )
 
     @property
