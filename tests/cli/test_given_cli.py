@@ -82,3 +82,9 @@ def test_covariates(tmp_path, capsys):
 def test_what_cannot_be(path, capsys, arguments, message):
     assert main(["independence", path, *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_calibration_of_ours(path, capsys):
+    told = ("--x", "dose", "--y", "response", "--given", "age", "--trials", "20", "--workers", "1")
+    assert main(["calibrate", path, *told, "--resamples", "19", "--alpha", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["kind"] == "independence"

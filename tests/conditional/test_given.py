@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import naive_given
-from shrinktest import XGivenZ, independence_matrix, independence_test
+from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
 from shrinktest.estimators import ESTIMATORS, as_estimator
@@ -401,3 +402,23 @@ def test_power_studies():
     null = power_study(design.null(), ["kme"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
     assert null.table["power"].max() < 0.5
     assert all(np.isfinite(part).all() for part in Confounded("rough", how="turning").sample(0, 20))
+
+
+# --- calibration ------------------------------------------------------------------------------------------------
+
+
+def test_calibration_given_numbers_and_labels():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=60)
+    x, y = z + 0.5 * rng.normal(size=60), z + 0.5 * rng.normal(size=60)
+    site = np.where(z > 0, "a", "b")
+    ours = partial(independence_test, given=z, n_resamples=99, rng=0, workers=1)
+    told = {"kind": "independence", "n_trials": 100, "workers": 1}
+    assert not calibrate(ours, x, y, given=z, **told).anti_conservative
+    assert calibrate("pearsonr", x, y, given=z, **told).anti_conservative  # which knows of no z
+    assert calibrate("pearsonr", x, y, given=site, **told).anti_conservative
+    inside = partial(independence_test, given=site, n_resamples=99, rng=0, workers=1)
+    assert not calibrate(inside, x, y, given=site, **told).anti_conservative
+    for wrong in ({"kind": "two-sample"}, {"blocks": site}):
+        with pytest.raises(ValueError, match="given= is for kind='independence'"):
+            calibrate(inside, x, y, given=z, **{**told, **wrong})
