@@ -29,7 +29,9 @@ NAME = "given_levels"
 TITLE = "Levels and powers given Z"
 LEAD = 3
 ALPHA, LIMIT = 0.05, 0.07
-SIZES = (50, 200)
+SIZES = (50, 200, 1000)
+OF_POWER = 100  # rows
+MANY = 1000  # trials from which all sizes are looked at, and not the smallest only
 QUICK = 10  # trials up to which few cells are looked at
 COLUMNS = (1, 5, 20)
 SHAPES = ("linear", "smooth", "rough", "heavy-tailed", "spread")
@@ -40,7 +42,7 @@ HOLDS = 0.25  # standard deviations by which what regressions leave may move a s
 PERMUTATIONS = 199
 #: Part of the trials that a method gets, by the number of rows: what is slow gets fewer.
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.5}
-OF_SIZE = {50: 1.0, 200: 0.25}
+OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
@@ -160,18 +162,18 @@ def _strength(design: Confounded) -> str:
 def measured(args) -> pd.DataFrame:
     """Rejections in every cell."""
     large = args.trials > QUICK
-    trials = {n: max(2, round(args.trials * part)) for n, part in OF_SIZE.items()}
+    sizes = SIZES if args.trials >= MANY else SIZES[:1]
     jobs: list[tuple[Confounded, int, int]] = []
-    for n in SIZES:
+    for n in sizes:
         for shape in SHAPES if large else ("linear", "rough"):
             for columns in COLUMNS if large else COLUMNS[:1]:
                 for strength in STRENGTHS.values():
-                    jobs.append((Confounded(shape, columns=columns, strength=strength, effect=0.0), n, trials[n]))
+                    design = Confounded(shape, columns=columns, strength=strength, effect=0.0)
+                    jobs.append((design, n, max(2, round(args.trials * OF_SIZE[n]))))
     for shape, columns in POWERS if large else POWERS[:1]:
         for how, effect in EFFECTS.items():
             design = Confounded(shape, columns=columns, strength=STRENGTHS["weak"], effect=effect, how=how)
-            jobs.append((design, SIZES[1], trials[SIZES[1]]))
-    jobs.sort(key=lambda job: job[1])  # the long ones last
+            jobs.append((design, OF_POWER, max(2, args.trials // 2)))
     parallel = Parallel(n_jobs=args.workers or usable_cores())
     found = parallel(delayed(cell)(*job, args.store) for job in jobs)
     return pd.DataFrame([row for rows in found for row in rows])
@@ -281,7 +283,7 @@ def figure(tables):
 
 
 def main() -> None:
-    args = options(__doc__, trials=400, quick=2)
+    args = options(__doc__, trials=2000, quick=2)
     tables = {"": measured(args)}
     write(args, NAME, TITLE, page(tables), tables, figure=figure(tables), lead=LEAD)
 
