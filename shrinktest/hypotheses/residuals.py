@@ -18,6 +18,7 @@ from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.signs import Signs
 from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.inflated import inflated, with_inflation
 from shrinktest.statistics.prepared import Prepared, margins
 from shrinktest.statistics.signs import sign_statistic
 
@@ -58,7 +59,7 @@ class IndependentResiduals(ConditionalIndependence):
         inflation = max(self.first[0].inflation(self.first[1]), left[0].inflation(left[1]))
         gram = left[0].values * left[1].values * self._weights
         return Prepared(
-            statistic=sign_statistic(tuned[0], gram, inflation),
+            statistic=inflated(sign_statistic(tuned[0], gram), np.ones(len(gram)), inflation),
             estimates=lambda: (),
             kernel=kernel,
             route="dense",
@@ -74,6 +75,24 @@ class IndependentResiduals(ConditionalIndependence):
         if not z.shape[1]:
             return np.ones((len(z), len(z)))
         return np.asarray(0.5 + 0.5 * Gaussian().resolve(z)(z))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentNearby(ConditionalIndependence):
+    """What regressions leave of two variables is independent among rows that are neighbours in the given ones.
+
+    Parameters
+    ----------
+    first : tuple of Left
+        What is left of x and of y.
+    """
+
+    first: tuple[Left, Left]
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the estimated cross-covariance operator, for every permutation among neighbours."""
+        prepared = super().prepare(estimator, kernel, form, grams, workers)
+        return with_inflation(prepared, np.arange(self.sizes[0]), self.first[0].inflation(self.first[1]))
 
 
 def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool) -> ConditionalIndependence:
@@ -94,7 +113,8 @@ def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool)
             rows = np.flatnonzero(blocks == block)
             inside = neighbourhoods(z[rows], _NEIGHBOURS) if z.shape[1] else np.zeros(len(rows), dtype=np.int64)
             codes[rows] = inside + codes.max() + 1
-        return ConditionalIndependence(
+        return IndependentNearby(
+            first=(left[0], left[1]),
             method="local permutations of residuals",
             assumption=f"the p-value is valid nearly if {regression.described}, find what given says of the means of X "
             f"and of Y, and the spread of both hardly changes among {_NEIGHBOURS} to {2 * _NEIGHBOURS} neighbouring "

@@ -10,7 +10,7 @@ from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.products import squared_norm, times
 
 
-def sign_statistic(estimator: MeanEstimator, gram: np.ndarray, inflation: float) -> Statistic:
+def sign_statistic(estimator: MeanEstimator, gram: np.ndarray) -> Statistic:
     """The statistic as a function of signs (B, n).
 
     Parameters
@@ -19,21 +19,15 @@ def sign_statistic(estimator: MeanEstimator, gram: np.ndarray, inflation: float)
         Of the mean of features that should have mean zero; refitted to them with every choice of signs.
     gram : ndarray, shape (n, n)
         Of the features.
-    inflation : float
-        By what factor the squared norm is larger than independent features would make it, as it is with other signs.
     """
     n = len(gram)
     size = float(np.abs(gram).mean()) or np.finfo(np.float64).tiny
     trace = float(np.trace(gram))
 
-    def as_they_are(signs: np.ndarray) -> np.ndarray:
-        return np.asarray((signs == signs[:, :1]).all(axis=1))
-
     def of_sums(signs: np.ndarray) -> np.ndarray:
         total = (times(signs, gram) * signs).sum(axis=1)  # each row by itself, however many there are
         factor = np.asarray(estimator.scale((total, np.full(len(total), trace), n))) ** 2  # type: ignore[attr-defined]
         value = factor * total / n**2
-        value[~as_they_are(signs)] *= inflation
         return np.stack([value, np.full(len(value), size)], axis=1)
 
     def of_function(signs: np.ndarray) -> np.ndarray:
@@ -41,7 +35,6 @@ def sign_statistic(estimator: MeanEstimator, gram: np.ndarray, inflation: float)
         for row, found in zip(signs, out, strict=True):
             turned = gram * row * row[:, None]
             found[:] = squared_norm(turned, estimator.weights(read_only(turned)), 0.0, 0.0)
-        out[~as_they_are(signs), 0] *= inflation
         return out
 
     return of_sums if estimator.needs in ("sums", "noise") else of_function

@@ -217,7 +217,7 @@ def test_signs_are_all_there_are():
         estimator = as_estimator(name)
         if estimator.smooths:
             continue
-        found = sign_statistic(estimator, gram, 1.0)(rows)[:, 0]
+        found = sign_statistic(estimator, gram)(rows)[:, 0]
         turned = [gram * np.outer(row, row) for row in rows]
         weights = [5 * estimator.weights(one) for one in turned]
         expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
@@ -347,7 +347,7 @@ def test_signs_of_few_rows_are_exact_for_symmetric_features():
     gram = np.random.default_rng(0).normal(size=(6, 3))
     gram = gram @ gram.T
     rows = np.array(list(itertools.product((1.0, -1.0), repeat=6)))
-    values = sign_statistic(as_estimator("kme"), gram, 1.0)(rows)[:, 0]
+    values = sign_statistic(as_estimator("kme"), gram)(rows)[:, 0]
     pvalues = [(values >= value - 1e-12).mean() for value in values]
     assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)
 
