@@ -206,7 +206,8 @@ def page(tables) -> list[str]:
         " ".join([*_where_it_holds(holds), *_where_it_fails(fails, holds)]),
         f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
         "All methods get the same data, slow ones the first of them. Methods of this package were chosen on other "
-        "designs (other functions, strengths and seeds).",
+        "designs (other functions, strengths and seeds). KCI and RCIT are those of causal-learn as they come; GCM "
+        "has the regressions of this package.",
         "## Where the regressions find what is given\n\n" + _wide(holds, *KEYS),
         "## Where they do not\n\n" + (_wide(fails, *KEYS) if len(fails) else "No cell."),
         "## With a model of X given Z\n\nThe wrong model is a line of 0.9 times the slope with noise of 0.9 times the "
