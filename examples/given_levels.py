@@ -138,7 +138,7 @@ def cell(design: Confounded, n: int, trials: int, store=None) -> list[dict]:
                 warnings.simplefilter("ignore")
                 found = method(*data, np.random.default_rng([trial, 1]))
             seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - start
-            notes += name == "residuals" and any("still alike" in note for note in found.notes)
+            notes += name == "residuals" and any(note.startswith("The regressions") for note in found.notes)
             pvalues.setdefault(name, []).append(getattr(found, "pvalue", found))
     shared = {"shape": design.shape, "columns": design.columns, "strength": _strength(design), "n": n}
     shared |= {"effect": design.how if design.effect else "none", "left": float(np.median(left))}
@@ -252,8 +252,8 @@ def _where_it_fails(fails: pd.DataFrame, holds: pd.DataFrame) -> list[str]:
     return [
         f"In the other {_cells(fails)} the default method rejects in {span}; in {int((every > LIMIT).sum())} of them "
         f"every method that was tried is above {LIMIT}: give a model, strata, or a regressor that fits.",
-        f"The note that residuals of neighbours are still alike was there in {noted:.0f} % of the data sets of these "
-        f"cells, and in {falsely:.1f} % of the others: it sees what is rough in few columns, not what hides in many.",
+        f"Notes of the result doubt the regressions in {noted:.0f} % of the data sets of these cells, and in "
+        f"{falsely:.1f} % of the others: they see what is rough, or sharp, in few columns, not what hides in many.",
     ]
 
 

@@ -23,6 +23,7 @@ from shrinktest.statistics.prepared import Prepared, margins
 from shrinktest.statistics.signs import sign_statistic
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
+_MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -102,7 +103,7 @@ def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool)
     left = tuple(regression.left_of(one.points, name) for one, name in zip(both, "XY", strict=True))
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
     z = standardized(regression.given)
-    notes = _still_alike(left, z) if z.shape[1] else ()
+    notes = _doubts(left, z) if z.shape[1] else ()
     common = {**common, "variables": variables, "remarks": (*common["remarks"], *notes)}
     if local:
         if restriction.groups is not None:
@@ -137,13 +138,22 @@ def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool)
     )
 
 
-def _still_alike(left: tuple[Left, ...], z: np.ndarray) -> tuple[str, ...]:
-    """A note where residuals of rows with nearly the same z are alike in both variables."""
-    neighbour = nearest(z)
-    if not all(alike(part.values, neighbour) for part in left):
-        return ()
-    return (
-        "The regressions have not found all that given says: residuals of neighbouring rows are still alike, in X and "
-        "in Y, which is what makes this test reject too often. Do not trust a small p-value: give a regressor= that "
-        f"fits better, strata of given, or a model x_given_z=; {STUDY}.",
+def _doubts(left: tuple[Left, ...], z: np.ndarray) -> tuple[str, ...]:
+    """A note where the regressions have not found all that z says, or may not have, in both variables."""
+    neighbour, n = nearest(z), len(z)
+    advice = (
+        "Do not trust a small p-value: give more rows, a regressor= that fits better, strata of given, or a model "
+        f"x_given_z=; {STUDY}."
     )
+    if all(alike(part.values, neighbour) for part in left):
+        return (
+            "The regressions have not found all that given says: residuals of neighbouring rows are still alike, in X "
+            f"and in Y, which is what makes this test reject too often. {advice}",
+        )
+    used = [0.0 if part.smoother is None else float(part.smoother.own.sum()) - z.shape[1] - 1.0 for part in left]
+    if min(used) > _MANY * n:
+        return (
+            f"The regressions may not have found all that given says: they follow it with {used[0]:.0f} and "
+            f"{used[1]:.0f} degrees of freedom more than straight lines have, of {n} rows. {advice}",
+        )
+    return ()
