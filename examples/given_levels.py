@@ -213,11 +213,21 @@ def page(tables) -> list[str]:
         "## With a model of X given Z\n\nThe wrong model is a line of 0.9 times the slope with noise of 0.9 times the "
         "standard deviation.\n\n" + (_wide(models, *KEYS) if len(models) else "Not measured."),
         "## Power\n\nThe noise of X has an effect on Y: on its mean; on its mean with a sign that turns with the first "
-        "given column; by its square. Compare with methods that hold their level in the tables above.\n\n"
+        "given column; by its square. Compare with methods that hold their level in the tables above. "
+        + _powers(power)
+        + "\n\n"
         + _wide(power[~power["method"].isin(MODELS)], "effect", "shape", "columns", "n"),
         "## Seconds a test\n\n" + markdown(mean.astype(object).where(mean.notna(), "-")),
     ]
     return parts
+
+
+def _powers(power: pd.DataFrame) -> str:
+    """Mean powers of the default method and of two others, for every effect."""
+    names = [name for name in ("residuals", "GCM", "KCI") if (power["method"] == name).any()]
+    mean = power[power["method"].isin(names)].groupby(["effect", "method"], sort=False)["rejected"].mean().unstack()
+    each = (f"{effect}: {', '.join(f'{name} {row[name]:.2f}' for name in names)}" for effect, row in mean.iterrows())
+    return f"On average, {'; '.join(each)}."
 
 
 def _cells(some: pd.DataFrame) -> int:
