@@ -35,7 +35,7 @@ class XGivenZ:
     --------
     >>> import numpy as np
     >>> from shrinktest import XGivenZ, independence_test
-    >>> rng = np.random.default_rng(0)
+    >>> rng = np.random.default_rng(1)
     >>> Z = rng.normal(size=80)
     >>> X, Y = Z + rng.normal(size=80), Z + rng.normal(size=80)
     >>> normal = XGivenZ(
