@@ -21,8 +21,8 @@ PAGES = (
     *(
         f"docs/{name}.md"
         for name in (
-            *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "choosing", "power", "large"),
-            *("extending", "estimators", "glance"),
+            *("start", "tables", "compare", "effects", "closer", "equivalence", "change", "given", "choosing"),
+            *("power", "large", "extending", "estimators", "glance"),
         )
     ),
     "README.md",

@@ -14,6 +14,7 @@ from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, count, level, listed, takes
+from shrinktest.conditional.null import null_given
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import several
@@ -166,6 +167,7 @@ def calibrate(
     paired: bool = False,
     groups: Any = None,
     shift: str | None = None,
+    given: Any = None,
     n_trials: int = 1000,
     alphas: Any = (0.01, 0.05, 0.1),
     confidence: float = 0.99,
@@ -191,6 +193,9 @@ def calibrate(
         What may take whose place, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
         :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep their labels: those that ``test``
         knows of fit all permuted data.
+    given : array_like, shape (n,) or (n, d), optional
+        For independence given other variables, which ``test`` knows of: with labels Y is permuted within their values;
+        with numbers it is what a regression on them says, and what that leaves, permuted among neighbouring rows.
     n_trials : int, default 1000
         Relabelled data sets.
     alphas : float or sequence of float
@@ -263,6 +268,14 @@ def calibrate(
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
     data, sizes, restriction = _read(X, Y, kind, nan_policy, design)
+    if given is not None:
+        if kind != INDEPENDENCE.name or restriction or nan_policy == "omit":
+            raise ValueError(
+                "given= is for kind='independence' without other restrictions and with all rows; leave one of them out"
+            )
+        data["explained"], restriction = null_given(Y, given)
+        if data["explained"] is not None:
+            data["y"] = data["y"] - data["explained"]
     relabel = _Relabelled(test, kind, sizes=sizes, restriction=restriction, **data)
     relabel(0, seed)  # what cannot work is found out before it is sent elsewhere
     kept = _PValues(np.full(trials, np.nan))
@@ -307,6 +320,8 @@ class _Relabelled:
     restriction : Restriction
     flat : tuple of bool
         Whether the pipeline gets X, and Y, in one dimension.
+    explained : ndarray, optional
+        What is added to Y once it is relabelled.
     """
 
     test: Callable[[Any, Any], Any] | AnyTest
@@ -316,6 +331,7 @@ class _Relabelled:
     sizes: tuple[int, ...]
     restriction: Restriction
     flat: tuple[bool, bool]
+    explained: np.ndarray | None = None
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
         """The p-value of one permuted data set, which depends on its number and the seed only."""
@@ -326,6 +342,7 @@ class _Relabelled:
             x, y = (taken(self.x, rows) for rows in np.split(order, [self.sizes[0]]))
         else:
             x, y = taken(self.x, np.arange(size)), taken(self.y, order)
+            y = y if self.explained is None else self.explained + y
         x, y = (data[:, 0] if flat else data for data, flat in zip((x, y), self.flat, strict=True))
         try:
             if isinstance(self.test, AnyTest):

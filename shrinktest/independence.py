@@ -7,6 +7,7 @@ from typing import Any
 from shrinktest._renamed import renamed
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
+from shrinktest.hypotheses.take_given import read_given, refuse_without_given
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -17,6 +18,10 @@ def independence_test(
     X: Any,
     Y: Any,
     *,
+    given: Any = None,
+    given_method: str = "auto",
+    x_given_z: Any = None,
+    regressor: Any = None,
     estimator: Any = "kme",
     kernel_x: Any = "gaussian",
     kernel_y: Any = "gaussian",
@@ -48,6 +53,20 @@ def independence_test(
     ----------
     X, Y : array_like, shape (n, p) and (n, q), or (n,)
         The variables, row i of both belonging together.
+    given : array_like, shape (n,) or (n, d), optional
+        Other variables of the same rows: are X and Y still dependent given these?  The result says how they were taken
+        into account (``result.method``) and what must be true for the p-value to be valid (``result.assumption``).
+    given_method : {"auto", "strata", "residuals", "local"}
+        "strata": y is permuted among rows with the same value of ``given`` (and the same block), which is exact; what
+        "auto" is where all columns are text, categories, or True and False.  "residuals": regressions take off what
+        ``given`` says of X and Y, and the products of what is left get random signs; what "auto" is for numbers.
+        "local": what is left of Y is permuted among neighbouring rows.
+    x_given_z : callable, XGivenZ or fitted regressor, optional
+        A model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that
+        draws, or an :class:`XGivenZ` with a density; a fitted regressor of scikit-learn's kind stands for its
+        predictions plus noise that does not depend on Z.
+    regressor : regressor, optional
+        What does the regressions, of scikit-learn's kind, not fitted; default kernel ridge regressions.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the centred pair features is estimated: "kme" is HSIC, "skmse" and "fkmse" are the shrinkage
         estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined
@@ -130,6 +149,17 @@ def independence_test(
     then all lags have the same null distribution over shifts, and the largest of their statistics, or the p-values that
     Westfall and Young's step-down adjusts, are as exact as those of one lag.
 
+    With ``given`` no test has its level whatever the distribution, unless Z has few values or a model of X given Z
+    is known ([SP20]); what each method assumes is in the result, and the levels that were measured are on the page on
+    levels given Z.  "residuals": kernel ridge regressions, tuned by leaving one row out in closed form, leave residuals
+    of X and Y, on which the kernels work; the same regressions take off what Z says of these features.  The statistic
+    is the squared norm of the mean of the products of what is left of both and of features of Z (those of a Gaussian
+    kernel, and a constant with the same weight), as in [ZPJS11] and [SP20]; a relabelling draws a sign for every
+    product, with ``groups`` for every group.  Residuals share the noise of the regressions, so that the statistic is
+    larger by a factor that is known for white noise; statistics with other signs are multiplied by it.  "local" is the
+    test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel ridge regression
+    on Z is compared with X, which is as exact as Y itself.
+
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
     :class:`Energy` (weight 7), Gaussian with four times the median bandwidth (6), whitened (5), :class:`Energy` of
@@ -144,6 +174,15 @@ def independence_test(
     >>> data = load_eckerle4()
     >>> independence_test(data.wavelength, data.transmittance, estimator="fkmse", rng=0).pvalue
     0.001
+
+    Two variables that depend on each other only by a third:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> Z = rng.normal(size=100)
+    >>> X, Y = Z + rng.normal(size=(2, 100))
+    >>> independence_test(X, Y, rng=0).pvalue, independence_test(X, Y, given=Z, rng=0).pvalue > 0.05
+    (0.001, True)
     """
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
@@ -151,7 +190,13 @@ def independence_test(
     )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    hypothesis = Independence.read(X, Y, **told, **design)
+    hypothesis: Independence
+    if given is not None:
+        asked_of_z = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
+        hypothesis = read_given(X, Y, given, **asked_of_z, **told, **design)
+    else:
+        refuse_without_given(given_method, x_given_z, regressor)
+        hypothesis = Independence.read(X, Y, **told, **design)
     asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
     if lags is not None:
         from shrinktest.multiple.lags import run_lags

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,14 @@ from shrinktest._read import XY, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
+from shrinktest.conditional.given import all_labels
+from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
+from shrinktest.hypotheses.given import ConditionalIndependence
 from shrinktest.hypotheses.independence import Independence
+from shrinktest.hypotheses.residuals import of_residuals
 from shrinktest.hypotheses.settings import Settings
+from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refuse_without_given, within_strata
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
@@ -21,12 +27,17 @@ from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 
+OTHERS = "others"
+
 
 @renamed(statistic="form")
 def independence_matrix(
     X: Any,
     Y: Any = None,
     *,
+    given: Any = None,
+    given_method: str = "auto",
+    regressor: Any = None,
     method: str = WESTFALL_YOUNG,
     estimator: Any = "kme",
     kernel_x: Any = "gaussian",
@@ -60,6 +71,11 @@ def independence_matrix(
     Y : array_like, shape (n, q), optional
         Other variables of the same observations: every column of X is tested against every column of Y.  Without it,
         every two columns of X are tested against each other.
+    given : array_like, shape (n,) or (n, d), or "others", optional
+        Other variables of the same observations, as in :func:`independence_test`: which columns depend on each other
+        given these?  "others": every two columns of X given all other columns of X (partial dependence).
+    given_method, regressor
+        As in :func:`independence_test`.
     method : str, default "westfall-young"
         How p-values are adjusted, as in :func:`two_sample_test_columns`.
     estimator, form
@@ -115,6 +131,9 @@ def independence_matrix(
     the permutations, which break the tie of 1 and 2, do not know.  What that costs or gains is usually small, because
     only the dependence between the statistics is affected and not their distributions, but it is not guaranteed.
 
+    With ``given``, signs or permutations within strata are shared by all tests, and every single p-value is that of
+    :func:`independence_test`, with what it assumes; what the adjustment controls holds as far as they are valid.
+
     Examples
     --------
     >>> import numpy as np
@@ -143,10 +162,17 @@ def independence_matrix(
             "(without it, every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
     units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
-    told = {"scale": units, "column_types": column_types, "transform": transform}
-    read = read_variables((X, X if Y is None else Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **told)
+    told: dict[str, Any] = {"scale": units, "column_types": column_types, "transform": transform}
+    if given is None:
+        refuse_without_given(given_method, None, regressor)
+        told |= {"blocks": blocks, "groups": groups, "shift": shift}
+        read = read_variables((X, X if Y is None else Y), XY, nan_policy, **told)
+    else:
+        _refuse_beside_given(given, Y, shift, permutations)
+        third = X if isinstance(given, str) else given
+        read = read_three(X, X if Y is None else Y, third, nan_policy, blocks=blocks, groups=groups, **told)
     refuse_missing(read.missing)
-    tables = variables_of(read, XY, said=not is_unasked(scale))
+    tables = variables_of(read, GIVEN[: len(read.values)], said=not is_unasked(scale))
     if Y is None and len(one_by_one(tables[0])) < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
@@ -163,17 +189,20 @@ def independence_matrix(
         own = [permutations] * len(pairs)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
+    shared: dict[str, Any] = {"sizes": (n,), "restriction": read.restriction, "remarks": read.notes}
+    columns = [(left[i][1], right[j][1]) for i, j in pairs]
+    hypotheses: Sequence[Independence]
+    if given is None:
+        hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(columns, own, strict=True)]
+    else:
+        used = method_for(given_method, regressor, labels=all_labels(read.encodings[-1]))
+        if isinstance(given, str):
+            z = [_others([one[1] for one in left], pair) for pair in pairs]
+        else:
+            z = [read.values[2]] * len(pairs)
+        hypotheses = _hypotheses_given(columns, z, used, regressor, shared)
     nulls, about = run_side_by_side(
-        [
-            Independence(
-                variables=(left[i][1], right[j][1]),
-                sizes=(n,),
-                restriction=read.restriction,
-                own=one,
-                remarks=read.notes,
-            )
-            for (i, j), one in zip(pairs, own, strict=True)
-        ],
+        hypotheses,
         estimator,
         [(left[i][2], right[j][2]) for i, j in pairs],
         settings,
@@ -183,14 +212,63 @@ def independence_matrix(
     return adjusted_tests(
         nulls,
         method,
-        test=Independence.kind.name,
+        test=hypotheses[0].kind.name,
         keys=("x", "y"),
         labels=tuple((left[i][0], right[j][0]) for i, j in pairs),
-        n_observations=(n,),
+        n_observations=hypotheses[0].sizes,
         alpha=settings.alpha,
         rng=provenance,
         **about,
     )
+
+
+def _others(columns: list[Variable], pair: tuple[int, int]) -> np.ndarray:
+    """All columns but two (n, d)."""
+    parts = [one.points for k, one in enumerate(columns) if k not in pair]
+    if not parts:
+        raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
+    return np.ascontiguousarray(np.hstack(parts))
+
+
+def _refuse_beside_given(given: Any, Y: Any, shift: Any, permutations: Any) -> None:
+    """Raise ValueError for what cannot be asked for together with given variables."""
+    if isinstance(given, str):
+        choice(given, (OTHERS,), "given")
+        if Y is not None:
+            raise ValueError(
+                f"given={OTHERS!r} is for the columns of X among each other; leave out Y, or give the others themselves"
+            )
+    for name, asked in (("shift", shift), ("permutations", permutations)):
+        if asked is not None:
+            raise ValueError(f"{name}= and given= both say what may be relabelled; leave one of them out")
+
+
+def _hypotheses_given(
+    variables: list[tuple[Variable, Variable]],
+    z: list[np.ndarray],
+    method: str,
+    regressor: Any,
+    common: dict[str, Any],
+) -> list[ConditionalIndependence]:
+    """The hypotheses about pairs of columns, each given variables of its own (n, d)."""
+    if method == "strata" and any(one is not z[0] for one in z):
+        raise ValueError(
+            f"given={OTHERS!r} has strata of its own for every two columns, of which few rows are left; use "
+            "given_method='residuals', or give the variables themselves"
+        )
+    regressions: dict[int, Regression] = {}
+
+    def regression(one: np.ndarray) -> Regression:
+        if id(one) not in regressions:
+            regressions[id(one)] = Regression.on(one, regressor)
+        return regressions[id(one)]
+
+    return [
+        within_strata(one, {**common, "variables": pair})
+        if method == "strata"
+        else of_residuals(regression(one), {**common, "variables": pair}, local=method == "local")
+        for pair, one in zip(variables, z, strict=True)
+    ]
 
 
 def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Asked]]:

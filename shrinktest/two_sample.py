@@ -8,6 +8,7 @@ from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
 from shrinktest.batches.source import in_batches
+from shrinktest.hypotheses.covariates import METHODS, read_with_covariates, refuse_without_covariates
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.worst_case import TwoPartlyKnown
@@ -21,6 +22,9 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
+    covariates: Any = None,
+    covariate_method: str = "auto",
+    propensity: Any = None,
     estimator: Any = "kme",
     kernel: Any = "gaussian",
     bandwidth: Any = "median",
@@ -53,6 +57,16 @@ def two_sample_test(
         The samples, one row an observation.  Tables (pandas, polars, pyarrow) are matched by column name and may hold
         numbers, True and False, text and categories, dates and times (see the notes).  With more rows than memory:
         paths of files, such as ``"before/*.parquet"``, or :class:`~shrinktest.Batches`.
+    covariates : pair of array_like, (m, p) and (n, p), optional
+        Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
+        they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
+    covariate_method : {"auto", "strata", "propensity"}
+        "strata": rows with the same covariates (and the same block) are relabelled, which is exact; what "auto" is
+        where all columns are text, categories, or True and False.  "propensity": rows get new labels, each as likely as
+        its covariates say; what "auto" is for numbers.
+    propensity : classifier or array_like, optional
+        What says how likely a row with such covariates is in Y: a classifier of scikit-learn's kind, not fitted
+        (default logistic regression), or the chances themselves where they are known, as ``blocks``.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
@@ -182,6 +196,11 @@ def two_sample_test(
     they remembered.  Circular shifts keep all of the dependence and are exact for periodic series; they find large
     differences only, because labels that are shifted a little are nearly the same.  The page on changes has the levels.
 
+    With ``covariates`` and their propensity, sets of n rows are drawn as the second sample with probability
+    proportional to the product of the odds of their rows ([R84]): independent draws, exact where the chances are known.
+    Kernels then compare what is left of X and Y once a kernel ridge regression on the covariates, which sees no labels,
+    is taken off; the level does not depend on how good it is.
+
     ``nan_policy="worst"`` has a p-value that is valid whatever made values missing ([Z24] is of the same kind): no less
     than that of the complete data for any values of the rows with missing ones, each of which counts as wholly unknown.
     It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and ``scale`` in numbers:
@@ -239,6 +258,11 @@ def two_sample_test(
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
+    choice(covariate_method, METHODS, "covariate_method")
+    if covariates is None:
+        refuse_without_covariates(covariate_method, propensity)
+    elif batched or nan_policy == WORST:
+        raise ValueError("covariates= are for samples in memory, and not for nan_policy='worst'; leave one of them out")
     if batched:
         from shrinktest.multiple.binned import run_binned
 
@@ -255,6 +279,9 @@ def two_sample_test(
                 "and one bandwidth"
             )
         hypothesis: TwoEqualDistributions = TwoPartlyKnown.read(X, Y, **told, **design)
+    elif covariates is not None:
+        asked = {"covariate_method": covariate_method, "propensity": propensity, "nan_policy": nan_policy}
+        hypothesis = read_with_covariates(X, Y, covariates, **asked, **told, **design)
     else:
         hypothesis = TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, **told, **design)
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)

@@ -43,6 +43,7 @@ LAYERS = [
     ("_read", "_series", "batches"),
     ("results",),
     ("statistics",),
+    ("conditional",),
     ("effects",),
     ("hypotheses",),
     ("multiple",),

@@ -20,6 +20,7 @@ from shrinktest._validate import level
 from shrinktest.cli.input import (
     Data,
     apart,
+    given_columns,
     labels_in,
     labels_of,
     read_samples,
@@ -59,6 +60,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--test", metavar="MODULE:FUNCTION", help=what)
     add("--trials", metavar="N", type=whole, default=1000, help="relabelled data sets (default: 1000)")
     add_restrictions(command, *_TESTS)
+    add("--given", metavar="NAMES", help="columns that are given, which the test of this package knows of")
     add_kernels(command)
 
 
@@ -68,14 +70,18 @@ def run(args: argparse.Namespace) -> int:
     kind = INDEPENDENCE.name if args.second is None else TWO_SAMPLE.name
     data, told = (_variables if args.second is None else _samples)(args)
     told |= {name: given for name in ("paired", "shift") if (given := getattr(args, name))}
-    for name in told:
+    for name in told.keys() - {"given"}:
         if name not in KINDS[kind].restrictions:
             taken = ", ".join(f"--{known}" for known in KINDS[kind].restrictions)
             raise ValueError(f"--{name} is not for a test of the kind {kind}, which takes {taken}; leave it out")
-    tables: Any = data.tested if args.test is None else [_numbers(table) for table in data.tested]
+    as_tables = args.test is None and "given" not in told
+    tables: Any = data.tested if as_tables else [_numbers(table) for table in data.tested]
+    types = data.column_types
+    if "given" in told:  # X and Y are numbers
+        types = {name: kind for name, kind in types.items() if name in told["given"].names}
     try:
         found = calibrate(
-            _pipeline(args, kind, told, data.column_types),
+            _pipeline(args, kind, told, types),
             *tables,
             kind=kind,
             **told,
@@ -96,8 +102,8 @@ def _numbers(table: Table) -> Any:
     for column in table.columns:
         if column.kind != "number":
             raise ValueError(
-                f"a --test of one's own gets numbers, and column {column.name!r} holds {column.kind} values; leave it "
-                f"out with --types {shlex.quote(f'{column.name}=drop')}"
+                f"a --test of one's own, or --given, takes numbers, and column {column.name!r} holds {column.kind} "
+                f"values; leave it out with --types {shlex.quote(f'{column.name}=drop')}"
             )
     values = np.column_stack([column.values for column in table.columns])
     return values[:, 0] if values.shape[1] == 1 else values
@@ -112,12 +118,18 @@ def _variables(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
         raise ValueError("--columns are those of two samples in two files; one file has --x and --y")
     x, y = map(table.select, (args.x, args.y))
     apart(labels, [*x, *y], "--x or --y")
-    data = variables_from(table, (x, y), types_of(args, [table]), args)
-    return data, {name: table.labels(column) for name, column in labels.items()}
+    z = given_columns(table, args, [*x, *y])
+    data = variables_from(table, (x, y, z) if z else (x, y), types_of(args, [table]), args)
+    told: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
+    if z:
+        told["given"] = data.tables[2]
+    return Data(data.tables[:2], data.column_types, data.tested[:2]), told
 
 
 def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     """Two samples in two files, and their labels."""
+    if args.given is not None:
+        raise ValueError("--given is for two variables in one file; two files are two samples")
     if args.x is not None or args.y is not None:
         raise ValueError("--x and --y are for two variables in one file; two files are two samples")
     files, labels = read_samples([args.first, args.second], args, "two samples"), labels_of(args)

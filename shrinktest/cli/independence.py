@@ -13,13 +13,14 @@ from shrinktest.cli.input import (
     PACKAGED,
     apart,
     different,
+    given_columns,
     labels_of,
     read_table,
     types_of,
     variables_from,
     variables_in,
 )
-from shrinktest.cli.options import add_effect, add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.options import add_effect, add_given, add_kernels, add_restrictions, add_test_options, arguments
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, lags
 from shrinktest.plots.axes import check_path
@@ -37,6 +38,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     for variable in "xy":
         what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
         add(f"--{variable}", metavar="NAMES", help=what)
+    add_given(command)
     add_restrictions(command, INDEPENDENCE.name)
     for variable in "xy":
         add_kernels(command, f"-{variable}")
@@ -51,20 +53,24 @@ def run(args: argparse.Namespace) -> int:
     """Test whether two variables are independent; the exit code."""
     table = read_table(args.data, args)
     labels, types = labels_of(args), types_of(args, [table])
-    variables = variables_in(table, labels, types)
+    aside = given_columns(table, args)
+    variables = [name for name in variables_in(table, labels, types) if name not in aside]
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
         raise ValueError(
             f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
         )
     x, y = ([name] for name in variables) if args.x is None else map(table.select, (args.x, args.y))
     different(x, y)
-    apart(labels, [*x, *y], "--x or --y")
+    z = given_columns(table, args, [*x, *y])
+    apart(labels, [*x, *y, *z], "--x, --y or --given")
     check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
-    data = variables_from(table, (x, y), types, args)
+    data = variables_from(table, (x, y, z) if z else (x, y), types, args)
     result = independence_test(
         data.tables[0],
         data.tables[1],
+        given=data.tables[2] if z else None,
+        given_method=args.given_method,
         column_types=data.column_types,
         kernel_x=args.kernel_x,
         kernel_y=args.kernel_y,

@@ -79,6 +79,23 @@ def apart(labels: dict[str, str], names: list[str], option: str) -> None:
             raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
 
 
+def given_columns(table: TextTable, args: argparse.Namespace, others: Sequence[str] = ()) -> list[str]:
+    """The columns that ``--given`` names, none of which is among ``others`` that are tested.
+
+    Raises
+    ------
+    ValueError
+        For a column that is both.
+    """
+    if args.given is None:
+        return []
+    names = table.select(args.given)
+    for name in names:
+        if name in others:
+            raise ValueError(f"column {name!r} is given and tested; leave it out of --given, or of --x and --y")
+    return names
+
+
 def different(x: list[str], y: list[str]) -> None:
     """Raise where a column is in both of two variables."""
     for name in set(x) & set(y):

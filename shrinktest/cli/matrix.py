@@ -6,9 +6,19 @@ import argparse
 from typing import Any
 
 from shrinktest import independence_matrix
-from shrinktest.cli.input import apart, different, labels_of, read_table, types_of, variables_from, variables_in
+from shrinktest.cli.input import (
+    apart,
+    different,
+    given_columns,
+    labels_of,
+    read_table,
+    types_of,
+    variables_from,
+    variables_in,
+)
 from shrinktest.cli.options import (
     COLUMNS,
+    add_given,
     add_kernel,
     add_method,
     add_restrictions,
@@ -18,6 +28,7 @@ from shrinktest.cli.options import (
     refuse,
 )
 from shrinktest.cli.report import report
+from shrinktest.matrix import OTHERS
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import INDEPENDENCE
 
@@ -31,6 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--x", metavar="NAMES", help=COLUMNS)
     add("--y", metavar="NAMES", help="test those of --x against these (default: against each other)")
     add_method(command)
+    add_given(command, ", or others: every two columns given all the others")
     add_restrictions(command, INDEPENDENCE.name)
     add_kernel(command)
 
@@ -40,21 +52,27 @@ def run(args: argparse.Namespace) -> int:
     refuse(args, ("stopping",), "matrix")
     table = read_table(args.data, args)
     labels, types = labels_of(args), types_of(args, [table])
-    x = variables_in(table, labels, types) if args.x is None else table.select(args.x)
+    others = args.given == OTHERS and OTHERS not in table.names
+    z = [] if others else given_columns(table, args)
+    x = [one for one in variables_in(table, labels, types) if one not in z] if args.x is None else table.select(args.x)
     y = None if args.y is None else table.select(args.y)
     if y is not None and args.x is None:
         x = [name for name in x if name not in y]
     apart(labels, [*x, *(y or ())], "--x or --y")
     different(x, y or [])
+    if not others:
+        given_columns(table, args, [*x, *(y or ())])
     check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     given["bandwidth_x"] = one_bandwidth(args)
     if y is not None:
         given["bandwidth_y"] = given["bandwidth_x"]
-    data = variables_from(table, [x] if y is None else [x, y], types, args)
+    data = variables_from(table, [one for one in (x, y, z) if one], types, args)
     result = independence_matrix(
         data.tables[0],
         None if y is None else data.tables[1],
+        given=OTHERS if others else data.tables[-1] if z else None,
+        given_method=args.given_method,
         column_types=data.column_types,
         method=args.method,
         kernel_x=args.kernel,

@@ -147,6 +147,14 @@ def add_method(command: argparse.ArgumentParser) -> None:
     command.add_argument("--method", metavar="NAME", default="westfall-young", help=what)
 
 
+def add_given(command: argparse.ArgumentParser, more: str = "") -> None:
+    """Add which columns are given, and what is done about them; ``more`` is what else may be named."""
+    what = f"columns that are given: are the others dependent besides?  Such as age,site{more}"
+    command.add_argument("--given", metavar="NAMES", help=what)
+    what = "auto (default: strata for categories, residuals for numbers), strata, residuals or local"
+    command.add_argument("--given-method", metavar="NAME", default="auto", help=what)
+
+
 def add_restrictions(command: argparse.ArgumentParser, *kinds: str) -> None:
     """Add the options that restrict the permutations of these kinds of test."""
     for name, said in _RESTRICTIONS.items():

@@ -36,6 +36,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
+    what = "columns of both files: is there a difference that these do not explain?  Such as age,site"
+    add("--covariates", metavar="NAMES", help=what)
+    what = "auto (default: strata for categories, propensity for numbers), strata or propensity"
+    add("--covariate-method", metavar="NAME", default="auto", help=what)
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     add_restrictions(command, TWO_SAMPLE.name)
     add_shift(command)
@@ -48,6 +52,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test whether two samples come from the same distribution; the exit code."""
     if in_batches(paths := (args.first, args.second)):
+        if args.covariates is not None:
+            raise ValueError("--covariates are for files that are read whole (CSV), and not for those in batches")
         check_path(args.plot)
         first, second = batches_of(paths, args)
         widths = bandwidth(args.bandwidth)
@@ -55,7 +61,8 @@ def run(args: argparse.Namespace) -> int:
         return report(args, replace(result, names=paths), result.reject())
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
-    names = sample_columns(files, args.columns, labels, types)
+    z = [] if args.covariates is None else files[0].select(args.covariates)
+    names = [name for name in sample_columns(files, args.columns, labels, types) if name not in z]
     check_path(args.witness)
     data = samples_from(files, names, types, args)
     shown = _shown(args, data.tables[0])
@@ -68,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         bandwidth=bandwidth(args.bandwidth),
         paired=args.paired,
         shift=args.shift,
+        covariates=samples_from(files, z, types, args).tables if z else None,
+        covariate_method=args.covariate_method,
         **labels_in(files, labels),
         **arguments(args),
     )

@@ -25,7 +25,7 @@ from shrinktest.kernels import (
 )
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
@@ -344,7 +344,8 @@ PAIRS = Collection(
 
 _RECOMMENDED = {
     **{kind.name: SAMPLES for kind in (TWO_SAMPLE, K_SAMPLE, CHANGE)},
-    **{INDEPENDENCE.name: PAIRS, JOINT.name: VARIABLES},
+    **{kind.name: PAIRS for kind in (INDEPENDENCE, CONDITIONAL)},
+    JOINT.name: VARIABLES,
 }
 
 

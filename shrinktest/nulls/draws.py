@@ -17,7 +17,7 @@ _ROUNDS = 16  # bits to which subsets come close to the right size at once
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_1, _27, _30, _31, _32, _64 = (np.uint64(number) for number in (1, 27, 30, 31, 32, 64))
+_1, _11, _27, _30, _31, _32, _64 = (np.uint64(number) for number in (1, 11, 27, 30, 31, 32, 64))
 _LOW = np.uint64(2**32 - 1)
 
 
@@ -55,6 +55,12 @@ def permutations(seeds: np.ndarray, starts: np.ndarray) -> np.ndarray:
 def numbers(seeds: np.ndarray, places: np.ndarray) -> np.ndarray:
     """Uniform whole numbers (B, k), the s-th of a row below ``places[s]``."""
     return np.ascontiguousarray(_all_below(seeds, places).T)
+
+
+def uniforms(seeds: np.ndarray, count: int, skipped: int = 0) -> np.ndarray:
+    """Uniform numbers (B, count) from 0 to 1, one stream for every seed, of which so many are skipped."""
+    counters = seeds[:, None] + _STEP * np.arange(1 + skipped, 1 + skipped + count, dtype=np.uint64)
+    return np.asarray((_mixed(counters) >> _11) * 2.0**-53)
 
 
 def _mixed(counters: np.ndarray) -> np.ndarray:

@@ -14,8 +14,7 @@ from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
 from shrinktest._validate import _plain, as_rng, choice, count, level, listed, resamples
 from shrinktest._warn import warn_user
-from shrinktest.hypotheses.base import Hypothesis
-from shrinktest.hypotheses.registry import HYPOTHESES
+from shrinktest.hypotheses.registry import READERS
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.stopping import Curtailed, Stopping, as_stopping
 from shrinktest.power.any_test import AnyTest
@@ -260,9 +259,8 @@ def relabellings_of(
     keywords = {**design.options_for(*sizes_of(data)), **options}
     kind = KINDS[design.test]
     reading = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
-    read: Any = HYPOTHESES[design.test]
-    hypothesis: Hypothesis = read.read(*data, **{name: keywords[name] for name in reading if name in keywords})
-    return hypothesis.permutations(n_resamples, np.random.default_rng(), alpha)
+    told = {name: keywords[name] for name in reading if name in keywords}
+    return READERS[design.test](*data, **told).permutations(n_resamples, np.random.default_rng(), alpha)
 
 
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:

@@ -17,8 +17,13 @@ from shrinktest.power.arguments import Compared, brings_kernels
 from shrinktest.power.designs import Design
 from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.store import Row
-from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.two_sample import two_sample_test
+
+
+def _given_the_third(X: Any, Y: Any, given: Any, **options: Any) -> Any:
+    return independence_test(X, Y, given=given, **options)
+
 
 TESTS = {
     TWO_SAMPLE.name: two_sample_test,
@@ -26,6 +31,7 @@ TESTS = {
     K_SAMPLE.name: k_sample_test,
     JOINT.name: joint_independence_test,
     CHANGE.name: change_point_test,
+    CONDITIONAL.name: _given_the_third,
 }
 
 _ANY = 0.999  # a level decides nothing here, and at this one no test warns that it has too few relabellings to reject

@@ -48,7 +48,7 @@ class AggregateResult(TestResult):
         Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
     test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes, names, columns
         As in a :class:`TestResult`.
-    encodings, again, stored, keeps_data
+    method, assumption, encodings, again, stored, keeps_data
         As in a :class:`TestResult`.
     estimates, tolerance, stopping, stopped
         Empty, 0, None and False: the members have estimates and tolerances, and the drawing is never stopped early.

@@ -151,6 +151,23 @@ JOINT = Kind(
     counted="rows",
     permuted="rows of all variables but the first permuted",
 )
+CONDITIONAL = Kind(
+    name="conditional-independence",
+    title="Kernel conditional independence test",
+    null="independence given Z",
+    statistic="HSIC given Z",
+    unit="rows",
+    estimates=("rows",),
+    variables=("X", "Y"),
+    kernels=("kernel_x", "kernel_y"),
+    bandwidths=("bandwidth_x", "bandwidth_y"),
+    restrictions=("blocks", "groups"),
+    settings=("given_method", "regressor"),
+    forms=("gram", "rank"),
+    counted="rows",
+    permuted="what is left of X and Y relabelled",
+    several="pairs of columns",
+)
 
 CHANGE = Kind(
     name="change-point",
@@ -166,7 +183,7 @@ CHANGE = Kind(
 )
 
 #: Every kind of test, by the name that results have it under.
-KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CHANGE)}
+KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE)}
 
 
 def kind_of(name: str) -> Kind:

@@ -105,6 +105,9 @@ class TestResult(Kept, Result):
         For all samples, or for every variable, the names of the columns of tables; None for arrays.
     encodings : tuple of Encoding or None
         How the columns of tables became numbers; in JSON, too: kinds, levels, units and what dates are counted from.
+    method, assumption : str
+        Where other variables are given (``given=``, ``covariates=``), how they were taken into account, and what must
+        be true for the p-value to be valid; empty otherwise.
     again : Again, str or None
         The data and the statistics, to compute more about them; not in a pickle, which would otherwise hold the data,
         unless ``keeps_data``.  A text says why they are missing.
@@ -151,6 +154,8 @@ class TestResult(Kept, Result):
     names: tuple[str | None, ...] = ()
     columns: tuple[tuple[str, ...] | None, ...] = ()
     encodings: tuple[Encoding | None, ...] = ()
+    method: str = ""
+    assumption: str = ""
     again: Any = field(default=None, compare=False)  # results are equal with and without their data
     stored: Any = field(default=None, compare=False)
     keeps_data: bool = field(default=False, compare=False)
@@ -257,6 +262,8 @@ class TestResult(Kept, Result):
             "stopping": _shown(self.stopping),
             "n_planned": self.n_planned,
             "stopped": self.stopped,
+            "method": self.method,
+            "assumption": self.assumption,
             **found,
             "null_distribution": self.null_distribution.tolist(),
         }
@@ -334,7 +341,7 @@ class TestResult(Kept, Result):
         import pandas as pd
 
         hidden = {"null_distribution", "rng", "versions", "estimates", "notes", "tolerance", "n_observations"}
-        hidden |= {"names", "columns", "encodings", "result", "schema", "kernel_label"}
+        hidden |= {"assumption", "names", "columns", "encodings", "result", "schema", "kernel_label"}
         row = {name: value for name, value in self.to_dict().items() if name not in hidden}
         row["n_observations"] = " + ".join(map(str, self.n_observations))
         return pd.DataFrame([{name: str(v) if isinstance(v, list | tuple) else v for name, v in row.items()}])

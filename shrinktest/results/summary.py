@@ -24,6 +24,8 @@ def summary(result: TestResult, effect: Effect | None = None) -> Summary:
     named = _names(result.names, kind.kernel_names(len(kernels))) if len(kernels) > 1 else [""]
     names = [f" {name}" if name else "" for name in named]
     left = [("Null hypothesis:", kind.null)]
+    if result.method:
+        left.append(("Method:", result.method))
     if result.estimator is not None:
         left += [("Estimator:", repr(result.estimator)), ("Tuning:", result.tuning)]
     if result.kernel is not None:
@@ -78,6 +80,7 @@ def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> 
         (f"No. {kind.unit}:", sizes, "Decision:", f"{_decision(result)} ({result.alpha:g})"),
         ("Form:", result.form, "Permutations:", _drawn(result)),
         *((("", "", "Restriction:", result.restriction),) if result.restriction else ()),
+        *((("Method:", result.method, "", ""),) if result.method else ()),
     ]
     lines = []
     for row, member in zip(result.rows(), result.members, strict=True):

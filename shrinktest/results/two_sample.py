@@ -26,7 +26,7 @@ class TwoSampleResult(TestResult):
         As in a :class:`TestResult`.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
         As in a :class:`TestResult`, too.
-    names, columns, encodings, again, stored, keeps_data
+    names, columns, encodings, method, assumption, again, stored, keeps_data
         As there.
 
     Examples

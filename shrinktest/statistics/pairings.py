@@ -47,7 +47,7 @@ def prepare(
     both = _grams(tuned, kernels, (x, y), grams)
     # rows that are drawn in step and gathered by numpy, best all at once and in one thread
     plain = len(x) <= _PLAIN and tuned[0].needs == "sums" and both[0].columns is None
-    statistic, fitted = _pairing_statistic(estimator, both, form, workers)
+    statistic, fitted = pairing_statistic(estimator, both, form, workers)
     return Prepared(
         statistic=statistic,
         estimates=lambda: (_estimate(tuned, kernels, both, fitted),),
@@ -109,7 +109,7 @@ def tuning_of(estimator: MeanEstimator, n: int) -> str:
     return tuning
 
 
-def _pairing_statistic(
+def pairing_statistic(
     estimator: MeanEstimator, grams: tuple[Gram, Gram], form: str, workers: int
 ) -> tuple[Statistic, Fitted]:
     """The statistic as a function of pairings, (B, n) permutations to (B, 2), and the fit to the pairs as they are."""

@@ -95,8 +95,8 @@ def test_registry():
         *("w-shape", "cross", "heteroscedastic", "multiplicative-noise", "peak", "rotated"),
         *("perturbed-dependence", "hyppo-simulation"),
     ] == INDEPENDENCE
-    assert [*DESIGNS][-3:] == ["one-apart", "parity", "change"]
-    assert len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 3
+    others = ["one-apart", "parity", "change", "confounded"]
+    assert [*DESIGNS][-4:] == others and len(DESIGNS) == len(TWO_SAMPLE) + len(INDEPENDENCE) + 4
     for name, kind in DESIGNS.items():
         assert kind.name == name and kind.summary and "Examples" in (kind.__doc__ or "")
         assert as_design(name) == kind() == as_design(name.upper().replace("-", "_"))
@@ -166,7 +166,7 @@ def test_samples(design, null):
         assert len(last) == math.floor(n * twin.ratio + 0.5)
     else:
         assert len(last) == n
-    assert len(data) == 2 or twin.test in ("k-sample", "joint-independence")
+    assert len(data) == 2 or twin.test in ("k-sample", "joint-independence", "conditional-independence")
     again = twin.sample(np.random.default_rng(5), n)
     assert all(np.array_equal(a, b) for a, b in zip(data, again, strict=True))
     assert not all(np.array_equal(a, b) for a, b in zip(data, twin.sample(6, n), strict=True))
@@ -203,7 +203,7 @@ def test_pairs_have_one_size(name):
 
 @pytest.mark.parametrize("design", ALL + PILOTS, ids=repr)
 def test_sizes_that_cannot_be(design):
-    with pytest.raises(ValueError, match=r"needs n >= 2, got 1"):
+    with pytest.raises(ValueError, match=rf"needs n >= {design.smallest()}, got"):
         design.sample(0, design.smallest() - 1)
     with pytest.raises(ValueError, match="n must be an integer >= 0, got -1"):
         design.sample(0, -1)

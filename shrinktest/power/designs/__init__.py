@@ -19,6 +19,7 @@ from shrinktest._validate import choice
 from shrinktest._warn import warn_user
 from shrinktest.power.designs.base import Design, Independent, Relabelled
 from shrinktest.power.designs.change import Changed
+from shrinktest.power.designs.conditional import Confounded
 from shrinktest.power.designs.curves import Cross, Linear, LinearT, Peak, Quadratic, Sinusoid, Step, WShape
 from shrinktest.power.designs.data import FromData, FromFunction
 from shrinktest.power.designs.eckerle import EckerleSimulation, EckerleSubsample
@@ -87,6 +88,7 @@ DESIGNS: dict[str, type[Design]] = {
         OneApart,
         Parity,
         Changed,
+        Confounded,
     )
 }
 
@@ -142,6 +144,7 @@ __all__ = [
     "Blobs",
     "Changed",
     "Circle",
+    "Confounded",
     "Contamination",
     "Corners",
     "CorrelationChange",

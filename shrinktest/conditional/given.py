@@ -1,0 +1,82 @@
+"""Given: the variables that a test takes as given, as users give them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._read import Variables
+from shrinktest._validate import counted
+from shrinktest.tables.column import from_objects
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.reading import Table, is_table
+
+#: Kinds of columns of which rows can have the same value.
+_LEVELS = ("boolean", "category", "ordered")
+
+
+def with_labels(given: Any, name: str) -> Any:
+    """Arrays and lists of text, or of True and False, as tables; anything else as it is."""
+    if is_table(given):
+        return given
+    values = np.asarray(given)
+    if values.dtype.kind not in "OUSb" or values.ndim not in (1, 2) or not values.size:
+        return given
+    columns = values[:, None] if values.ndim == 1 else values
+    found = (from_objects(str(j), columns[:, j].tolist(), f"{name}, column {j},") for j in range(columns.shape[1]))
+    return Table(tuple(found), named=False)
+
+
+def all_labels(encoding: Encoding | None) -> bool:
+    """Whether every column has levels, which rows share, and not numbers."""
+    return encoding is not None and all(code.kind in _LEVELS for code in encoding.codes)
+
+
+def values_of(z: np.ndarray) -> np.ndarray:
+    """A code (n,) of the values that the rows (n, d) have."""
+    return np.asarray(np.unique(z, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def crossed(codes: np.ndarray, others: np.ndarray | None) -> np.ndarray:
+    """Codes (n,) of the rows that agree in both."""
+    return codes if others is None else values_of(np.column_stack([codes, others]))
+
+
+def refuse_cut(groups: np.ndarray | None, codes: np.ndarray, argument: str) -> None:
+    """Raise ValueError for groups with rows in several strata."""
+    if groups is not None and len(np.unique(np.column_stack([codes, groups]), axis=0)) > len(np.unique(groups)):
+        raise ValueError(
+            f"groups: some groups have rows with different values of {argument}, so that they cannot move as a whole; "
+            f"leave out groups= or {argument}="
+        )
+
+
+def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[str, ...]]:
+    """The rows whose stratum has another row, and a note on those without.
+
+    Raises
+    ------
+    ValueError
+        If every row is alone in its stratum.
+    """
+    kept = np.bincount(codes)[codes] > 1
+    if not kept.any():
+        raise ValueError(
+            f"{argument}: each of {counted(len(codes), 'row')} has a value of its own, so that none can take another's "
+            "place; use fewer and larger strata, or given_method='residuals' for numbers"
+        )
+    if kept.all():
+        return kept, ()
+    alone = int((~kept).sum())
+    return kept, (
+        f"{alone} of {counted(len(codes), 'row')} {'is' if alone == 1 else 'are'} alone with the value of {argument}, "
+        "tell nothing, and are left out.",
+    )
+
+
+def raw_of(given: Any, read: Variables, place: int) -> Any:
+    """The rows that were kept as a model gets them: of tables as a table, of arrays as numbers (n, d)."""
+    from shrinktest.tables.rows import taken
+
+    return taken(given, np.flatnonzero(read.kept[place])) if is_table(given) else read.values[place]

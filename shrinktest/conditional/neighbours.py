@@ -1,0 +1,48 @@
+"""Neighbourhoods of given variables, and whether neighbours are still alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+_SURE = 2.0  # standard deviations of the likeness of neighbours that are not alike
+
+
+def neighbourhoods(z: np.ndarray, size: int) -> np.ndarray:
+    """A code (n,) of the neighbourhood of every row, of ``size`` to twice as many rows.
+
+    Rows are halved again and again at the median of their first principal component.
+
+    Parameters
+    ----------
+    z : ndarray, shape (n, d)
+    size : int
+        The least number of rows.
+    """
+    out, waiting, found = np.zeros(len(z), dtype=np.int64), [np.arange(len(z))], 0
+    while waiting:
+        rows = waiting.pop()
+        if len(rows) < 2 * size:
+            out[rows], found = found, found + 1
+            continue
+        part = z[rows] - z[rows].mean(axis=0)
+        order = np.argsort(part @ np.linalg.svd(part, full_matrices=False)[2][0], kind="stable")
+        half = len(rows) // 2
+        waiting += [rows[order[half:]], rows[order[:half]]]
+    return out
+
+
+def nearest(z: np.ndarray) -> np.ndarray:
+    """The nearest other row (n,) of every row of z (n, d)."""
+    from scipy.spatial import cKDTree
+
+    found = cKDTree(z).query(z, k=2)[1]
+    own = found[:, 0] == np.arange(len(z))
+    return np.asarray(np.where(own, found[:, 1], found[:, 0]))
+
+
+def alike(residuals: np.ndarray, neighbour: np.ndarray) -> bool:
+    """Whether the residuals (n, p) of neighbours are more alike than chance explains."""
+    spread = residuals.std(axis=0)
+    scaled = residuals / np.where(spread > 0.0, spread, 1.0)
+    products = (scaled * scaled[neighbour]).sum(axis=1)
+    return bool(products.sum() > _SURE * np.sqrt(np.square(products).sum()))

@@ -1,0 +1,44 @@
+"""Data like those at hand in which two variables are independent given others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._read import read_variables
+from shrinktest._validate import Array, complete_points
+from shrinktest.conditional.given import all_labels, values_of, with_labels
+from shrinktest.conditional.neighbours import neighbourhoods
+from shrinktest.conditional.regression import Regression
+from shrinktest.conditional.ridge import standardized
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.pooled import UNASKED
+from shrinktest.tables.reading import is_table
+
+_ROWS = 10  # of a neighbourhood, or more
+
+
+def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
+    """What the given variables say of Y (n, q), and among which rows the rest of it may change places.
+
+    Nothing and their values where these are all labels; else a kernel ridge regression, and neighbourhoods of rows.
+
+    Raises
+    ------
+    TypeError
+        For a Y that is a table, whose regression would not be one.
+    """
+    given = with_labels(given, "given")
+    z = read_variables((Y, given), ("Y", "given"), "raise", scale=[None, UNASKED])
+    if all_labels(z.encodings[1]):
+        return None, Restriction(blocks=values_of(z.values[1]))
+    if is_table(Y):
+        raise TypeError(
+            "given= numbers needs Y in numbers, an array such as Y.to_numpy(): what is made of it is no row of a table"
+        )
+    y = complete_points(Y, "Y").values
+    left = Regression.on(z.values[1]).left_of(y, "Y").values
+    rows = standardized(z.values[1])
+    codes = neighbourhoods(rows, _ROWS) if rows.shape[1] else np.zeros(len(y), dtype=np.int64)
+    return y - left, Restriction(blocks=codes)

@@ -1,0 +1,83 @@
+"""The chance of every observation to be in the second sample, given its covariates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from shrinktest._labels import is_vector
+from shrinktest._validate import complete_points, counted
+
+_FEWEST = 1.0  # observations that change samples in a relabelling, about
+
+
+def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
+    """Logarithms of odds (N,) from chances that are known, of all observations or of both samples.
+
+    Raises
+    ------
+    ValueError
+        For another number of them, or such that are not between 0 and 1.
+    """
+    pair = isinstance(chances, tuple | list) and len(chances) == 2 and all(map(is_vector, chances))
+    parts: Sequence[Any] = chances if pair else [chances]
+    p = np.concatenate([complete_points(part, "propensity").values.ravel() for part in parts])
+    if len(p) != sum(sizes):
+        raise ValueError(
+            f"propensity has {counted(len(p), 'number')} for {counted(sum(sizes), 'row')} of X and Y together; give a "
+            "chance for each, as one vector or as a pair"
+        )
+    if not ((p > 0.0) & (p < 1.0)).all():
+        raise ValueError(
+            "propensity must lie between 0 and 1, both excluded: a row that could be in one sample only cannot change; "
+            "leave such rows out"
+        )
+    return checked(np.asarray(np.log(p) - np.log1p(-p)))
+
+
+def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -> np.ndarray:
+    """Logarithms of odds (N,) from a classifier that learned which sample the rows of z (N, d) are in.
+
+    Parameters
+    ----------
+    z : ndarray, shape (N, d)
+    sizes : tuple of int
+        Of the samples.
+    classifier : optional
+        Of scikit-learn's kind; default logistic regression on columns in units of their standard deviations.
+
+    Raises
+    ------
+    TypeError
+        For what has no fit and predict_proba.
+    ValueError
+        Where covariates tell the samples apart.
+    """
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    if classifier is None:
+        classifier = make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=1000))
+    if isinstance(classifier, type) or not callable(getattr(classifier, "predict_proba", None)):
+        raise TypeError(
+            "propensity must be a classifier of scikit-learn's kind with predict_proba, not fitted, or the chances "
+            f"themselves; got {classifier!r}"
+        )
+    label = np.repeat([0, 1], sizes)
+    p = np.clip(clone(classifier).fit(z, label).predict_proba(z)[:, 1], 1e-9, 1.0 - 1e-9)
+    return checked(np.asarray(np.log(p) - np.log1p(-p)))
+
+
+def checked(odds: np.ndarray) -> np.ndarray:
+    """Odds; raises ValueError where nothing is left to chance."""
+    p = 1.0 / (1.0 + np.exp(-odds))
+    if float((p * (1.0 - p)).sum()) < _FEWEST:
+        raise ValueError(
+            "covariates tell the samples apart: given them it is all but certain which row is in which sample, so that "
+            "nothing is left to test; compare rows with covariates that both samples have"
+        )
+    return odds

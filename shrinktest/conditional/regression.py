@@ -1,0 +1,144 @@
+"""Regression: what given variables say of others is taken off these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import counted
+from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.finite_rank import nystrom
+
+FEWEST = 10  # rows
+_FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which are predicted
+_FOLDS = 5
+_NOTHING = 1e-5  # of the variance of a variable: with so little left, it was a function of the given ones
+
+
+@dataclass(frozen=True, eq=False)
+class Left:
+    """What a regression leaves of a variable, or of the features of one.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, r) or (n, n)
+        The residuals, or the Gram matrix of those of features.
+    smoother : Smoother, optional
+        The regression, where it is one by a kernel.
+    """
+
+    values: np.ndarray
+    smoother: Smoother | None = None
+
+    def inflation(self, other: Left) -> float:
+        """See :func:`~shrinktest.conditional.ridge.inflation`; 1 where rows were predicted that were not learned of."""
+        if self.smoother is None or other.smoother is None:
+            return 1.0
+        return inflation(self.smoother, other.smoother)
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Regressions on the same given variables.
+
+    Parameters
+    ----------
+    given : ndarray, shape (n, d)
+    regressor : optional
+        One of scikit-learn's kind; without it kernel ridge regressions that are tuned by leaving one out.
+    candidates : tuple of Basis
+        What these choose from.
+    """
+
+    given: np.ndarray
+    regressor: Any = None
+    candidates: Sequence[Basis] = ()
+
+    @classmethod
+    def on(cls, given: np.ndarray, regressor: Any = None) -> Regression:
+        """Regressions on given variables (n, d).
+
+        Raises
+        ------
+        ValueError
+            For fewer rows than a regression needs.
+        TypeError
+            For a regressor that cannot be fitted.
+        """
+        if len(given) < FEWEST:
+            raise ValueError(
+                f"given: a regression needs {FEWEST} rows or more, found {counted(len(given), 'row')}; with a given "
+                "variable of few values use given_method='strata', which needs no regression"
+            )
+        if regressor is None:
+            return cls(given, None, bases(given))
+        if isinstance(regressor, type) or not all(callable(getattr(regressor, name, None)) for name in _FITS):
+            raise TypeError(
+                "regressor must be a regressor of scikit-learn's kind with fit and predict, such as "
+                f"RandomForestRegressor(), not fitted; got {regressor!r}"
+            )
+        return cls(given, regressor)
+
+    @property
+    def described(self) -> str:
+        """What does the regressions, in words."""
+        if self.regressor is None:
+            return "kernel ridge regressions, tuned by leaving one row out"
+        return f"regressions by {self.regressor!r}, predicting each fifth of the rows from the others"
+
+    def left_of(self, targets: np.ndarray, name: str) -> Left:
+        """Residuals of a variable (n, p); raises ValueError where nothing is left of it."""
+        left = self._predicted(targets) if self.regressor is not None else self._smoothed(targets)
+        total, rest = float(np.square(targets - targets.mean(axis=0)).sum()), float(np.square(left.values).sum())
+        if total == 0.0:
+            raise ValueError(f"{name} has one value only, so that nothing can depend on it")
+        if rest <= _NOTHING * total:
+            raise ValueError(
+                f"given determines {name}: less than {_NOTHING:g} of its variance is left once its regression on given "
+                "is taken off, so that there is nothing to test; leave out of given what it is computed from"
+            )
+        return left
+
+    def left_of_features(self, kernel: Kernel, points: np.ndarray, gram: np.ndarray) -> Left:
+        """The Gram matrix (n, n) of what is left of the features of a kernel at points, whose Gram matrix it is."""
+        some = nystrom(kernel, points, min(_FEATURES, len(points)), 0).coordinates(points)
+        if self.regressor is not None:
+            found = self._predicted(some).values
+            return Left(found @ found.T)
+        chosen = smoother(self.candidates, some)
+        return Left(chosen.of_gram(gram), chosen)
+
+    def _smoothed(self, targets: np.ndarray) -> Left:
+        spread = targets.std(axis=0)
+        chosen = smoother(self.candidates, targets / np.where(spread > 0.0, spread, 1.0))
+        return Left(chosen.residuals(targets), chosen)
+
+    def _predicted(self, targets: np.ndarray) -> Left:
+        """Residuals of each fifth of the rows from what was learned of the others."""
+        from sklearn.base import clone
+
+        out = np.empty(targets.shape)
+        order = np.random.default_rng(0).permutation(len(targets))
+        for rows in np.array_split(order, _FOLDS):
+            others = np.setdiff1d(order, rows)
+            for columns in self._together(targets.shape[1]):
+                wanted = targets[others][:, columns]
+                fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
+                found = np.asarray(fitted.predict(self.given[rows]), dtype=np.float64).reshape(len(rows), -1)
+                out[rows[:, None], columns] = targets[rows][:, columns] - found
+        return Left(out)
+
+    def _together(self, columns: int) -> list[list[int]]:
+        """Which columns the regressor predicts at once."""
+        from sklearn.utils import get_tags
+
+        if columns > 1 and getattr(get_tags(self.regressor).target_tags, "multi_output", False):
+            return [list(range(columns))]
+        return [[column] for column in range(columns)]
+
+
+_FITS = ("fit", "predict", "get_params")

@@ -1,0 +1,209 @@
+"""Two samples that have one distribution given covariates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest._read import XY, read_samples
+from shrinktest._validate import counted
+from shrinktest.conditional.given import all_labels, crossed, refuse_cut, values_of, with_labels
+from shrinktest.conditional.propensity import fitted_odds, known_odds
+from shrinktest.hypotheses.again import Again, EffectAsked
+from shrinktest.hypotheses.equality import TwoEqualDistributions
+from shrinktest.hypotheses.given import distilled
+from shrinktest.nulls.conditional import LabelsByChance
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.tables.pooled import UNASKED, is_unasked
+from shrinktest.tables.reading import names_for
+
+METHODS = ("auto", "strata", "propensity")
+_NAMES = ("covariates of X", "covariates of Y")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoGivenCovariates(TwoEqualDistributions):
+    """Two samples have one distribution given covariates, so that rows of one stratum may change samples.
+
+    Parameters
+    ----------
+    method, assumption : str
+        What is done about the covariates, and what must be true for the p-value to be valid.
+    """
+
+    method: str
+    assumption: str
+
+    def labels(self) -> dict[str, Any]:
+        """As without covariates, and what was done about these."""
+        return {**super().labels(), "method": self.method, "assumption": self.assumption}
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """What a reader should know, first of all what must be true."""
+        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TwoByPropensity(TwoGivenCovariates):
+    """The same, where every row has a chance of its own to be in the second sample.
+
+    Parameters
+    ----------
+    odds : ndarray, shape (N,)
+        Logarithms of the odds to be in the second.
+    """
+
+    odds: np.ndarray
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        first, second = self.sizes
+        return LabelsByChance(n_resamples, rng, (first, second), self.odds)
+
+    def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
+        """None that is adjusted."""
+        raise ValueError(
+            "there is no effect that is adjusted for covariates by their propensity; within strata, covariate_method="
+            "'strata', result.effect() has one"
+        )
+
+
+def read_with_covariates(
+    X: Any,
+    Y: Any,
+    covariates: Any,
+    *,
+    covariate_method: str,
+    propensity: Any,
+    nan_policy: str,
+    blocks: Any = None,
+    paired: Any = False,
+    groups: Any = None,
+    shift: Any = None,
+    own: Any = None,
+    scale: Any = UNASKED,
+    **told: Any,
+) -> TwoGivenCovariates:
+    """The hypothesis about two samples as users give them, with the method that goes with their covariates.
+
+    Parameters
+    ----------
+    X, Y
+        As users give them.
+    covariates : pair
+        Of X and of Y.
+    covariate_method : {"auto", "strata", "propensity"}
+    propensity : optional
+        A classifier, or chances that are known.
+    nan_policy, blocks, paired, groups, shift, own, scale, told
+        As in :meth:`TwoEqualDistributions.read`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what cannot be tested; the message names the argument and says what to do.
+    """
+    for name, given in (("paired", paired or None), ("shift", shift), ("permutations", own)):
+        if given is not None:
+            raise ValueError(f"{name}= and covariates= both say which rows may change samples; leave one of them out")
+    if not isinstance(covariates, tuple | list) or len(covariates) != 2:
+        raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
+    names = names_for((X, Y), XY)
+    read = read_samples((X, Y), names, nan_policy, blocks=blocks, groups=groups, scale=scale, **told)
+    known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
+    given = read_samples(known_or_labels, _NAMES, "raise", scale=UNASKED)
+    for rows, kept, name in zip(given.values, read.kept, names, strict=True):
+        if len(rows) != len(kept):
+            raise ValueError(
+                f"covariates of {name} have {counted(len(rows), 'row')}, and {name} has {counted(len(kept), 'row')}; "
+                "give them for the same rows"
+            )
+    kept = np.concatenate(read.kept)
+    z = np.vstack(given.values)[kept]
+    said = not is_unasked(scale)
+
+    def found(kind: type[Any], **options: Any) -> Any:
+        return kind._of(read, " and ".join(names), said, **options)
+
+    if covariate_method == "auto":
+        labels = all_labels(given.encoding) and propensity is None
+        covariate_method = "strata" if labels else "propensity"
+    if covariate_method == "strata":
+        if propensity is not None:
+            raise ValueError("propensity= is a method by itself; leave out covariate_method='strata', or propensity=")
+        method = "permutations within strata"
+        assumption = (
+            "the p-value is exact if rows with the same covariates are independent of each other; nothing else is "
+            "assumed."
+        )
+        return _within(found(TwoGivenCovariates, method=method, assumption=assumption), z)
+    if read.restriction:
+        raise ValueError(
+            "blocks= and groups= say which rows may change samples, and so do chances to be in one; use "
+            "covariate_method='strata', or leave them out"
+        )
+    known = propensity is not None and not hasattr(propensity, "predict_proba") and not isinstance(propensity, type)
+    if known:
+        odds = known_odds(propensity, tuple(map(len, read.kept)))[kept]
+        assumption = (
+            "the p-value is exact if every row was put into the second sample with the chance that propensity= says."
+        )
+    else:
+        odds = fitted_odds(z, read.sizes, propensity)
+        by = "a logistic regression" if propensity is None else repr(propensity)
+        assumption = (
+            f"the p-value is valid nearly if {by} on the covariates has the form of the chance of a row to be in Y, "
+            "and all that matters for it is among the covariates."
+        )
+    hypothesis = found(TwoByPropensity, method="labels drawn by propensity", assumption=assumption, odds=odds)
+    if hypothesis.missing:
+        return hypothesis
+    left = distilled(hypothesis.variables[0], z, "the samples")
+    note = (
+        "Kernels compare what is left of the samples once a regression on the covariates, without labels, is taken off."
+    )
+    remarks = (*hypothesis.remarks, note) if left is not hypothesis.variables[0] else hypothesis.remarks
+    return replace(hypothesis, variables=(left,), remarks=remarks)
+
+
+def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:
+    """Permutations within the values of the covariates that both samples have."""
+    restriction, first = hypothesis.restriction, hypothesis.sizes[0]
+    codes = crossed(values_of(z), restriction.blocks)
+    refuse_cut(restriction.groups, codes, "covariates")
+    second = np.arange(len(codes)) >= first
+    count = int(codes.max()) + 1
+    both = (np.bincount(codes[~second], minlength=count) > 0) & (np.bincount(codes[second], minlength=count) > 0)
+    kept = both[codes]
+    if not kept.any():
+        raise ValueError(
+            "covariates: no value is there in both samples, so that no row can change samples; use fewer and larger "
+            "strata, or covariate_method='propensity' for numbers"
+        )
+    notes: tuple[str, ...] = ()
+    if not kept.all():
+        notes = (
+            f"{counted(int((~kept).sum()), 'row')} of {len(kept)} have covariates that the other sample does not have, "
+            "tell nothing, and are left out.",
+        )
+    only = hypothesis.variables[0]
+    return replace(
+        hypothesis,
+        variables=(replace(only, points=np.ascontiguousarray(only.points[kept])),),
+        sizes=(int((kept & ~second).sum()), int((kept & second).sum())),
+        restriction=Restriction(
+            blocks=np.unique(codes[kept], return_inverse=True)[1],
+            groups=None if restriction.groups is None else restriction.groups[kept],
+        ),
+        remarks=(*hypothesis.remarks, *notes),
+    )
+
+
+def refuse_without_covariates(covariate_method: Any, propensity: Any) -> None:
+    """Raise ValueError for arguments that say what to do about covariates where there are none."""
+    for name, asked in {"covariate_method": covariate_method != "auto", "propensity": propensity is not None}.items():
+        if asked:
+            raise ValueError(f"{name}= says what to do about covariates; give these, covariates=(of X, of Y)")

@@ -1,0 +1,136 @@
+"""Independence given Z by a model of X given Z: copies, permutations or residuals by what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._read import Variables
+from shrinktest._validate import complete_points
+from shrinktest.conditional.given import raw_of
+from shrinktest.conditional.models import XGivenZ
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.given import ConditionalIndependence, distilled
+from shrinktest.nulls.conditional import Copies, WeightedPairings
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.statistics.copies import copies_statistic
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.prepared import Prepared, margins
+from shrinktest.tables.pooled import is_unasked
+from shrinktest.tables.reading import is_table
+
+_REFERENCE = 50  # copies of X whose mean stands for that of X given Z
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelledPairs(ConditionalIndependence):
+    """A model says how likely every permutation of x is.
+
+    Parameters
+    ----------
+    chances : ndarray, shape (n, n)
+        The logarithm of the density of x_i given z_j.
+    """
+
+    chances: np.ndarray
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return WeightedPairings(n_resamples, rng, self.chances)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ModelledCopies(ConditionalIndependence):
+    """A model draws x anew; kernels see how far copies are from the mean of others.
+
+    Parameters
+    ----------
+    variables : tuple of Variable
+        A copy of x, in which units and bandwidths are found, less the mean; and y, or what is left of it.
+    observed : ndarray, shape (n, p)
+        x less the mean.
+    draw : callable
+        From a generator to a copy less the mean.
+    """
+
+    observed: np.ndarray
+    draw: Callable[[np.random.Generator], np.ndarray]
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        return Copies(n_resamples, rng, self.sizes[0])
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the estimated cross-covariance operator, for every copy."""
+        points = tuple(variable.points for variable in self.variables)
+
+        def copy(seed: int) -> np.ndarray:
+            return self.draw(np.random.default_rng(seed)) if seed else self.observed
+
+        tuned = margins(estimator, kernel, points, workers)
+        features = tuple(one.features(k, z) for one, k, z in zip(tuned, kernel, points, strict=True))
+        return Prepared(
+            statistic=copies_statistic(tuned[0], features, copy, points[1], grams),
+            estimates=lambda: (),
+            kernel=kernel,
+            route="dense",
+            notes=(),
+            threads=False,  # the user's function need not be fit for them
+        )
+
+
+def by_model(
+    X: Any, given: Any, model: Any, read: Variables, scale: Any, common: dict[str, Any]
+) -> ConditionalIndependence:
+    """Copies, permutations or residuals by a model of x given z."""
+    if read.missing:
+        return ConditionalIndependence(method="model of X given Z", assumption="", **common)
+    x, _, z = read.values
+    if is_table(X):
+        x = complete_points(X, "X").values[read.kept[0]]  # a model knows nothing of the units of a table
+    raw = raw_of(given, read, 2)
+    unit = "sd" if is_unasked(scale) and is_table(X) else common["variables"][0].scale
+    y_left = distilled(common["variables"][1], z, "Y")
+    if not isinstance(model, XGivenZ):
+        return _of_regressor(model, x, raw, unit, y_left, common)
+    if model.log_density is not None:
+        if is_table(raw):
+            raw = complete_points(raw, "given").values
+        return ModelledPairs(
+            method="conditional permutation test",
+            assumption="the p-value is exact if log_density is that of X given Z, up to factors of X alone or Z alone, "
+            "and the rows are independent.",
+            chances=model.chances(x, raw),
+            **{**common, "variables": (Variable(x, "X", unit), y_left)},
+        )
+    source = np.random.default_rng(0)  # of copies that look at Z only
+    middle = np.mean([model.drawn(raw, x.shape, source) for _ in range(_REFERENCE)], axis=0)
+    reference = model.drawn(raw, x.shape, source) - middle
+    return ModelledCopies(
+        method="conditional randomisation test",
+        assumption="the p-value is exact if x_given_z draws from the distribution of X given Z, and the rows are "
+        "independent.",
+        observed=x - middle,
+        draw=lambda rng: model.drawn(raw, x.shape, rng) - middle,
+        **{**common, "variables": (Variable(reference, "copies of X", unit), y_left)},
+    )
+
+
+def _of_regressor(
+    model: Any, x: np.ndarray, raw: Any, unit: Any, y_left: Variable, common: dict[str, Any]
+) -> ConditionalIndependence:
+    """Residuals of a fitted regressor, which change places freely."""
+    predicted = np.asarray(model.predict(raw), dtype=np.float64).reshape(len(x), -1)
+    if predicted.shape != x.shape:
+        raise ValueError(f"x_given_z predicts shape {predicted.shape}, and X has shape {x.shape}")
+    left = x - predicted
+    if np.square(left).sum() <= 1e-20 * max(float(np.square(x).sum()), np.finfo(np.float64).tiny):
+        raise ValueError("given determines X: x_given_z leaves nothing of it, so that there is nothing to test")
+    return ConditionalIndependence(
+        method="permutations of the residuals of a model",
+        assumption=f"the p-value is exact if X is what {model!r} predicts plus noise that does not depend on Z, and "
+        "the model was fitted on other data; fitted on the same rows it is valid nearly.",
+        **{**common, "variables": (Variable(left, "residuals of X", unit), y_left)},
+    )

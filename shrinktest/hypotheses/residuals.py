@@ -1,0 +1,159 @@
+"""Independence given numbers: what regressions leave of two variables has products of mean zero."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest.conditional.neighbours import alike, nearest, neighbourhoods
+from shrinktest.conditional.regression import Left, Regression
+from shrinktest.conditional.ridge import standardized
+from shrinktest.estimators import MeanEstimator
+from shrinktest.hypotheses.given import STUDY, ConditionalIndependence, residual
+from shrinktest.kernels import Gaussian
+from shrinktest.nulls.permutation import CostHint
+from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.nulls.signs import Signs
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.inflated import inflated, with_inflation
+from shrinktest.statistics.prepared import Prepared, margins
+from shrinktest.statistics.signs import sign_statistic
+
+_NEIGHBOURS = 10  # rows of a neighbourhood, or more
+_MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentResiduals(ConditionalIndependence):
+    """What regressions leave of two variables has products of mean zero, whatever features are taken of it.
+
+    Regressions take off x and y what is given, then off the features of what is left.  Under the hypothesis products
+    of the features that are left, and of features of the given variables, have mean zero, and signs may be drawn.
+
+    Parameters
+    ----------
+    regression : Regression
+    first : tuple of Left
+        What it left of x and of y.
+    """
+
+    regression: Regression
+    first: tuple[Left, Left]
+
+    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+        groups = self.restriction.groups
+        unit = np.arange(self.sizes[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
+        return Signs(n_resamples, rng, unit)
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the mean of the products, for every choice of signs."""
+        points = tuple(variable.points for variable in self.variables)
+        tuned = margins(estimator, kernel, points, workers)
+        wishes: dict[str, Any] = {"by_coordinates": False, "kernels": 4}
+        left = []
+        for one, k, z in zip(tuned, kernel, points, strict=True):
+            features = one.features(k, z)
+            left.append(self.regression.left_of_features(features, z, grams(features, z, **wishes).matrix(workers)))
+        inflation = max(self.first[0].inflation(self.first[1]), left[0].inflation(left[1]))
+        gram = left[0].values * left[1].values * self._weights
+        return Prepared(
+            statistic=inflated(sign_statistic(tuned[0], gram), np.ones(len(gram)), inflation),
+            estimates=lambda: (),
+            kernel=kernel,
+            route="dense",
+            notes=(),
+            threads=estimator.needs != "function",
+            cost=CostHint(seconds=2e-10 * len(gram) ** 2) if tuned[0].needs in ("sums", "noise") else None,
+        )
+
+    @property
+    def _weights(self) -> np.ndarray:
+        """The Gram matrix of features of the given variables: dependence may turn around with them."""
+        z = standardized(self.regression.given)
+        if not z.shape[1]:
+            return np.ones((len(z), len(z)))
+        return np.asarray(0.5 + 0.5 * Gaussian().resolve(z)(z))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class IndependentNearby(ConditionalIndependence):
+    """What regressions leave of two variables is independent among rows that are neighbours in the given ones.
+
+    Parameters
+    ----------
+    first : tuple of Left
+        What is left of x and of y.
+    """
+
+    first: tuple[Left, Left]
+
+    def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
+        """Squared norm of the estimated cross-covariance operator, for every permutation among neighbours."""
+        prepared = super().prepare(estimator, kernel, form, grams, workers)
+        return with_inflation(prepared, np.arange(self.sizes[0]), self.first[0].inflation(self.first[1]))
+
+
+def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool) -> ConditionalIndependence:
+    """What regressions leave of both variables; signs are drawn, or rows permuted among neighbours."""
+    restriction: Restriction = common["restriction"]
+    both = common["variables"]
+    left = tuple(regression.left_of(one.points, name) for one, name in zip(both, "XY", strict=True))
+    variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
+    z = standardized(regression.given)
+    notes = _doubts(left, z) if z.shape[1] else ()
+    common = {**common, "variables": variables, "remarks": (*common["remarks"], *notes)}
+    if local:
+        if restriction.groups is not None:
+            raise ValueError("groups= cannot move as a whole among neighbours; use given_method='residuals'")
+        blocks = np.zeros(len(z), dtype=np.int64) if restriction.blocks is None else restriction.blocks
+        codes = np.zeros(len(z), dtype=np.int64)
+        for block in np.unique(blocks):
+            rows = np.flatnonzero(blocks == block)
+            inside = neighbourhoods(z[rows], _NEIGHBOURS) if z.shape[1] else np.zeros(len(rows), dtype=np.int64)
+            codes[rows] = inside + codes.max() + 1
+        return IndependentNearby(
+            first=(left[0], left[1]),
+            method="local permutations of residuals",
+            assumption=f"the p-value is valid nearly if {regression.described}, find what given says of the means of X "
+            f"and of Y, and the spread of both hardly changes among {_NEIGHBOURS} to {2 * _NEIGHBOURS} neighbouring "
+            f"rows; {STUDY}.",
+            **{**common, "restriction": Restriction(blocks=np.unique(codes, return_inverse=True)[1])},
+        )
+    if restriction.blocks is not None:
+        raise ValueError(
+            "blocks= says which rows may change places, and none do where regressions are used; add the label to "
+            "given, or use given_method='local'"
+        )
+    return IndependentResiduals(
+        method="signs of residual products",
+        assumption=f"the p-value is valid nearly, not exactly, if {regression.described}, find what given says of X "
+        "and of Y: no test of independence given numbers is valid without some such assumption, and where it fails "
+        f"this one rejects too often; {STUDY}.",
+        regression=regression,
+        first=(left[0], left[1]),
+        **common,
+    )
+
+
+def _doubts(left: tuple[Left, ...], z: np.ndarray) -> tuple[str, ...]:
+    """A note where the regressions have not found all that z says, or may not have, in both variables."""
+    neighbour, n = nearest(z), len(z)
+    advice = (
+        "Do not trust a small p-value: give more rows, a regressor= that fits better, strata of given, or a model "
+        f"x_given_z=; {STUDY}."
+    )
+    if all(alike(part.values, neighbour) for part in left):
+        return (
+            "The regressions have not found all that given says: residuals of neighbouring rows are still alike, in X "
+            f"and in Y, which is what makes this test reject too often. {advice}",
+        )
+    used = [0.0 if part.smoother is None else float(part.smoother.own.sum()) - z.shape[1] - 1.0 for part in left]
+    if min(used) > _MANY * n:
+        return (
+            f"The regressions may not have found all that given says: they follow it with {used[0]:.0f} and "
+            f"{used[1]:.0f} degrees of freedom more than straight lines have, of {n} rows. {advice}",
+        )
+    return ()

@@ -1,0 +1,172 @@
+"""Taking variables as given: the method that goes with what users give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shrinktest._read import Variables, read_variables
+from shrinktest._validate import choice
+from shrinktest.conditional.given import all_labels, crossed, enough_alike, refuse_cut, values_of, with_labels
+from shrinktest.conditional.models import as_model
+from shrinktest.conditional.regression import Regression
+from shrinktest.hypotheses.base import variables_of
+from shrinktest.hypotheses.given import ConditionalIndependence
+from shrinktest.hypotheses.modelled import by_model
+from shrinktest.hypotheses.residuals import of_residuals
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.pooled import UNASKED, is_unasked
+
+GIVEN = ("X", "Y", "given")
+METHODS = ("auto", "strata", "residuals", "local")
+
+
+def read_given(
+    X: Any,
+    Y: Any,
+    given: Any,
+    *,
+    given_method: str = "auto",
+    x_given_z: Any = None,
+    regressor: Any = None,
+    nan_policy: str = "raise",
+    blocks: Any = None,
+    groups: Any = None,
+    shift: Any = None,
+    own: Any = None,
+    scale: Any = UNASKED,
+    column_types: Any = None,
+    transform: Any = None,
+) -> ConditionalIndependence:
+    """The hypothesis about variables as users give them, with the method that goes with what is given.
+
+    Parameters
+    ----------
+    X, Y, given
+        As users give them.
+    given_method : {"auto", "strata", "residuals", "local"}
+    x_given_z : optional
+        What stands for a model of X given Z.
+    regressor : optional
+        One of scikit-learn's kind.
+    nan_policy, blocks, groups, shift, own, scale, column_types, transform
+        As in :meth:`Independence.read`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what cannot be tested; the message names the argument and says what to do.
+    """
+    choice(given_method, METHODS, "given_method")
+    for name, value in (("shift", shift), ("permutations", own)):
+        if value is not None:
+            raise ValueError(
+                f"{name}= says which rows of Y may change places, and given= does as well; leave one of them out"
+            )
+    told = {"scale": scale, "column_types": column_types, "transform": transform}
+    read = read_three(X, Y, given, nan_policy, blocks=blocks, groups=groups, **told)
+    common: dict[str, Any] = {
+        "variables": variables_of(read, GIVEN, said=not is_unasked(scale))[:2],
+        "sizes": (len(read.values[0]),),
+        "missing": read.missing,
+        "restriction": read.restriction,
+        "remarks": read.notes,
+        "called": read.labels[:2],
+    }
+    if x_given_z is not None:
+        if regressor is not None:
+            raise ValueError("x_given_z= needs no regressor=; leave one of them out")
+        if given_method != "auto":
+            raise ValueError(f"x_given_z= is a method by itself; leave out given_method={given_method!r}")
+        refuse(read.restriction, "x_given_z=")
+        return by_model(X, with_labels(given, "given"), as_model(x_given_z), read, scale, common)
+    method = method_for(given_method, regressor, labels=all_labels(read.encodings[2]))
+    if read.missing:
+        return ConditionalIndependence(method=method, assumption="", **common)
+    return by_method(method, read.values[2], regressor, common)
+
+
+def read_three(
+    X: Any, Y: Any, given: Any, nan_policy: str, *, scale: Any = UNASKED, transform: Any = None, **told: Any
+) -> Variables:
+    """X, Y and the given variables, as users give them, as numbers; these in units of their own.
+
+    Parameters
+    ----------
+    X, Y, given
+        Of as many rows.
+    nan_policy, scale, transform, told
+        As for :func:`~shrinktest._read.read_variables`; ``scale`` and ``transform`` are those of X and Y.
+    """
+    both = scale if isinstance(scale, list | tuple) else [scale, scale]
+    scales = scale if hasattr(scale, "keys") else [*both, UNASKED]
+    pair = transform if isinstance(transform, list) else [transform, transform]
+    transforms = None if transform is None else [*pair, None]
+    three = (X, Y, with_labels(given, "given"))
+    return read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, **told)
+
+
+def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:
+    """The method that was asked for, or that goes with given variables that are all ``labels``, or not."""
+    choice(given_method, METHODS, "given_method")
+    if given_method == "auto":
+        given_method = "strata" if labels and regressor is None else "residuals"
+    if regressor is not None and given_method == "strata":
+        raise ValueError(
+            "regressor= is for what regressions leave of X and Y, given_method='residuals' or 'local'; leave it out"
+        )
+    return str(given_method)
+
+
+def by_method(method: str, z: np.ndarray, regressor: Any, common: dict[str, Any]) -> ConditionalIndependence:
+    """The hypothesis about two variables given others (n, d), all of them complete.
+
+    Parameters
+    ----------
+    method : {"strata", "residuals", "local"}
+    z : ndarray, shape (n, d)
+    regressor : optional
+    common : dict
+        What the hypothesis is made of without given variables.
+    """
+    if method == "strata":
+        return within_strata(z, common)
+    return of_residuals(Regression.on(z, regressor), common, local=method == "local")
+
+
+def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndependence:
+    """Permutations within the values of the given variables."""
+    restriction: Restriction = common["restriction"]
+    codes = crossed(values_of(z), restriction.blocks)
+    refuse_cut(restriction.groups, codes, "given")
+    kept, notes = enough_alike(codes, "given")
+    found = ConditionalIndependence(
+        method="permutations within strata",
+        assumption="the p-value is exact if rows with the same value of given are independent of each other; nothing "
+        "else is assumed.",
+        **common,
+    )
+    codes = np.unique(codes[kept], return_inverse=True)[1]
+    groups = None if restriction.groups is None else restriction.groups[kept]
+    return found.with_rows(
+        kept, restriction=Restriction(blocks=codes, groups=groups), remarks=(*common["remarks"], *notes)
+    )
+
+
+def refuse_without_given(given_method: Any, x_given_z: Any, regressor: Any) -> None:
+    """Raise ValueError for arguments that say what to do about given variables where there are none."""
+    choice(given_method, METHODS, "given_method")
+    told = {"x_given_z": x_given_z is not None, "regressor": regressor is not None}
+    for name, asked in {"given_method": given_method != "auto", **told}.items():
+        if asked:
+            raise ValueError(f"{name}= says what to do about given variables; give these, given=Z, or leave it out")
+
+
+def refuse(restriction: Restriction, argument: str) -> None:
+    """Raise ValueError where labels say as well which rows may change places."""
+    for name in ("blocks", "groups"):
+        if getattr(restriction, name) is not None:
+            raise ValueError(
+                f"{name}= says which rows may change places, and so does {argument}; leave one of them out"
+            )

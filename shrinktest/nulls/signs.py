@@ -1,0 +1,53 @@
+"""Signs: relabellings that turn single observations, or whole groups, to the other side of zero."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.nulls.draws import numbers
+from shrinktest.nulls.relabellings import Relabellings
+
+
+@dataclass(frozen=True, eq=False)
+class Signs(Relabellings):
+    """Signs (B, n), 1 or -1 for every observation, the same within a group.
+
+    All signs turned are no other relabelling: a squared norm does not see it.
+
+    Parameters
+    ----------
+    unit : ndarray, shape (n,)
+        A code 0, 1, ... for every observation: the group with which it turns.
+    """
+
+    unit: np.ndarray
+    restriction = "signs of residuals"
+
+    @property
+    def size(self) -> int:
+        return len(self.unit)
+
+    @property
+    def _units(self) -> int:
+        return int(self.unit.max()) + 1
+
+    @property
+    def distinct(self) -> int:
+        return int(2 ** (self._units - 1))
+
+    @property
+    def magnitude(self) -> float:
+        return (self._units - 1) * math.log(2.0)
+
+    def draw(self, rows: int) -> np.ndarray:
+        drawn = numbers(self._seeds(rows), np.full(self._units, 2))
+        return (1 - 2 * drawn)[:, self.unit].astype(np.float64)
+
+    def every(self) -> Iterator[np.ndarray]:
+        for signs in itertools.product((1.0, -1.0), repeat=self._units - 1):
+            yield np.array((1.0, *signs))[self.unit]

@@ -1,0 +1,35 @@
+"""A statistic that is larger on the data than relabelled, by a factor that is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.prepared import Prepared
+
+
+def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
+    """The same statistic, times the factor for all relabellings but the data as they are.
+
+    Parameters
+    ----------
+    statistic : callable
+        Relabellings (B, N) to (B, 2).
+    first : ndarray, shape (N,)
+        The relabelling that leaves the data as they are.
+    factor : float
+    """
+
+    def found(relabellings: np.ndarray) -> np.ndarray:
+        out = statistic(relabellings)
+        out[(relabellings != first).any(axis=1), 0] *= factor
+        return out
+
+    return found
+
+
+def with_inflation(prepared: Prepared, first: np.ndarray, factor: float) -> Prepared:
+    """The same with :func:`inflated`."""
+    return replace(prepared, statistic=inflated(prepared.statistic, first, factor))

@@ -1,0 +1,136 @@
+"""Two samples with covariates: exact within strata and for chances that are known, nearly by a logistic regression."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive_given
+from shrinktest import two_sample_test
+from shrinktest.nulls.conditional import LabelsByChance
+
+RNG = np.random.default_rng(8)
+N = 80
+Z = RNG.normal(size=N)
+SECOND = RNG.uniform(size=N) < 1.0 / (1.0 + np.exp(-1.5 * Z))
+OUTCOME = 2.0 * Z + 0.5 * RNG.normal(size=N)
+X, Y = OUTCOME[~SECOND], OUTCOME[SECOND]
+PAIR = (Z[~SECOND], Z[SECOND])
+APART = (np.zeros(len(X)), np.ones(len(Y)))
+SITES = (np.array(list("aabbcc")), np.array(list("abbccc")))
+
+
+def test_what_covariates_explain_is_no_difference():
+    assert two_sample_test(X, Y, rng=0).pvalue < 0.01
+    found = two_sample_test(X, Y, covariates=PAIR, rng=0)
+    assert found.pvalue > 0.05
+    assert found.method == "labels drawn by propensity" and "logistic regression" in found.assumption
+    assert two_sample_test(X, Y + 1.0, covariates=PAIR, rng=0).pvalue < 0.01
+
+
+def test_labels_are_strata():
+    x, y = X[:6], Y[:6]
+    found = two_sample_test(x, y, covariates=SITES, rng=0)
+    assert found.method == "permutations within strata"
+    assert found.pvalue == two_sample_test(x, y, blocks=SITES, rng=0).pvalue
+    tables = tuple(pd.DataFrame({"site": site}) for site in SITES)
+    assert two_sample_test(x, y, covariates=tables, rng=0).pvalue == found.pvalue
+    codes = tuple(np.unique(site, return_inverse=True)[1] for site in SITES)
+    assert two_sample_test(x, y, covariates=codes, covariate_method="strata", rng=0).pvalue == found.pvalue
+
+
+def test_strata_of_one_sample_are_left_out():
+    sites = tuple(np.append(site, one) for site, one in zip(SITES, ("only here", "only there"), strict=True))
+    found = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
+    assert found.n_observations == (6, 6)
+    assert found.pvalue == two_sample_test(X[:6], Y[:6], covariates=SITES, rng=0).pvalue
+    assert any("2 rows of 14 have covariates that the other sample does not have" in note for note in found.notes)
+
+
+def test_known_chances_are_drawn_exactly():
+    """The p-value is near that of all labellings, weighted by their chances, as a twin finds it."""
+    chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
+    x, y = np.array([0.0, 1.0, 4.0]), np.array([2.0, 3.0, 5.0])
+    z = np.zeros(6)  # nothing to take off
+    told = {"covariates": (z[:3], z[3:]), "propensity": (chance[:3], chance[3:]), "kernel": "linear"}
+    found = two_sample_test(x, y, **told, n_resamples=9999, rng=0, alpha=0.5)
+    pooled = np.concatenate([x, y])
+    every = naive_given.chances_of_labels(chance / (1.0 - chance), 3)
+    observed = (x.mean() - y.mean()) ** 2
+    exact = sum(
+        p
+        for labels, p in every.items()
+        if (pooled[np.array(labels) == 0].mean() - pooled[np.array(labels) == 1].mean()) ** 2 >= observed - 1e-9
+    )
+    assert found.pvalue == pytest.approx(exact, abs=0.02)
+    assert "exact" in found.assumption and not found.exact
+
+
+def test_equal_chances_are_free_permutations():
+    rows = LabelsByChance(200, np.random.default_rng(0), (5, 4), np.zeros(9)).draw(200)
+    assert (rows.sum(axis=1) == 4).all()
+    assert abs(rows.mean(axis=0) - 4 / 9).max() < 0.15
+
+
+def test_any_classifier():
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(n_estimators=20, min_samples_leaf=10, random_state=0)
+    found = two_sample_test(X, Y + 1.0, covariates=PAIR, propensity=forest, rng=0)
+    assert found.pvalue < 0.05 and "RandomForest" in found.assumption
+
+
+def test_omitted_rows_take_their_covariates_along():
+    x = X.copy()
+    x[2] = np.nan
+    keep = np.arange(len(X)) != 2
+    found = two_sample_test(x, Y, covariates=PAIR, nan_policy="omit", rng=0)
+    assert found.pvalue == two_sample_test(X[keep], Y, covariates=(PAIR[0][keep], PAIR[1]), rng=0).pvalue
+
+
+def test_several_estimators_and_effects():
+    assert two_sample_test(X, Y + 1.0, covariates=PAIR, estimator=["kme", "fkmse"], rng=0, n_resamples=99).pvalue < 0.05
+    signs = tuple((part > 0).tolist() for part in PAIR)
+    assert 0.0 < two_sample_test(X, Y, covariates=signs, rng=0).effect().auc < 1.0
+    with pytest.raises(ValueError, match="no effect that is adjusted"):
+        two_sample_test(X, Y, covariates=PAIR, rng=0).effect()
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"covariates": PAIR[0]}, "must be a pair"),
+        ({"covariates": PAIR[::-1]}, "give them for the same rows"),
+        ({"covariates": PAIR, "paired": True}, "leave one of them out"),
+        ({"covariates": PAIR, "shift": "stretches"}, "leave one of them out"),
+        ({"covariates": PAIR, "propensity": 3.0}, "propensity"),
+        ({"covariates": PAIR, "propensity": np.full(3, 0.5)}, "propensity has 3 numbers for 80 rows"),
+        ({"covariates": PAIR, "propensity": np.ones(N)}, "must lie between 0 and 1"),
+        ({"covariates": (np.zeros(len(X)), np.ones(len(Y)))}, "tell the samples apart"),
+        (
+            {"covariates": (np.zeros(len(X)), np.ones(len(Y))), "covariate_method": "strata"},
+            "no value is there in both",
+        ),
+        ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "covariate_method='strata'"),
+        ({"covariates": PAIR, "covariate_method": "matching"}, "covariate_method"),
+        ({"propensity": np.full(N, 0.5)}, "give these, covariates="),
+    ],
+)
+def test_what_cannot_be_tested(told, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        two_sample_test(X, Y, **told)
+
+
+@pytest.mark.slow
+def test_levels_by_logistic_regression():
+    """p <= .05 in 400 data sets with a logistic propensity and an outcome that bends: within a binomial region."""
+    rejected = 0
+    for trial in range(400):
+        rng = np.random.default_rng(trial)
+        z = rng.normal(size=100)
+        second = rng.uniform(size=100) < 1.0 / (1.0 + np.exp(-z))
+        outcome = np.sin(2 * z) + z + 0.5 * rng.normal(size=100)
+        told = {"covariates": (z[~second], z[second]), "rng": rng, "n_resamples": 199}
+        rejected += two_sample_test(outcome[~second], outcome[second], **told).pvalue <= 0.05
+    assert rejected <= 36

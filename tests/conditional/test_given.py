@@ -1,0 +1,426 @@
+"""Independence given other variables: within strata and by models exact, by regressions with their measured level."""
+
+from __future__ import annotations
+
+import itertools
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import naive_given
+from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
+from shrinktest.conditional.neighbours import neighbourhoods
+from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
+from shrinktest.estimators import ESTIMATORS, as_estimator
+from shrinktest.nulls.conditional import LabelsByChance, WeightedPairings
+from shrinktest.nulls.signs import Signs
+from shrinktest.power.designs import Confounded
+from shrinktest.statistics.signs import sign_statistic
+
+RNG = np.random.default_rng(3)
+N = 40
+Z = RNG.normal(size=(N, 2))
+X = Z.sum(axis=1, keepdims=True) + RNG.normal(size=(N, 1))
+Y = Z.sum(axis=1, keepdims=True) + RNG.normal(size=(N, 1))
+TIED = Y + X
+SITE = np.array(list("aabbbcccdd"))
+
+
+# --- strata -------------------------------------------------------------------------------------------------
+
+
+def test_strata_are_every_permutation_within_them():
+    rng = np.random.default_rng(0)
+    x, y, site = rng.normal(size=(7, 1)), rng.normal(size=(7, 1)), list("aabbbcc")
+    found = independence_test(x, y, given=site, bandwidth_x=1.0, bandwidth_y=1.0, alpha=0.5)
+    K, L = naive_given.gaussian(x, 1.0), naive_given.gaussian(y, 1.0)
+    values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
+    assert found.exact and found.n_resamples == len(values) == 24
+    assert found.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
+    np.testing.assert_allclose(np.sort(found.null_distribution), np.sort(values), atol=1e-12)
+
+
+@pytest.mark.parametrize("given", [SITE, SITE.tolist(), pd.Series(SITE), pd.Series(SITE, dtype="category")])
+def test_labels_are_strata_by_themselves(given):
+    found = independence_test(X[:10], Y[:10], given=given, rng=1)
+    assert found.method == "permutations within strata" and "exact" in found.assumption
+    assert found.test == "conditional-independence"
+    assert found.pvalue == independence_test(X[:10], Y[:10], blocks=SITE, rng=1).pvalue
+    assert any(found.assumption in note for note in found.notes)
+
+
+def test_numbers_are_strata_where_asked_for():
+    codes = np.arange(10) % 3
+    asked = independence_test(X[:10], Y[:10], given=codes, given_method="strata", rng=1)
+    assert asked.pvalue == independence_test(X[:10], Y[:10], blocks=codes, rng=1).pvalue
+
+
+def test_rows_alone_in_their_stratum_are_left_out_and_counted():
+    site = np.append(SITE, ["x", "y"])
+    found = independence_test(X[:12], Y[:12], given=site, rng=1)
+    assert found.n_observations == (10,)
+    assert found.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
+    assert any("2 of 12 rows are alone" in note for note in found.notes)
+
+
+def test_strata_within_blocks():
+    site, block = list("aaaabbbb"), np.array([0, 0, 1, 1] * 2)
+    both = [f"{name}{one}" for name, one in zip(site, block, strict=True)]
+    crossed, alone = (
+        independence_test(X[:8], Y[:8], alpha=0.5, **told)
+        for told in ({"given": site, "blocks": block}, {"given": both})
+    )
+    assert crossed.exact and crossed.n_resamples == 16
+    assert crossed.pvalue == alone.pvalue
+
+
+# --- models -------------------------------------------------------------------------------------------------
+
+
+def frequencies(rows, expected):
+    """Largest standardised difference of frequencies from chances."""
+    counts = dict.fromkeys(expected, 0)
+    for row in rows.tolist():
+        counts[tuple(row)] += 1
+    total = len(rows)
+    return max(abs(counts[key] - total * p) / np.sqrt(total * p * (1 - p)) for key, p in expected.items())
+
+
+def test_weighted_pairings_are_as_likely_as_the_model_says():
+    chances = np.log(np.random.default_rng(1).uniform(0.2, 1.0, size=(4, 4)))
+    rows = WeightedPairings(6000, np.random.default_rng(2), chances).draw(6000)
+    at = np.argsort(rows, axis=1)  # the x at every z
+    assert frequencies(at, naive_given.chances_of_pairings(chances)) < 4.0
+
+
+def test_the_data_are_one_of_their_draws():
+    """From x drawn by the model, rank among draws is uniform, however few steps the chains take."""
+    rng = np.random.default_rng(0)
+    chances = np.log(rng.uniform(0.05, 1.0, size=(5, 5)))
+    expected = naive_given.chances_of_pairings(chances)
+    orders, p = list(expected), np.array(list(expected.values()))
+    ranks = []
+    for trial in range(800):
+        order = np.array(orders[rng.choice(len(orders), p=p)])
+        drawn = WeightedPairings(9, np.random.default_rng(trial), chances[order]).draw(9)
+        # the statistic is the number of the x at the first z, with a coin for ties
+        at = order[np.argsort(drawn, axis=1)[:, 0]] + rng.uniform(size=9)
+        ranks.append((at < order[0] + rng.uniform()).sum())
+    counts = np.bincount(ranks, minlength=10)
+    assert ((counts - 80) ** 2 / 80).sum() < 27.9  # chi square with 9 degrees of freedom at .001
+
+
+def test_labels_by_chance_are_exact():
+    odds = np.array([0.3, 2.0, 1.0, 0.7, 4.0])
+    rows = LabelsByChance(6000, np.random.default_rng(2), (3, 2), np.log(odds)).draw(6000)
+    assert (rows.sum(axis=1) == 2).all()
+    assert frequencies(rows, naive_given.chances_of_labels(odds, 2)) < 4.0
+
+
+def test_copies_are_compared_with_the_data():
+    """The p-value counts copies whose HSIC with what is left of y reaches that of the data, as a twin finds it."""
+    drawn = []
+
+    def draw(z, rng):
+        drawn.append(z.sum(axis=1, keepdims=True) + rng.normal(size=(N, 1)))
+        return drawn[-1]
+
+    found = independence_test(X, TIED, given=Z, x_given_z=draw, bandwidth_x=1.0, bandwidth_y=1.0, n_resamples=39, rng=0)
+    middle = np.mean(drawn[:50], axis=0)
+    copies = [copy - middle for copy in drawn[51:]]
+    left = smoother(bases(Z), TIED / TIED.std(axis=0)).residuals(TIED)
+    L = naive_given.gaussian(left, 1.0)
+    values = [naive_given.hsic(naive_given.gaussian(x, 1.0), L) for x in (X - middle, *copies)]
+    np.testing.assert_allclose([found.statistic, *found.null_distribution], values, atol=1e-12)
+    assert found.pvalue == np.mean(np.array(values) >= values[0])
+    assert found.method == "conditional randomisation test"
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        lambda z, rng: z.sum(axis=1) + rng.normal(size=len(z)),
+        XGivenZ(log_density=lambda x, z: -0.5 * (x[:, 0] - z.sum(axis=1)) ** 2),
+    ],
+)
+def test_models_find_what_is_there_and_nothing_else(model):
+    told = {"given": Z, "x_given_z": model, "n_resamples": 199, "rng": 1}
+    assert independence_test(X, Y, **told).pvalue > 0.05
+    assert independence_test(X, TIED, **told).pvalue < 0.05
+
+
+def test_workers_and_batches_change_nothing():
+    model = XGivenZ(log_density=lambda x, z: -0.5 * (x[:, 0] - z.sum(axis=1)) ** 2)
+    for told in ({"x_given_z": model}, {}, {"estimator": "auto", "x_given_z": model}):
+        one, two = (independence_test(X, Y, given=Z, n_resamples=99, rng=5, workers=w, **told) for w in (1, 2))
+        np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+
+
+def test_a_fitted_regressor_is_a_model():
+    from sklearn.linear_model import LinearRegression
+
+    model = LinearRegression().fit(Z, X)
+    found = independence_test(X, TIED, given=Z, x_given_z=model, rng=0)
+    assert found.pvalue < 0.05 and "fitted on other data" in found.assumption
+    assert independence_test(X, Y, given=Z, x_given_z=model, rng=0).pvalue > 0.05
+
+
+# --- regressions --------------------------------------------------------------------------------------------
+
+
+def test_leaving_one_out_in_closed_form():
+    rng = np.random.default_rng(0)
+    z, y = rng.normal(size=(15, 2)), rng.normal(size=(15, 2))
+    gram = naive_given.gaussian(z, 1.0)
+    basis = Basis.of_gram(gram)
+    fit = Smoother(basis.vectors, basis.values / (basis.values + 0.3))
+    np.testing.assert_allclose(fit.residuals(y), y - naive_given.ridge(gram, y, 0.3), atol=1e-10)
+    np.testing.assert_allclose(fit.of_gram(y @ y.T), fit.residuals(y) @ fit.residuals(y).T, atol=1e-10)
+    noise = rng.normal(size=(15, 40_000))
+    np.testing.assert_allclose(fit.covariance(), np.cov(fit.residuals(noise), bias=True), atol=0.05)
+    # leaving a row out of the centred features: the same weights for the others
+    linear = Basis.of_coordinates(z - z.mean(axis=0))
+    line = Smoother(linear.vectors, np.ones(2))
+    left = line.residuals(y) / (1.0 - line.own)[:, None]
+    for i in range(15):
+        others = np.arange(15) != i
+        design = np.column_stack([np.ones(15), z])
+        beta = np.linalg.lstsq(design[others], y[others], rcond=None)[0]
+        np.testing.assert_allclose(left[i], y[i] - design[i] @ beta, atol=1e-10)
+
+
+def test_inflation_is_that_of_least_squares():
+    z = np.random.default_rng(0).normal(size=(30, 6))
+    basis = Basis.of_coordinates(z)
+    line = Smoother(basis.vectors, np.ones(6))
+    M = line.covariance()
+    assert inflation(line, line) == pytest.approx((M * M).sum() / np.square(np.diag(M)).sum())
+    assert inflation(line, line) == pytest.approx(30 / 23, abs=0.05)  # rows over degrees of freedom that are left
+
+
+@pytest.mark.parametrize("rows", [40, 350])
+def test_regressions_find_lines_and_curves(rows):
+    rng = np.random.default_rng(1)
+    z = rng.normal(size=(rows, 2))
+    for truth in (z[:, :1] - z[:, 1:], np.sin(2 * z[:, :1])):
+        fit = smoother(bases(z), truth + 0.1 * rng.normal(size=truth.shape))
+        assert fit.residuals(truth).std() < 0.3 * truth.std()
+
+
+def test_signs_are_all_there_are():
+    gram = np.random.default_rng(0).normal(size=(5, 5))
+    gram = gram @ gram.T
+    rows = np.array(list(Signs(np.inf, np.random.default_rng(0), np.arange(5)).every()))
+    assert len(rows) == 16 and len({tuple(row * row[-1]) for row in rows}) == 16
+    for name in ESTIMATORS:
+        estimator = as_estimator(name)
+        if estimator.smooths:
+            continue
+        found = sign_statistic(estimator, gram)(rows)[:, 0]
+        turned = [gram * np.outer(row, row) for row in rows]
+        weights = [5 * estimator.weights(one) for one in turned]
+        expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
+        np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_groups_turn_together():
+    unit = np.array([0, 0, 1, 2, 2])
+    rows = Signs(200, np.random.default_rng(0), unit).draw(200)
+    assert (rows[:, 0] == rows[:, 1]).all() and (rows[:, 3] == rows[:, 4]).all()
+    assert len(np.unique(rows, axis=0)) == 8
+    found = independence_test(X, TIED, given=Z, groups=np.arange(N) // 2, rng=0)
+    assert found.pvalue < 0.05
+
+
+@pytest.mark.parametrize("told", [{}, {"given_method": "local"}, {"estimator": "auto"}, {"estimator": "skmse"}])
+def test_regressions_find_what_is_there_and_nothing_else(told):
+    assert independence_test(X, Y, given=Z, rng=0, **told).pvalue > 0.05
+    assert independence_test(X, TIED, given=Z, rng=0, **told).pvalue < 0.05
+    assert independence_test(X, Y, rng=0).pvalue < 0.05  # without Z
+
+
+def test_any_regressor():
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import Ridge
+
+    for regressor in (RandomForestRegressor(n_estimators=5, random_state=0), Ridge()):
+        found = independence_test(X, TIED, given=Z, regressor=regressor, rng=0)
+        assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
+
+
+def test_units_change_nothing():
+    plain = independence_test(X, Y, given=Z, rng=0)
+    moved = independence_test(100 * X + 5, Y, given=Z * [3.0, 0.01] + 7, rng=0)
+    assert moved.pvalue == plain.pvalue
+
+
+def test_results_keep_the_method():
+    found = independence_test(X, Y, given=Z, rng=0)
+    again = type(found).from_json(found.to_json())
+    assert (again.method, again.assumption) == (found.method, found.assumption)
+    assert found.method in str(found.summary())
+    with pytest.raises(ValueError, match="no scale for the dependence of two variables given others"):
+        found.effect()
+
+
+def test_a_note_where_regressions_fail():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=300)
+    steps = np.sign(np.sin(40 * z))
+    found = independence_test(steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0)
+    assert found.pvalue < 0.05 and any("still alike" in note for note in found.notes)
+    assert not any("The regressions" in note for note in independence_test(X, Y, given=Z, rng=0).notes)
+    x, y, z = Confounded("smooth", columns=5, strength=5.0, effect=0.0).sample(1, 50)
+    assert any("degrees of freedom more" in note for note in independence_test(x, y, given=z, rng=0).notes)
+
+
+def test_neighbourhoods_have_their_size():
+    sizes = np.bincount(neighbourhoods(np.random.default_rng(0).normal(size=(103, 3)), 10))
+    assert sizes.sum() == 103 and sizes.min() >= 10 and sizes.max() < 20
+
+
+def test_columns_of_one_value_are_left_out():
+    z = np.column_stack([np.arange(5.0), np.full(5, 2.0)])
+    assert standardized(z).shape == (5, 1)
+    constant = independence_test(X, Y, given=np.ones(N), rng=0)
+    assert constant.pvalue < 0.05  # nothing is given
+
+
+# --- what cannot be tested ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"given": list(range(N)), "given_method": "strata"}, "each of 40 rows has a value of its own"),
+        ({"given": X}, "given determines X"),
+        ({"given": Y + 1.0}, "given determines Y"),
+        ({"given": Z[:-1]}, "X has 40 rows and given has 39 rows"),
+        ({"given": Z, "shift": "circular"}, "shift= says which rows of Y may change places"),
+        ({"given": Z, "blocks": np.arange(N) % 2}, "add the label to given"),
+        ({"given": Z, "given_method": "kci"}, "given_method"),
+        ({"given": Z, "x_given_z": 3}, "x_given_z must be a function"),
+        ({"given": Z, "x_given_z": lambda z, rng: z}, "drew shape"),
+        ({"given": Z, "x_given_z": XGivenZ(log_density=lambda x, z: 1.0)}, "one number a row"),
+        ({"given": Z, "x_given_z": lambda z, rng: X, "given_method": "local"}, "a method by itself"),
+        ({"given": Z, "regressor": 3}, "regressor must be a regressor"),
+        ({"given": SITE[np.arange(N) % 10], "given_method": "strata", "regressor": 3}, "leave it out"),
+        ({"regressor": 3}, "give these, given=Z"),
+        ({"given": Z, "form": "unbiased"}, "form='unbiased'"),
+        ({"given": Z, "x_given_z": lambda z, rng: z[:, 0], "n_resamples": np.inf}, "not equally"),
+    ],
+)
+def test_what_cannot_be_tested(told, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        independence_test(X, Y, **told)
+
+
+def test_fewer_rows_than_a_regression_needs():
+    with pytest.raises(ValueError, match="a regression needs 10 rows or more, found 9"):
+        independence_test(X[:9], Y[:9], given=Z[:9])
+
+
+def test_missing_values():
+    z = Z.copy()
+    z[3, 0] = np.nan
+    with pytest.raises(ValueError, match="given has"):
+        independence_test(X, Y, given=z)
+    keep = np.arange(N) != 3
+    found = independence_test(X, Y, given=z, nan_policy="omit", rng=0)
+    assert found.pvalue == independence_test(X[keep], Y[keep], given=Z[keep], rng=0).pvalue
+    assert np.isnan(independence_test(X, Y, given=z, nan_policy="propagate").pvalue)
+
+
+@pytest.mark.slow
+def test_levels_where_the_assumption_holds():
+    """p <= .05 for independent noise beside a line: 400 data sets, within an exact binomial region at .001."""
+    rejected = 0
+    for trial in range(400):
+        rng = np.random.default_rng(trial)
+        z = rng.normal(size=(50, 3))
+        x, y = (z.sum(axis=1) + rng.normal(size=50) for _ in range(2))
+        rejected += independence_test(x, y, given=z, rng=rng, n_resamples=199).pvalue <= 0.05
+    assert rejected <= 36
+
+
+def test_signs_of_few_rows_are_exact_for_symmetric_features():
+    """All signs of one data set have p-values that are uniform: each rank once."""
+    gram = np.random.default_rng(0).normal(size=(6, 3))
+    gram = gram @ gram.T
+    rows = np.array(list(itertools.product((1.0, -1.0), repeat=6)))
+    values = sign_statistic(as_estimator("kme"), gram)(rows)[:, 0]
+    pvalues = [(values >= value - 1e-12).mean() for value in values]
+    assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)
+
+
+# --- many -----------------------------------------------------------------------------------------------------
+
+
+def test_matrix_given_others_is_every_test():
+    rng = np.random.default_rng(0)
+    chain = np.cumsum(rng.normal(size=(90, 4)) * [1.0, 0.6, 0.6, 0.6], axis=1)
+    found = independence_matrix(chain, given="others", rng=1, n_resamples=199)
+    for (i, j), pvalue in zip(itertools.combinations(range(4), 2), found.pvalues, strict=True):
+        rest = np.delete(chain, [i, j], axis=1)
+        assert pvalue == independence_test(chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199).pvalue
+    rejected = [label for label, one in zip(found.labels, found.reject(), strict=True) if one]
+    assert rejected == [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]
+    assert any("valid nearly" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("told", [{"given": Z}, {"given": np.arange(N) % 3, "given_method": "strata"}])
+def test_matrix_given_the_same_for_all(told):
+    both = np.column_stack([X, TIED])
+    for other in (None, np.column_stack([Y, Y + 0.1 * TIED])):
+        found = independence_matrix(both, other, **told, rng=1, n_resamples=99)
+        right = both if other is None else other
+        alone = independence_test(both[:, 0], right[:, 1], **told, rng=1, n_resamples=99)
+        assert found.pvalues[0 if other is None else 1] == alone.pvalue
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"given": "others", "Y": Y}, "leave out Y"),
+        ({"given": "all"}, "given"),
+        ({"given": "others"}, "two columns, and no other"),
+        ({"given": Z, "Y": Y, "shift": "circular"}, "leave one of them out"),
+        ({"given_method": "local"}, "give these"),
+    ],
+)
+def test_matrices_that_cannot_be(told, message):
+    with pytest.raises(ValueError, match=message):
+        independence_matrix(np.column_stack([X, TIED]), **told)
+
+
+def test_power_studies():
+    from shrinktest.power import power_study
+
+    design = Confounded("smooth", columns=2, effect=1.0)
+    study = power_study(design, ["kme", "skmse"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
+    assert study.table["power"].min() > 0.5
+    null = power_study(design.null(), ["kme"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
+    assert null.table["power"].max() < 0.5
+    assert all(np.isfinite(part).all() for part in Confounded("rough", how="turning").sample(0, 20))
+
+
+# --- calibration ------------------------------------------------------------------------------------------------
+
+
+def test_calibration_given_numbers_and_labels():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=60)
+    x, y = z + 0.5 * rng.normal(size=60), z + 0.5 * rng.normal(size=60)
+    site = np.where(z > 0, "a", "b")
+    ours = partial(independence_test, given=z, n_resamples=99, rng=0, workers=1)
+    told = {"kind": "independence", "n_trials": 100, "workers": 1}
+    assert not calibrate(ours, x, y, given=z, **told).anti_conservative
+    assert calibrate("pearsonr", x, y, given=z, **told).anti_conservative  # which knows of no z
+    assert calibrate("pearsonr", x, y, given=site, **told).anti_conservative
+    inside = partial(independence_test, given=site, n_resamples=99, rng=0, workers=1)
+    assert not calibrate(inside, x, y, given=site, **told).anti_conservative
+    for wrong in ({"kind": "two-sample"}, {"blocks": site}):
+        with pytest.raises(ValueError, match="given= is for kind='independence'"):
+            calibrate(inside, x, y, given=z, **{**told, **wrong})
