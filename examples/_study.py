@@ -29,14 +29,19 @@ LONG = 12
 CONTRADICTED = "Not in these data: "
 
 
-def options(description: str, trials: int, quick: int) -> argparse.Namespace:
-    """The command line of a study: how many trials, in how many processes, and where the results are written."""
+def options(description: str, trials: int, quick: int, data: bool = False) -> argparse.Namespace:
+    """The command line of a study: how many trials, in how many processes, and where the results are written.
+
+    With ``data`` also the folder of the data sets that are not part of the project.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help=f"{quick} trials instead of {trials}; writes no docs")
     parser.add_argument("--trials", type=int, help="another number of trials")
     parser.add_argument("--workers", type=int, help="processes (default: all cores)")
     parser.add_argument("--store", type=Path, help="keep the trials in this folder, to go on after an interruption")
     parser.add_argument("--out", type=Path, help="folder for tables and figures (default: docs; with --quick: none)")
+    if data:
+        parser.add_argument("--data", type=Path, help="folder of data sets that are not part of the project")
     args = parser.parse_args()
     args.trials = args.trials or (quick if args.quick else trials)
     args.out = args.out or (None if args.quick else ROOT / "docs")
@@ -82,7 +87,8 @@ def write(
     key "" for that file and others for ``data/name_key.csv``.
     """
     trials = f" --trials {args.trials}" if "--trials" in sys.argv else ""
-    command = f"python examples/{Path(sys.argv[0]).name}{trials}"
+    data = " --data DIR" if getattr(args, "data", None) is not None else ""
+    command = f"python examples/{Path(sys.argv[0]).name}{data}{trials}"
     tables = tables if isinstance(tables, dict) else {"": tables}
     study = importlib.import_module(name)
     if hasattr(study, "chart"):
@@ -166,7 +172,7 @@ def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
     study = importlib.import_module(name)
     tables = tables_of(name, folder)
     old = (folder / f"{name}.md").read_text(encoding="utf-8")
-    command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --trials \d+)?)`;", old)[1]
+    command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --data DIR)?(?: --trials \d+)?)`;", old)[1]
     figure = (folder / "figures" / f"{name}.png").exists()
     return text(name, study.TITLE, study.page(tables), tables, command, figure, getattr(study, "LEAD", None), study)
 

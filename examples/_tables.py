@@ -9,17 +9,54 @@ import pandas as pd
 
 DATA = Path(__file__).resolve().parent / "data"
 NAMES = ("glass", "wine", "ionosphere", "wdbc", "sonar")
+#: Data sets whose licences do not plainly allow a copy here, and where they come from.
+ELSEWHERE = {
+    "bodyfat": "StatLib, bodyfat: 252 rows, 14 variables (density, age, ...), percent of body fat last",
+    "housing": "StatLib, boston: 506 rows, 13 variables, median value last",
+    "svmguide2": "the data collection of LIBSVM, svmguide2: 391 rows, 20 variables, class last",
+}
+#: Parts of data sets: name to data set and columns.
+COLUMNS = {"australian, continuous": ("australian", [1, 2, 6, 9, 12, 13])}
 
 
-def load(name: str) -> np.ndarray:
-    """The real-valued variables (n, d) of a data set; columns that never change are left out."""
-    if name in ("wine", "wdbc"):
+def load(name: str, folder: Path | str | None = None) -> np.ndarray:
+    """The real-valued variables (n, d) of a data set; columns that never change are left out.
+
+    `folder` is that of the data sets in `ELSEWHERE`: name.csv, without a header, numbers separated by commas, what is
+    to be predicted in the last column.
+    """
+    whole, columns = COLUMNS.get(name, (name, slice(None)))
+    if whole in ("wine", "wdbc"):
         from sklearn import datasets
 
-        values = (datasets.load_wine() if name == "wine" else datasets.load_breast_cancer()).data
+        values = (datasets.load_wine() if whole == "wine" else datasets.load_breast_cancer()).data
     else:
-        values = pd.read_csv(DATA / f"{name}.csv", header=None).iloc[:, :-1].to_numpy(np.float64)
+        (path,) = (path for path in paths(whole, folder) if path.exists())
+        values = pd.read_csv(path, header=None).iloc[:, :-1].to_numpy(np.float64)
+    values = values[:, columns]
     return values[:, np.ptp(values, axis=0) > 0]
+
+
+def paths(name: str, folder: Path | str | None) -> list[Path]:
+    """Where the file of a data set may be."""
+    if name not in ELSEWHERE:
+        return [DATA / f"{name}.csv", DATA / f"{name}.csv.gz"]
+    return [] if folder is None else [Path(folder) / f"{name}.csv"]
+
+
+def missing(names, folder: Path | str | None) -> dict[str, str]:
+    """What of these data sets cannot be read, and how to get it."""
+    return {
+        name: f"{name} is not part of the project (see examples/data/SOURCES.md). Get it from {ELSEWHERE[name]}; write "
+        f"it as {name}.csv, without a header, numbers separated by commas, and give its folder as --data"
+        for name in names
+        if name in ELSEWHERE and not any(path.exists() for path in paths(name, folder))
+    }
+
+
+def standard(values: np.ndarray, by: np.ndarray) -> np.ndarray:
+    """Rows in standard units of the rows of `by`."""
+    return (values - by.mean(axis=0)) / by.std(axis=0)
 
 
 def split(values: np.ndarray, train: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -28,15 +65,16 @@ def split(values: np.ndarray, train: int, rng: np.random.Generator) -> tuple[np.
     first, second = values[order[:train]], values[order[train:]]
     varying = np.ptp(first, axis=0) > 0
     first, second = first[:, varying], second[:, varying]
-    return (first - first.mean(axis=0)) / first.std(axis=0), (second - first.mean(axis=0)) / first.std(axis=0)
+    return standard(first, first), standard(second, first)
 
 
-def repeat(args, trial, *fixed) -> pd.DataFrame:
+def repeat(args, trial, *fixed, most: int | None = None) -> pd.DataFrame:
     """All rows that trial(*fixed, r) gives for r = 0, 1, ...: in processes, and kept in --store if there is one."""
+    trials = min(args.trials, most or args.trials)
     from joblib import Memory, Parallel, delayed
 
     trial = Memory(args.store, verbose=0).cache(trial)
-    parts = Parallel(n_jobs=args.workers or -1)(delayed(trial)(*fixed, r) for r in range(args.trials))
+    parts = Parallel(n_jobs=args.workers or -1)(delayed(trial)(*fixed, r) for r in range(trials))
     return pd.DataFrame([row for part in parts for row in part])
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import density_nll
+import filter_rates
 import numpy as np
 import pandas as pd
+import t_density
 from _blocks import DOCS, run
-from _study import markdown
+from _overview import overview
+from _study import markdown, tables_of
 from _tables import paired
 from eckerle4_power import ESTIMATORS, agreement, small
 
@@ -13,7 +17,7 @@ MIXTURE = ("kme", "skmse", "fkmse", "mkme", "mmkme")
 RISK = ("skmse", "fkmse", "fkmse, paper", "landweber", "nu", "iterated", "tsvd", "mkme", "mmkme")
 #: Studies of applications: what tells their cells apart, what is compared, and which sign is better.
 APPLICATIONS = {
-    "density_nll": (["data"], "nll", -1),
+    "density_nll": (["kernel", "data"], "nll", -1),
     "t_density": (["freedom", "n"], "nll", -1),
     "kpca_reconstruction": (["kind", "data", "components"], "percent", -1),
     "smm_digits": (["machine", "digits"], "errors", -1),
@@ -91,6 +95,22 @@ def risk() -> dict[str, str]:
     }
 
 
+def densities() -> dict[str, str]:
+    """How many printed differences from the plain average come out again, with their sign."""
+    studied = density_nll.compared(tables_of("density_nll"))
+    rows = [
+        density_nll.agreement(found.assign(table=label), ["table", "estimator"]) for label, found in studied.items()
+    ]
+    tails = t_density.compared(tables_of("t_density")["dimensions"])
+    rows.append(density_nll.agreement(tails, ["table", "estimator"]))
+    return {"densities": markdown(pd.concat(rows, ignore_index=True))}
+
+
+def rates() -> dict[str, str]:
+    """Slopes of log risk on log n."""
+    return {"rates": markdown(filter_rates.shown(tables_of("filter_rates")[""]))}
+
+
 def applications() -> dict[str, str]:
     """For every estimator, in how many cells of a study it is better or worse than the plain average."""
     rows = []
@@ -111,7 +131,7 @@ def applications() -> dict[str, str]:
 
 def blocks() -> dict[str, str]:
     """All tables of the page."""
-    return eckerle() | mixture() | risk() | applications()
+    return {"overview": overview()} | eckerle() | mixture() | risk() | densities() | rates() | applications()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, choice, count, counted, positive
 from shrinktest._warn import warn_user
 from shrinktest.applications._matching import Matching, kmeans_start
-from shrinktest.applications._mixtures import mixture_means
+from shrinktest.applications._mixtures import Mixture, mixture_means
 from shrinktest.applications._sklearn import DensityMixin, OnPoints, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
@@ -23,8 +23,8 @@ _NAMED = {"gaussian": Gaussian(), "linear": Linear(), "poly2": Polynomial(2), "p
 class KernelMeanMatching(DensityMixin, OnPoints):
     """A mixture of isotropic Gaussians, fitted to any estimate of the kernel mean.
 
-    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic gradients, from a k-means
-    start.
+    Minimises |mu - mu_Q|^2 over Q = sum_j pi_j N(m_j, s_j I), in closed form with analytic gradients, from the clusters
+    of k-means or a start that is given.
 
     Parameters
     ----------
@@ -34,8 +34,11 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         Estimator of the kernel mean mu: every one, the marginalised included.
     kernel : {"gaussian", "linear", "poly2", "poly3"} or Kernel, default "gaussian"
         A bandwidth of ``"median"`` is resolved on the rows that ``fit`` sees; per-coordinate bandwidths work.
+    init : "k-means" or (weights, means, variances), default "k-means"
+        Where the optimiser begins: a mixture with positive weights (k,), means (k, d) and positive variances (k,), such
+        as ``start_`` of another fit.
     n_init : int, default 10
-        Starts of k-means; the best of them is where the optimiser begins.
+        Starts of k-means, of which the best is taken.
     max_iter : int, default 5000
         Iterations of the optimiser (L-BFGS-B).
     tol : float, default 1e-9
@@ -51,6 +54,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     ----------
     weights_, means_, variances_ : ndarray, shapes (k,), (k, d), (k,)
         The mixture.
+    start_ : (weights, means, variances)
+        Where the optimiser began.
     objective_ : float
         Squared RKHS distance of the mixture from the estimate.
     embedding_ : MeanEmbedding
@@ -67,7 +72,8 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     Raises
     ------
     ValueError
-        From ``fit``: more components than distinct rows, a kernel without a closed form.
+        From ``fit``: more components than distinct rows, a kernel without a closed form, a start that is no mixture of
+        ``n_components`` Gaussians.
 
     Warns
     -----
@@ -103,6 +109,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         *,
         estimator: Any = "kme",
         kernel: Any = "gaussian",
+        init: Any = "k-means",
         n_init: int = 10,
         max_iter: int = 5000,
         tol: float = 1e-9,
@@ -112,6 +119,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         self.n_components = n_components
         self.estimator = estimator
         self.kernel = kernel
+        self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -136,10 +144,10 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         mixture_means(self.kernel_, points.shape[1])  # is there a closed form?
         self.embedding_: MeanEmbedding = estimator.embed(points, self.kernel_)
         floor = part * float(points.var(axis=0).mean())
-        start = kmeans_start(points, k, floor, starts, generator(self.random_state))
+        self.start_ = self._start(points, k, floor, starts)
         matching = Matching(self.embedding_)
         self.variances_identified_ = matching.closed.sees_variances
-        mixture, self.n_iter_, self.converged_ = matching.minimise(start, floor, steps, tol)
+        mixture, self.n_iter_, self.converged_ = matching.minimise(self.start_, floor, steps, tol)
         self.weights_, self.means_, self.variances_ = mixture
         self.objective_ = max(matching.evaluate(mixture)[0], 0.0)
         if not self.converged_:
@@ -147,6 +155,25 @@ class KernelMeanMatching(DensityMixin, OnPoints):
 
             warn_user(f"stopped after max_iter={steps} iterations; raise it", ConvergenceWarning)
         return self
+
+    def _start(self, points: Array, k: int, floor: float, starts: int) -> Mixture:
+        """Where the optimiser begins."""
+        if isinstance(self.init, str):
+            choice(self.init, ["k-means"], "init")
+            return kmeans_start(points, k, floor, starts, generator(self.random_state))
+        try:
+            weights, means, variances = (np.array(part, dtype=np.float64) for part in self.init)
+        except (TypeError, ValueError):
+            raise TypeError('init must be "k-means" or arrays (weights, means, variances) of numbers') from None
+        shapes = weights.shape, means.shape, variances.shape
+        if shapes != ((k,), (k, points.shape[1]), (k,)):
+            raise ValueError(
+                f"init must have weights ({k},), means ({k}, {points.shape[1]}) and variances ({k},), for "
+                f"n_components={k} and the columns of X; found shapes {', '.join(map(str, shapes))}"
+            )
+        if not (np.isfinite(means).all() and all((v > 0.0).all() and (v < np.inf).all() for v in (weights, variances))):
+            raise ValueError("init must have finite means, and weights and variances that are finite and positive")
+        return Mixture(weights / weights.sum(), means, np.maximum(variances, floor))
 
     def score_samples(self, X: Any) -> Array:
         """Logarithms of the density at the rows of ``X`` (m, d), shape (m,)."""

@@ -196,6 +196,36 @@ def test_the_fit_moves_with_the_data():
     assert moved.score(1000.0 * X + 5.0) == pytest.approx(fit.score(X) - 2 * np.log(1000.0), abs=0.02)
 
 
+def test_a_start_that_is_given():
+    """That of another fit leads to the same mixture; of one that has arrived nothing is left to do."""
+    points = blobs(np.random.default_rng(4), 60)
+    first = KernelMeanMatching(2, random_state=1).fit(points)
+    again = KernelMeanMatching(2, init=first.start_, random_state=7).fit(points)
+    for name in ("weights_", "means_", "variances_", "objective_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+    weights, means, variances = first.start_
+    scaled = KernelMeanMatching(2, init=(9.0 * weights, means, variances)).fit(points)
+    np.testing.assert_allclose(scaled.means_, first.means_, rtol=1e-6)
+    arrived = KernelMeanMatching(2, init=(first.weights_, first.means_, first.variances_)).fit(points)
+    assert arrived.n_iter_ < first.n_iter_ and arrived.objective_ <= first.objective_ * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("init", "error", "message"),
+    [
+        ("kmeans", ValueError, "Did you mean 'k-means'"),
+        (3, TypeError, "init must be"),
+        ((np.ones(2) / 2, np.zeros((2, 2)), "narrow"), TypeError, "init must be"),
+        ((np.ones(3) / 3, np.zeros((3, 2)), np.ones(3)), ValueError, r"n_components=2.*found shapes \(3,\), \(3, 2\)"),
+        ((np.array([1.0, 0.0]), np.zeros((2, 2)), np.ones(2)), ValueError, "positive"),
+        ((np.ones(2), np.full((2, 2), np.nan), np.ones(2)), ValueError, "finite"),
+    ],
+)
+def test_a_start_that_is_no_mixture(init, error, message):
+    with pytest.raises(error, match=message):
+        KernelMeanMatching(2, init=init).fit(blobs(np.random.default_rng(4), 20))
+
+
 def test_the_default_tolerance_is_the_end_of_the_road():
     """The objective is flat where the likelihood is not: stopping early would change the density."""
     rng = np.random.default_rng(21)

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import _blocks
+import _overview
 import fill_comparison
 import fill_reproduction
 import front_pictures
@@ -35,6 +36,32 @@ def test_tables_come_from_their_files(page, name):
 def test_every_mark_is_filled(page):
     marks = re.findall(r"(?m)^<!-- (?!/)(.+) -->$", (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
     assert sorted(mark for mark in marks if "first screen" not in mark) == sorted(FILLED[page])
+
+
+def test_every_published_table_has_a_row():
+    """With what came of it, and with links that lead to pages that are there."""
+    files = [item.file for item in _overview.ITEMS if item.file]
+    assert sorted(files) == sorted(path.stem for path in (ROOT / "examples" / "published").glob("*.csv"))
+    rows = _blocks.block("reproduction", "overview").splitlines()[2:]
+    assert len(rows) == len(_overview.ITEMS)
+    for row, item in zip(rows, _overview.ITEMS, strict=True):
+        assert item.where in row and item.link in row
+        assert item.verdicts and all(said for _, said in item.verdicts)
+        assert all("because " in said for verdict, said in item.verdicts if verdict == _overview.NOT)
+        verdicts = [verdict for verdict, _ in item.verdicts]
+        assert verdicts == [_overview.NOTHING] or re.search(r"\*(reproduces|does not|refuted by)\*", row)
+        for page in re.findall(r"\((\w+)\.md", item.link):
+            assert (ROOT / "docs" / f"{page}.md").exists()
+
+
+def test_no_item_of_the_papers_is_left_out():
+    """Tables and figures by number: 3 and 2, 4 and 2, 3 and 4."""
+    named = " ".join(item.where for item in _overview.ITEMS)
+    for paper, figures, tables in (("M14", 3, 2), ("S14", 4, 2), ("X20", 3, 4)):
+        for kind, count in (("Fig.", figures), ("Table", tables)):
+            found = re.findall(rf"\[{paper}\](?:, \[M13\])? {re.escape(kind)} (\d)", named)
+            assert found == [str(number) for number in range(1, count + 1)]
+    assert "Not taken up" not in (ROOT / "docs" / "reproduction.md").read_text(encoding="utf-8")
 
 
 def test_filling_replaces_what_stands_between_the_marks(tmp_path):
