@@ -31,7 +31,9 @@ def load(name: str, folder: Path | str | None = None) -> np.ndarray:
 
         values = (datasets.load_wine() if whole == "wine" else datasets.load_breast_cancer()).data
     else:
-        (path,) = (path for path in paths(whole, folder) if path.exists())
+        if absent := missing([whole], folder):
+            raise FileNotFoundError(absent[whole])
+        path = next(path for path in paths(whole, folder) if path.exists())
         values = pd.read_csv(path, header=None).iloc[:, :-1].to_numpy(np.float64)
     values = values[:, columns]
     return values[:, np.ptp(values, axis=0) > 0]

@@ -72,7 +72,7 @@ def simulated(args, quick: bool) -> list[dict]:
     noise = np.logspace(-1, 3, 3 if quick else 17)
     paths += [("noise", "mkme", "mkme", noise, "variance", "gaussian")]
     paths += [
-        ("noise", "mmkme, half of the columns", MMKME(variances=(1.0, 0.0) * (D // 2)), noise, "multiple", "gaussian")
+        ("noise", "mmkme, half the columns", MMKME(variances=(1.0, 0.0) * (D // 2)), noise, "multiple", "gaussian")
     ]
     for panel, curve, estimator, amounts, parameter, kernel in paths:
         kept = store(args, f"figures-{panel}-{curve.split(',')[0]}")
@@ -150,8 +150,9 @@ def picture(table: pd.DataFrame):
 
     style = {name: (COLOURS[i % len(COLOURS)], MARKERS[i % len(MARKERS)]) for i, name in enumerate(ESTIMATORS)}
     style |= {name: (COLOURS[i], MARKERS[i]) for i, name in enumerate(KERNELS)}
-    style |= {"kme": ("#8C8C8C", "."), "mmkme, half of the columns": style["mmkme"]}
-    figure = Figure(figsize=(17, 8.4), layout="constrained")
+    style |= {"kme": ("#8C8C8C", "."), "mmkme, half the columns": style["mmkme"]}
+    figure = Figure(figsize=(18, 8.4), layout="constrained")
+    shown: dict = {}  # estimators look the same in all panels
     for ax, (panel, (heading, x, scale, y, source)) in zip(figure.subplots(2, 4).ravel(), PANELS.items(), strict=True):
         part = table[table["panel"] == panel]
         for curve, line in part.groupby("curve", sort=False):
@@ -173,8 +174,13 @@ def picture(table: pd.DataFrame):
         ax.set_xlabel(x)
         ax.set_ylabel(y)
         ax.set_title(f"{heading}\n(after {source})", fontsize="medium")
-        ax.legend(frameon=False, fontsize="small")
+        if panel in ("alpha", "lam"):
+            ax.legend(frameon=False, fontsize="small", title="kernel")
+        else:
+            handles, labels = ax.get_legend_handles_labels()
+            shown |= dict(zip(labels, handles, strict=True))
         ax.spines[["top", "right"]].set_visible(False)
+    figure.legend(shown.values(), shown.keys(), loc="outside right center", frameon=False)
     return figure
 
 

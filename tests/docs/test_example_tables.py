@@ -47,6 +47,8 @@ def test_data_that_are_elsewhere(tmp_path):
     absent = _tables.missing(density_nll.DATA, None)
     assert list(absent) == [name for name in density_nll.DATA if name in _tables.ELSEWHERE]
     assert "--data" in absent["bodyfat"] and "StatLib" in absent["bodyfat"] and "bodyfat.csv" in absent["bodyfat"]
+    with pytest.raises(FileNotFoundError, match=r"housing is not part of the project.*--data"):
+        _tables.load("housing", tmp_path)
     (tmp_path / "bodyfat.csv").write_text("1,5,2,9\n2,5,2.5,8\n4,5,7,7\n", encoding="utf-8")
     assert list(_tables.missing(["glass", "bodyfat", "housing"], tmp_path)) == ["housing"]
     np.testing.assert_array_equal(_tables.load("bodyfat", tmp_path), [[1.0, 2.0], [2.0, 2.5], [4.0, 7.0]])
