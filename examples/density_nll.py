@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from shrinktest import FKMSE
 from shrinktest.applications import KernelMeanMatching
 
-NAME, TITLE, LEAD = "density_nll", "Density estimation by kernel mean matching", 9
+NAME, TITLE = "density_nll", "Density estimation by kernel mean matching"
 DATA = (
     *("ionosphere", "sonar", "australian", "specft", "wdbc", "wine", "satimage", "segment", "vehicle", "svmguide2"),
     *("vowel", "housing", "bodyfat", "abalone", "glass"),
@@ -373,7 +373,7 @@ def main() -> None:
         found = everything(args, ["wine"], CONSTANTS | {"rows": 40, "components": 2}, {label: VARIED[label]})
     else:
         found = everything(args, [name for name in DATA if name not in absent], CONSTANTS, VARIED)
-    write(args, NAME, TITLE, page(found), found, picture(found[""]), LEAD)
+    write(args, NAME, TITLE, page(found), found, picture(found[""]))
 
 
 if __name__ == "__main__":

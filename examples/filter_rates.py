@@ -17,7 +17,7 @@ from _study import markdown, options, store, write
 from shrinktest import FKMSE, TSVD, Gaussian, IteratedTikhonov, Kernel, Landweber, NuMethod, Polynomial
 from shrinktest.risk import NormalMixture, risk_study
 
-NAME, TITLE, LEAD = "filter_rates", "Rates of convergence of the filters", 3
+NAME, TITLE = "filter_rates", "Rates of convergence of the filters"
 POWERS = (0.25, 0.5, 1.0)  # a
 STEPS = 3  # of iterated Tikhonov
 #: Qualification: the largest power of lam at which the part of the mean that a filter leaves out can vanish.
@@ -205,7 +205,7 @@ def picture(table: pd.DataFrame):
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=60, quick=3)
     table = losses(args, 3 if args.quick else None)
-    write(args, NAME, TITLE, page({"": table}), table, picture(table), LEAD)
+    write(args, NAME, TITLE, page({"": table}), table, picture(table))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from _study import markdown, options, store, write
 from shrinktest import FKMSE, MMKME, TSVD, IteratedTikhonov, Landweber, NuMethod, Polynomial
 from shrinktest.risk import loss_path, risk_study
 
-NAME, TITLE, LEAD = "paper_figures", "The papers' figures", 1
+NAME, TITLE = "paper_figures", "The papers' figures"
 N, D = 20, 30  # where nothing else is said
 KERNELS = ("linear", "poly2", "poly3", "gaussian")
 ESTIMATORS = ("skmse", "fkmse", "landweber", "nu", "iterated_tikhonov", "tsvd", "mkme", "mmkme")
@@ -187,7 +187,7 @@ def picture(table: pd.DataFrame):
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=100, quick=2)
     table = pd.DataFrame(filters() + simulated(args, args.quick))
-    write(args, NAME, TITLE, page({"": table}), table, picture(table), LEAD)
+    write(args, NAME, TITLE, page({"": table}), table, picture(table))
 
 
 if __name__ == "__main__":
