@@ -191,8 +191,7 @@ def calibrate(
         What is made true: "two-sample" gives the rows of both samples new places, "independence" permutes those of Y.
     blocks, paired, groups, shift
         What may take whose place, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
-        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep their labels: those that ``test``
-        knows of fit all permuted data.
+        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep the labels that ``test`` knows of.
     given : array_like, shape (n,) or (n, d), optional
         For independence given other variables, which ``test`` knows of: with labels Y is permuted within their values;
         with numbers it is what a regression on them says, and what that leaves, permuted among neighbouring rows.

@@ -117,7 +117,7 @@ class ChangeResult(Placed, TestResult):
         As in a :class:`TestResult`.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
         As there; ``estimates`` are those of the rows before and after the change (outside and inside an epidemic one).
-    names, columns, encodings, again, stored, keeps_data
+    names, columns, encodings, again, stored, keeps_data, method, assumption
         As there.
 
     Examples
@@ -145,7 +145,7 @@ class AggregateChangeResult(Placed, AggregateResult):
         As there.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes
         As there.
-    names, columns, encodings, again, stored, keeps_data
+    names, columns, encodings, again, stored, keeps_data, method, assumption
         As there.
 
     Examples

@@ -19,6 +19,8 @@ from shrinktest import (
     SKMSE,
     Precomputed,
     calibrate,
+    change_point_test,
+    change_points,
     closer_matrix,
     closer_test,
     compare,
@@ -75,6 +77,11 @@ MADE = {
     "closer, of several": lambda: closer_matrix(X, {"a <i>": Y, "b": X + 1.0, "c": Y - 1.0}),
     "equivalence": lambda: equivalence_test(X, Y, margin=0.2, scale="distance", names=("a <i>", "b")),
     "equivalence, of functions": lambda: equivalence_test(X, Y, margin=0.9, scale="auc", estimator="skmse"),
+    "change": lambda: change_point_test(X, times=list("abcdefghijklmn"), **FEW),
+    "change, combined": lambda: change_point_test(X, bandwidth="grid", **FEW),
+    "changes": lambda: change_points(np.vstack([X, Y + 5.0]), **FEW),
+    "lags": lambda: independence_test(np.arange(60.0) % 7, np.arange(60.0) % 5, lags=[0, 1], shift="circular", **FEW),
+    "given": lambda: independence_test(X, PAIR, given=list("ab" * 7), **FEW),
     "effect": lambda: two_sample_test(X, Y, **FEW).effect(columns=True),
     "effect of several": lambda: k_sample_test(X, Y, X + 1.0, **FEW).effect(),
     "effect of dependence": lambda: independence_test(X, PAIR, **FEW).effect(),
@@ -113,6 +120,10 @@ def test_every_class_of_results_is_tested_here():
         "TwoSampleEffect",
         "KSampleEffect",
         "DependenceEffect",
+        "ChangeResult",
+        "AggregateChangeResult",
+        "ChangesResult",
+        "LagsResult",
     }
     assert {kind.__name__ for kind in ours} == names == made
 

@@ -339,7 +339,11 @@ def changed(**entries):
             rf"later version of shrinktest \(9.1, layout {SCHEMA + 1}\); this is {shrinktest.__version__}",
         ),
         (changed(schema=SCHEMA + 1, versions=None), ValueError, "a later version of shrinktest"),
-        (changed(result="WitnessBand"), ValueError, "the JSON of 'WitnessBand', and from_json reads AggregateResult, "),
+        (
+            changed(result="WitnessBand"),
+            ValueError,
+            "the JSON of 'WitnessBand', and from_json reads AggregateChange",
+        ),
         (changed(result=["TestResult"]), ValueError, "from_json reads"),
         (changed(n_resamples=58), ValueError, "incomplete or changed: .*59 entries for n_resamples=58"),
         (changed(statistic="large"), ValueError, "incomplete or changed"),
