@@ -24,13 +24,14 @@ from shrinktest.hypotheses.supported import checked_route, checked_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.nulls.group_shifts import GroupShifts
+from shrinktest.nulls.permutation import CostHint
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.gram import Gram, Grams, choose_gram
 from shrinktest.statistics.outlook import bytes_of
 from shrinktest.statistics.pairings import of_sums
 from shrinktest.statistics.prepared import Prepared
-from shrinktest.statistics.shifted import ShiftedSums
+from shrinktest.statistics.shifted import ROWS, ShiftedSums
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import as_scale
 
@@ -143,6 +144,7 @@ class IndependenceInBatches(Independence):
             route=both[0].name,
             notes=notes,
             threads=False,
+            cost=CostHint(seconds=1e-10 * sums.xy.size, rows=ROWS),
             features=(both[0].kernel, both[1].kernel),
         )
 

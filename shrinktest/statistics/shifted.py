@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.products import times
 
-_ROWS = 128  # relabellings whose cross-covariances are in memory
+ROWS = 128  # relabellings whose cross-covariances are in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +49,12 @@ class ShiftedSums:
         fixed, moving = self._parts
         groups, _, length, _ = self.xy.shape
         out = np.empty((len(shifts), 2))
-        for start in range(0, len(shifts), _ROWS):
-            some = shifts[start : start + _ROWS]
+        for start in range(0, len(shifts), ROWS):
+            some = shifts[start : start + ROWS]
             chosen = (some[:, :, None] == np.arange(length)).astype(np.float64).reshape(len(some), groups * length)
             found = times(chosen, moving) + fixed
-            out[start : start + _ROWS, 0] = np.square(found[:, :-1]).sum(axis=1)
-            out[start : start + _ROWS, 1] = found[:, -1]
+            out[start : start + ROWS, 0] = np.square(found[:, :-1]).sum(axis=1)
+            out[start : start + ROWS, 1] = found[:, -1]
         return out
 
     @cached_property
