@@ -93,8 +93,8 @@ def page(tables) -> list[str]:
         markdown(shown.drop(columns="error")),
         "## Level",
         f"{int(levels['trials'].max())} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, rank "
-        f"20. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} of "
-        f"{len(levels)} cells are.",
+        f"20. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} "
+        f"of {len(levels)} cells are.",
         markdown(wide.reset_index().rename(columns={"test": "data"})),
     ]
 

@@ -162,6 +162,13 @@ def independence_test(
     test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel ridge regression
     on Z is compared with X, which is as exact as Y itself.
 
+    Variables in batches (:class:`~shrinktest.Batches` with ``columns`` of one source, or two sources whose rows belong
+    together) take ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
+    finite rank; "kme" or "skmse", and one kernel for each variable; ``nan_policy`` "raise" or "omit".  In place of all
+    pairings, y is shifted within blocks of 8 successive pairs, alike in all blocks of each of 100 random groups: the
+    level is exact where successive pairs are exchangeable.  Data that are sorted lose power, and time series are not
+    for this.
+
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
     :class:`Energy` (weight 7), Gaussian with four times the median bandwidth (6), whitened (5), :class:`Energy` of
@@ -200,8 +207,8 @@ def independence_test(
 
         return run_pairs(
             X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy,
-            refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags, "permutations": permutations,
-                     "column_types": column_types, "transform": transform},
+            refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
+                     "permutations": permutations, "column_types": column_types, "transform": transform},
         )  # fmt: skip
     hypothesis: Independence
     if given is not None:
