@@ -1,5 +1,6 @@
 """Sums of products for every shift, against loops over rows; pairs from one source and from two."""
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import naive_pairs
 from shrinktest import Batches, Gaussian, Linear
-from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
+from shrinktest.batches.blocks import LENGTH, Blocks, Multiplying, Whole, products_of
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
@@ -82,6 +83,20 @@ def test_sums_do_not_depend_on_how_rows_are_cut_or_who_reads(kind):
     both = np.hstack([x, y])
     one = Batches(both, columns=[0, 1]), Batches(both, columns=[2, 3, 4])
     assert same(added(*one, features)[2], expected)
+
+
+def test_what_goes_to_workers_has_no_rows_and_comes_back_the_same():
+    x, y, features = np.tile(X, (40, 1)), np.tile(Y, (40, 1)), FEATURES["nystrom"]
+    blocks, sides, expected, _ = added(Batches(x), Batches(y), features)
+    reading = pickle.loads(pickle.dumps(Multiplying(blocks, (2, 3), (sides[0], sides[1]))))
+    assert len(pickle.dumps(reading)) < 30_000 < x.nbytes
+    found, both = reading.start(0), np.hstack([x, y])
+    for start, end in ((1001, 4040), (0, 13), (13, 1001)):
+        part = reading.start(0)
+        reading.add(part, 0, start, both[start:end])
+        (part,) = reading.unpacked(reading.packed([pickle.loads(pickle.dumps(part))]))
+        reading.merge(found, part)
+    assert same(found, expected) and found.loose == {}
 
 
 def test_pairs_with_missing_values_are_left_out_on_both_sides():
