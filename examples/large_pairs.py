@@ -20,7 +20,7 @@ from shrinktest._machine import usable_cores
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
 ALPHA, ROWS, RANK = 0.05, 1600, 40
-NULLS = 10  # null data sets for each of those of power
+NULLS = 40  # null data sets for each of those of power
 OF_LEVEL = {"n_resamples": 99, "rank": 20, "workers": 1}
 OF_POWER = {"n_resamples": 199, "rank": RANK, "gram": "rff", "workers": 1}
 HOW = ("pairs freely, in memory", "within eight pairs, in batches")
@@ -100,7 +100,7 @@ def page(tables) -> list[str]:
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=400, quick=2)
+    args = options(__doc__.splitlines()[0], trials=100, quick=1)
     work = [(design, trial) for trial in range(args.trials) for design in DESIGNS]
     found = Parallel(n_jobs=args.workers or usable_cores())(delayed(compared)(*one) for one in work)
     table = table_of(pd.DataFrame([row for part in found for row in part]))
