@@ -23,6 +23,7 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.supported import checked_route, checked_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.group_shifts import GroupShifts
 from shrinktest.nulls.permutation import CostHint
 from shrinktest.nulls.relabellings import Relabellings
@@ -194,6 +195,17 @@ class IndependenceInBatches(Independence):
                 "Whatever the kernels take from the data (a bandwidth by name, landmarks, a covariance) is from random "
                 f"samples of {drawn} rows, drawn for each variable by itself."
             )
+        return tuple(said)
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
+        said = list(self.remarks)
+        for variable, one, seen in zip(self.variables, kernel, self.survey.sides, strict=True):
+            if (constant := np.flatnonzero(seen.low == seen.high)).size:
+                said.append(f"{variable.name}: columns {', '.join(map(str, constant))} have one value only.")
+            if variable.scale is None:
+                said += variable.notes(one)
+            said += reach_notes(one, variable.points, variable.name)
         return tuple(said)
 
     def labels(self) -> dict[str, Any]:

@@ -26,6 +26,14 @@ def test_result_says_what_was_done():
     assert "successive pairs" in str(found.summary())
 
 
+def test_constant_columns_are_those_of_all_rows():
+    x, rare = np.hstack([np.tile(X, (5, 1)), np.full((8015, 1), 3.0)]), np.zeros((8015, 1))
+    rare[1234] = 1.0  # which is not in the sample
+    options = {**RFF, "scale": ["sd", "sd"], "bandwidth_y": 1.0}
+    notes = " ".join(independence_test(Batches(x), np.hstack([np.tile(Y, (5, 1)), rare]), **options).notes)
+    assert "X: columns 2 have one value only." in notes and "Y: columns" not in notes
+
+
 @pytest.mark.parametrize(
     "options",
     [{"estimator": "skmse"}, {"form": "unbiased"}, {"kernel_x": "whitened"}, {"gram": "nystrom"},
