@@ -47,12 +47,13 @@ class Reader:
         """
         first = piece.first
         for given in piece.read(self.size):
-            values = self._numbers(given, piece.where)
+            values = self.numbers(given, piece.where)
             kept = values if np.isfinite(values).all() else self._complete(values, piece.where, first)
             yield kept, len(values) - len(kept)
             first += len(values)
 
-    def _numbers(self, given: Any, where: str) -> np.ndarray:
+    def numbers(self, given: Any, where: str) -> np.ndarray:
+        """Rows (k, d), float32 or float64, complete or not, of what a piece called ``where`` gave."""
         plain = type(given) in (np.ndarray, np.memmap) and given.dtype.kind in "biuf"
         if plain and given.ndim in (1, 2) and given.size:
             kept = given.dtype in (np.float32, np.float64)
@@ -125,6 +126,11 @@ class Rows:
         """What tells these rows from others without reading them; None where nothing does."""
         known = self.batches.signature(self.name)
         return None if known is None else [known, self.names, self.reader.columns, self.omit]
+
+    @property
+    def there(self) -> bool:
+        """Whether all pieces are there before they are read, and are not made one after the other."""
+        return self.batches.there
 
     def pieces(self) -> Iterator[Piece]:
         """All of it, in order."""

@@ -20,7 +20,7 @@ _INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that w
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """A sample with more rows than memory, for :func:`two_sample_test` and :func:`k_sample_test`.
+    """A sample with more rows than memory, for two- and k-sample tests and :func:`independence_test`.
 
     Parameters
     ----------

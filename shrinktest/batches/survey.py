@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._validate import counted
 from shrinktest.batches.bijection import hashed
 from shrinktest.batches.crew import Crew
-from shrinktest.batches.gather import gathered
+from shrinktest.batches.gather import Gathered, gathered
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, SEED, Store, digest
 from shrinktest.batches.tasks import Reading
@@ -83,14 +83,7 @@ class Survey:
         crew = crew or Crew()
         keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
         looking = Looking(drawn, keys, units)
-        signatures = [rows.signature for rows in samples]
-        kept = None if None in signatures else store  # data that cannot be told from others are read once more
-        of = {SEED: digest(keys), DATA: digest(signatures, drawn, units)}
-        known = None
-        elsewhere = not crew.local or any(rows.batches.by_dask for rows in samples)
-        if elsewhere and not all(rows.counted for rows in samples):
-            known = gathered(samples, Counting(), crew, None, kept, of, numbered=False).counts
-        total = gathered(samples, looking, crew, known, kept, of)
+        total = surveyed(samples, looking, crew, store, keys, drawn, units)
         for rows, size, columns in zip(samples, total.sizes, total.columns, strict=True):
             if size < 2:
                 raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
@@ -233,6 +226,28 @@ class Counting(Reading):
 
     def unpacked(self, arrays: Mapping[str, np.ndarray]) -> None:
         """What is known is how many rows there were."""
+
+
+def surveyed(
+    samples: Sequence[Rows], looking: Reading, crew: Crew, store: Store | None, keys: np.ndarray, *of: object
+) -> Gathered:
+    """What a first reading finds, with rows counted before where their numbers would not be known.
+
+    Parameters
+    ----------
+    samples, looking, crew, store
+        As for :func:`gathered`.
+    keys, of
+        What it depends on beside the data: random numbers, and others.
+    """
+    signatures = [rows.signature for rows in samples]
+    kept = None if None in signatures else store  # data that cannot be told from others are read once more
+    told = {SEED: digest(keys), DATA: digest(signatures, *of)}
+    known = None
+    elsewhere = not crew.local or any(rows.batches.by_dask for rows in samples)
+    if elsewhere and not all(rows.counted for rows in samples):
+        known = gathered(samples, Counting(), crew, None, kept, told, numbered=False).counts
+    return gathered(samples, looking, crew, known, kept, told)
 
 
 def _moments(values: np.ndarray) -> tuple[list[int], list[int]]:

@@ -173,7 +173,7 @@ def tasks_of(
     """
     pieces: Any = rows.pieces()
     size = least
-    if rows.batches.there:
+    if rows.there:
         pieces = list(pieces)
         known = counts if counts is not None else [piece.rows or 0 for piece in pieces]
         size = min(max(least, -(-sum(known) // (_SHARE * workers))), _MOST)

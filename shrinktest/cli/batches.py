@@ -27,11 +27,34 @@ def in_batches(paths: Sequence[str]) -> bool:
 
 def batches_of(paths: Sequence[str], args: argparse.Namespace) -> list[Batches]:
     """The samples in batches; raises ValueError for options that they do not take."""
-    for option, unasked in _REFUSED.items():
-        if (given := getattr(args, option, unasked)) != unasked and given:
-            raise ValueError(f"--{option} is not for files that are read in batches ({', '.join(paths)}); leave it out")
+    _refuse(paths, args)
     if args.columns is None:
         return [Batches(path) for path in paths]
     if any(Path(path).suffix.lower() == _ARRAY for path in paths):
         raise ValueError("--columns names columns, and those of .npy files have no names")
     return [Batches(path, columns=[name.strip() for name in args.columns.split(",")]) for path in paths]
+
+
+def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:
+    """The variables of a file in batches, ``--x`` and ``--y``; raises ValueError for options that they do not take."""
+    _refuse([path], args)
+    if args.x is None or args.y is None:
+        raise ValueError(f"say which columns of {path} to test with both --x and --y, such as --x a,b --y c")
+    x, y = (_columns(path, given) for given in (args.x, args.y))
+    return Batches(path, columns=x), Batches(path, columns=y)
+
+
+def _columns(path: str, given: str) -> list[Any]:
+    """Names of columns; numbers of those of an array, which have none."""
+    columns = [one.strip() for one in given.split(",")]
+    if Path(path).suffix.lower() != _ARRAY:
+        return columns
+    if not all(one.isdigit() for one in columns):
+        raise ValueError(f"columns of .npy files have numbers, from 0 on, and no names; got {given!r}")
+    return [int(one) for one in columns]
+
+
+def _refuse(paths: Sequence[str], args: argparse.Namespace) -> None:
+    for option, unasked in _REFUSED.items():
+        if (given := getattr(args, option, unasked)) != unasked and given:
+            raise ValueError(f"--{option} is not for files that are read in batches ({', '.join(paths)}); leave it out")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest import independence_test
+from shrinktest.cli.batches import in_batches, pairs_in
 from shrinktest.cli.input import (
     PACKAGED,
     apart,
@@ -20,7 +21,15 @@ from shrinktest.cli.input import (
     variables_from,
     variables_in,
 )
-from shrinktest.cli.options import add_effect, add_given, add_kernels, add_restrictions, add_test_options, arguments
+from shrinktest.cli.options import (
+    PATTERNS,
+    add_effect,
+    add_given,
+    add_kernels,
+    add_restrictions,
+    add_test_options,
+    arguments,
+)
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, lags
 from shrinktest.plots.axes import check_path
@@ -33,7 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_test_options(command)
     add = command.add_argument
     packaged = ", ".join(PACKAGED)
-    what = f"the observations; - is standard input, {packaged} comes with the package"
+    what = f"the observations; - is standard input, {packaged} comes with the package; {PATTERNS}"
     add("data", metavar="DATA.csv", help=what)
     for variable in "xy":
         what = f"columns of the variable {variable}, such as a,b or 2:5 (default where there are two: one each)"
@@ -51,6 +60,34 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Test whether two variables are independent; the exit code."""
+    check_path(args.plot)
+    x, y, told = _in_batches(args) if in_batches([args.data]) else _in_memory(args)
+    result = independence_test(
+        x,
+        y,
+        kernel_x=args.kernel_x,
+        kernel_y=args.kernel_y,
+        bandwidth_x=bandwidth(args.bandwidth_x),
+        bandwidth_y=bandwidth(args.bandwidth_y),
+        shift=args.shift,
+        lags=args.lags,
+        **told,
+        **arguments(args),
+    )
+    if args.lags is not None and args.effect:
+        raise ValueError("--effect is of one test; leave --lags out")
+    return report(args, result, bool(np.any(result.reject())))
+
+
+def _in_batches(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
+    """Both variables of files that do not fit in memory."""
+    if args.given is not None:
+        raise ValueError(f"--given is not for files that are read in batches ({args.data}); leave it out")
+    return *pairs_in(args.data, args), {}
+
+
+def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
+    """Both variables, and what the test is told of them."""
     table = read_table(args.data, args)
     labels, types = labels_of(args), types_of(args, [table])
     aside = given_columns(table, args)
@@ -63,24 +100,7 @@ def run(args: argparse.Namespace) -> int:
     different(x, y)
     z = given_columns(table, args, [*x, *y])
     apart(labels, [*x, *y, *z], "--x, --y or --given")
-    check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, (x, y, z) if z else (x, y), types, args)
-    result = independence_test(
-        data.tables[0],
-        data.tables[1],
-        given=data.tables[2] if z else None,
-        given_method=args.given_method,
-        column_types=data.column_types,
-        kernel_x=args.kernel_x,
-        kernel_y=args.kernel_y,
-        bandwidth_x=bandwidth(args.bandwidth_x),
-        bandwidth_y=bandwidth(args.bandwidth_y),
-        shift=args.shift,
-        lags=args.lags,
-        **given,
-        **arguments(args),
-    )
-    if args.lags is not None and args.effect:
-        raise ValueError("--effect is of one test; leave --lags out")
-    return report(args, result, bool(np.any(result.reject())))
+    conditions = {"given": data.tables[2] if z else None, "given_method": args.given_method}
+    return data.tables[0], data.tables[1], {"column_types": data.column_types, **conditions, **given}

@@ -46,6 +46,16 @@ def checked_estimator(estimator: MeanEstimator) -> MeanEstimator:
     return estimator
 
 
+def checked_scaled(estimator: MeanEstimator) -> MeanEstimator:
+    """The estimator; raises ValueError for one that takes more than sums of products of features of pairs."""
+    if estimator.changes_features or estimator.smooths or estimator.needs != "sums":
+        raise ValueError(
+            f"{estimator!r} takes rows, or the Gram matrix of all pairs in every permutation, and of pairs in batches "
+            "there are sums only; use estimator='kme' or 'skmse'"
+        )
+    return estimator
+
+
 def checked_units(scale: Any) -> Any:
     """The argument ``scale`` with what it may be here; raises ValueError for others."""
     if is_unasked(scale):

@@ -67,3 +67,10 @@ def bells(X: Array, landmarks: Array, halves: Array, out: Array) -> None:
 
     for rows in steps(len(X), out.shape[1]):
         rowwise.bells(X[rows], landmarks, halves, out[rows])
+
+
+def products(rows: Array, weights: Array, out: Array) -> None:
+    """Rows (n, d) times weights (d, m) in tiles (:func:`tiles`), into ``out`` (n, m)."""
+    from shrinktest._compiled import rowwise
+
+    rowwise.products(rows, weights, out)

@@ -181,6 +181,36 @@ def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers
     sums_of, traces, size = _sums_of(grams, workers)
     n = len(grams[0].points)
 
+    def fitted() -> tuple[np.ndarray, Any]:
+        total, trace = sums_of(np.arange(n)[None])[0]
+        return estimator._scaled((total, trace, n))
+
+    return of_sums(estimator, sums_of, traces, size, n, form), fitted
+
+
+def of_sums(
+    estimator: ScaledMean,
+    sums_of: Callable[[np.ndarray], np.ndarray],
+    traces: tuple[float, float],
+    size: float,
+    n: int,
+    form: str,
+) -> Statistic:
+    """The statistic of an estimator that scales the mean of n pairs.
+
+    Parameters
+    ----------
+    estimator : ScaledMean
+    sums_of : callable
+        Relabellings to (B, 2), the sum and the trace of Kc o Lc.
+    traces : tuple of float
+        Of Kc and Lc.
+    size : float
+        Of what cancels.
+    n : int
+    form : {"biased", "unbiased"}
+    """
+
     def statistic(permutations: np.ndarray) -> np.ndarray:
         total, trace = sums_of(permutations).T
         factor = np.ones(len(total))
@@ -193,11 +223,7 @@ def _of_sums(estimator: ScaledMean, grams: tuple[Gram, Gram], form: str, workers
             value = factor * total / n**2
         return np.stack([value, np.maximum(factor, TIE) * size], axis=1)
 
-    def fitted() -> tuple[np.ndarray, Any]:
-        total, trace = sums_of(np.arange(n)[None])[0]
-        return estimator._scaled((total, trace, n))
-
-    return statistic, fitted
+    return statistic
 
 
 def _of_filter(estimator: SpectralEstimator, x: Centred, y: Centred) -> Statistic:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from clusters import pids, two_workers
-from shrinktest import Batches, k_sample_test, two_sample_test
+from shrinktest import Batches, independence_test, k_sample_test, two_sample_test
 
 pytest.importorskip("distributed")
 import dask
@@ -70,6 +70,18 @@ def test_landmarks_single_precision_and_samples_of_other_kinds():
     several = {"x": frame(X, 4), "y": array(Y, 2), "z": X[:2000]}
     plain = {"x": Batches(X), "y": Y, "z": X[:2000]}
     assert same(k_sample_test(several, **FAST), k_sample_test(plain, **FAST))
+
+
+@pytest.mark.parametrize("partitions", [1, 7])
+def test_pairs_are_columns_of_one_collection(partitions):
+    sides = (Batches(X, columns=[0, 2]), Batches(X, columns=[1]))
+    plain = independence_test(*sides, workers=1, **FAST)
+    whole = array(X, partitions)
+    assert same(independence_test(Batches(whole, columns=[0, 2]), Batches(whole, columns=[1]), **FAST), plain)
+    table = frame(X, partitions)  # of unknown length, and in blocks that partitions cut
+    assert same(independence_test(Batches(table, columns=["a", "c"]), Batches(table, columns=["b"]), **FAST), plain)
+    with pytest.raises(ValueError, match="are two sources, of which dask computes one"):
+        independence_test(whole, Batches(X[:, :1]), **FAST)
 
 
 def test_partitions_of_unknown_length_are_counted():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli import main
 
 FAST = ["--gram", "rff", "--rank", "20", "--resamples", "99", "--seed", "0", "--json"]
@@ -84,3 +84,19 @@ def test_options_that_they_do_not_take(run, options, said):
 def test_files_that_are_not_there(run):
     code, _, error = run("two-sample", "x*.parquet", "q*.parquet", *FAST)
     assert code == 2 and "there is no file 'q*.parquet'" in error
+
+
+def test_columns_of_a_pattern_are_tested_for_independence(run):
+    code, out, _ = run("independence", "x*.parquet", "--x", "a", "--y", "b", *FAST)
+    found = json.loads(out)
+    expected = independence_test(*(Batches("x*.parquet", columns=[name]) for name in "ab"), **GIVEN)
+    assert code == 0 and (found["pvalue"], found["statistic"]) == tuple(expected)[::-1]
+    code, out, _ = run("independence", "z.npy", "--x", "0", "--y", "1", *FAST)
+    assert code == 0 and json.loads(out)["n_observations"] == [400]
+    for path, options, said in (
+        ("x*.parquet", ["--x", "a"], "with both --x and --y"),
+        ("z.npy", ["--x", "a", "--y", "b"], "have numbers, from 0 on"),
+        ("x*.parquet", ["--x", "a", "--y", "b", "--shift", "circular"], "--shift"),
+    ):
+        code, _, err = run("independence", path, *options, *FAST)
+        assert code == 2 and said in err

@@ -1,0 +1,112 @@
+"""Level and power of tests of independence in batches, where y is shifted within blocks of eight successive pairs.
+
+Power is compared with that of the test in memory with as many random Fourier features, whose permutations are free, on
+the same data: numbers with a small correlation, and points near a circle.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+import numpy as np
+import pandas as pd
+from _study import markdown, options, write
+from joblib import Parallel, delayed
+from new_tests_levels import measured, numbers, region
+
+from shrinktest import Batches, independence_test
+from shrinktest._machine import usable_cores
+
+NAME = "large_pairs"
+TITLE = "Level and power of tests of independence in batches"
+ALPHA, ROWS, RANK = 0.05, 1600, 40
+NULLS = 40  # null data sets for each of those of power
+OF_LEVEL = {"n_resamples": 99, "rank": 20, "workers": 1}
+OF_POWER = {"n_resamples": 199, "rank": RANK, "gram": "rff", "workers": 1}
+HOW = ("pairs freely, in memory", "within eight pairs, in batches")
+
+
+def linear(rng):
+    """Numbers whose correlation is .08."""
+    x = rng.standard_normal((ROWS, 1))
+    return x, 0.08 * x + rng.standard_normal((ROWS, 1))
+
+
+def circle(rng):
+    """Points near a circle, far from it in relation to its radius."""
+    angle = rng.uniform(0.0, 2.0 * np.pi, size=(ROWS, 1))
+    x, y = (wave(angle) + 0.75 * rng.standard_normal((ROWS, 1)) for wave in (np.cos, np.sin))
+    return x, y
+
+
+DESIGNS = {"correlation of .08": linear, "circle with noise": circle}
+
+
+def compared(design: str, trial: int) -> list[dict]:
+    """Which tests reject one data set."""
+    x, y = DESIGNS[design](np.random.default_rng([11, trial]))
+    results = (independence_test(*given, rng=trial, **OF_POWER) for given in ((x, y), (Batches(x), Batches(y))))
+    return [
+        {"data": design, "permuted": how, "trial": trial, "reject": one.pvalue <= ALPHA}
+        for how, one in zip(HOW, results, strict=True)
+    ]
+
+
+def table_of(found: pd.DataFrame) -> pd.DataFrame:
+    """Power of both, and their difference with its 95 % interval: it is paired."""
+    rows = []
+    for design, some in found.groupby("data", sort=False):
+        wide = some.pivot(index="trial", columns="permuted", values="reject").astype(float)
+        lost = wide[HOW[0]] - wide[HOW[1]]
+        error = 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5
+        row = {"data": design, **{how: wide[how].mean() for how in HOW}}
+        rows.append(row | {"lost": lost.mean(), "error": error, "trials": len(lost)})
+    return pd.DataFrame(rows)
+
+
+def null(rng, heavy, n, **given):
+    """The p-value of a test of independent variables."""
+    x, y = (Batches(numbers(rng, heavy, n, 2)) for _ in range(2))
+    return independence_test(x, y, rng=rng, **OF_LEVEL, **given).pvalue
+
+
+def cases() -> list[tuple]:
+    """Where the level is measured."""
+    tests = {
+        "kme, rff": {"gram": "rff"},
+        "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
+        "whitened, rff": {"gram": "rff", "kernel_x": "whitened", "kernel_y": "whitened"},
+    }
+    return [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in (53, 203)]
+
+
+def page(tables) -> list[str]:
+    """What the page says, from power and level."""
+    power, levels = tables[""], tables["levels"]
+    low, high = region(int(levels["trials"].max()))
+    shown = power.assign(lost=[f"{r.lost:+.3f} ± {r.error:.3f}" for r in power.itertuples()])
+    wide = levels.pivot(index="test", columns="estimator", values="level").loc[list(dict.fromkeys(levels["test"]))]
+    return [
+        f"{ROWS} pairs, {RANK} random Fourier features of each variable, 199 permutations, level {ALPHA:g}. What is "
+        "lost is the power of the test in memory less that of the test in batches on the same data, with its 95 % "
+        "interval; bandwidths are the same, random features are not.",
+        markdown(shown.drop(columns="error")),
+        "## Level",
+        f"{int(levels['trials'].max())} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, rank "
+        f"20. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} "
+        f"of {len(levels)} cells are.",
+        markdown(wide.reset_index().rename(columns={"test": "data"})),
+    ]
+
+
+def main() -> None:
+    args = options(__doc__.splitlines()[0], trials=100, quick=1)
+    work = [(design, trial) for trial in range(args.trials) for design in DESIGNS]
+    found = Parallel(n_jobs=args.workers or usable_cores())(delayed(compared)(*one) for one in work)
+    table = table_of(pd.DataFrame([row for part in found for row in part]))
+    levels = measured(Namespace(trials=NULLS * args.trials, workers=args.workers), cases(), "estimator")
+    write(args, NAME, TITLE, page({"": table, "levels": levels}), {"": table, "levels": levels})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,331 @@
+"""Blocks of successive pairs, in groups within which y is shifted, and the sums of products for every shift.
+
+Features are rounded to whole numbers of 20 bits.  Sums of 2^13 products of two of these are whole numbers below 2^53:
+matrix products are exact in any order, and so are the sums of these, whatever was read by whom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from shrinktest.batches.bijection import Bijection
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.gather import gathered
+from shrinktest.batches.pair_survey import PairSurvey
+from shrinktest.batches.pairs import Pairs
+from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
+from shrinktest.batches.summands import Summands
+from shrinktest.batches.tasks import Reading
+from shrinktest.kernels.rowwise import products, steps, tiles
+
+LENGTH = 8  # rows of a block
+GROUPS = 100
+_BITS = 20
+_TILE = 2**13  # rows
+_SUMS = ("xy", "xx", "yy", "x", "y")
+_SPARE = 6  # powers of two by which features may be larger than in the rows that were looked at
+_SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (m, m) in y, by those in x and by shifts
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """Which pair is in which block, and which block in which group.
+
+    Parameters
+    ----------
+    rows : int
+        Pairs in all.
+    shuffle : Bijection
+        Of the numbers of blocks, which makes groups of those that come next to each other.
+    """
+
+    rows: int
+    shuffle: Bijection
+
+    @classmethod
+    def drawn(cls, rows: int, rng: np.random.Generator) -> Blocks:
+        """Of as many rows as there are, in some 100 groups."""
+        return cls(rows, Bijection.drawn(rows // LENGTH, rng))
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return self.rows // LENGTH
+
+    @property
+    def used(self) -> int:
+        """Pairs that are in blocks."""
+        return self.count * LENGTH
+
+    @property
+    def groups(self) -> int:
+        """Number of groups, which have as many blocks as each other, or one more."""
+        return min(GROUPS, self.count)
+
+    @property
+    def bits(self) -> int:
+        """Of whole numbers, the products of which add up to less than 2^62 in a group."""
+        most = -(-self.count // self.groups) * LENGTH
+        return min(_BITS, (62 - most.bit_length()) // 2)
+
+    def group_of(self, blocks: np.ndarray) -> np.ndarray:
+        """The groups (k,) of blocks."""
+        return self.shuffle(blocks) * self.groups // self.count
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Features of rows and, in the last column, their squared norm, as whole numbers.
+
+    Parameters
+    ----------
+    summands : Summands
+    exponents : ndarray, shape (r + 1,)
+        Powers of two that features and norm do not reach.
+    bits : int
+        Of the whole numbers.
+    """
+
+    summands: Summands
+    exponents: np.ndarray
+    bits: int
+
+    @classmethod
+    def of(cls, summands: Summands, probe: np.ndarray, bits: int) -> Whole:
+        """With room for features larger than those of the rows in ``probe``."""
+        plain = cls(summands, np.zeros(0), bits)
+        exponents = np.frexp(np.abs(plain.features(probe)).max(axis=0))[1] + _SPARE
+        if plain.linear is None:
+            exponents[:-1] = summands.exponents(probe)
+        return replace(plain, exponents=exponents)
+
+    @cached_property
+    def linear(self) -> np.ndarray | None:
+        """What summands are multiplied by to be features, in tiles; None where they are features themselves."""
+        matrix = self.summands.features(np.eye(self.summands.width))
+        return None if np.array_equal(matrix, np.eye(len(matrix))) else tiles(np.ascontiguousarray(matrix))
+
+    @property
+    def units(self) -> np.ndarray:
+        """What the whole numbers (r + 1,) are multiples of."""
+        return np.ldexp(1.0, self.exponents - self.bits)
+
+    def features(self, rows: np.ndarray) -> np.ndarray:
+        """Features and squared norms (n, r + 1) of rows."""
+        width = self.summands.width
+        out = np.empty((len(rows), width + 1))
+        for some in steps(len(rows), width):
+            values = self.summands.of(np.ascontiguousarray(rows[some], dtype=np.float64))
+            if self.linear is not None:
+                plain, values = values, np.empty_like(values)
+                products(plain, self.linear, values)
+            out[some, :-1] = values
+            with np.errstate(over="ignore", invalid="ignore"):  # which is said once all is read
+                out[some, -1] = np.square(values).sum(axis=1)
+        return out
+
+    def numbers(self, rows: np.ndarray) -> np.ndarray:
+        """The same as whole numbers."""
+        return np.rint(self.features(rows) / self.units)
+
+    def wider(self, most: np.ndarray) -> Whole:
+        """With room for whole numbers as large as ``most`` (r + 1,)."""
+        more = np.maximum(0, np.frexp(most)[1] - self.bits)
+        return replace(self, exponents=self.exponents + more)
+
+    def lost(self, sample: np.ndarray) -> float:
+        """The standard deviation of what is rounded, relative to that of the features of a sample of rows."""
+        spread = float(self.features(sample)[:, :-1].var(axis=0).sum())
+        return float(np.square(self.units[:-1]).sum() / 12.0 / spread) ** 0.5 if spread > 0.0 else 0.0
+
+
+@dataclass(eq=False)
+class Products:
+    """Sums of products of whole numbers, by group.
+
+    Parameters
+    ----------
+    xy : ndarray of int64, shape (G, r, m, s)
+        Those of x and of y that is shifted by 0, ..., m - 1 places within its block.
+    xx, yy : ndarray of int64, shape (G, r, r) and (G, s, s)
+    x, y : ndarray of int64, shape (r,) and (s,)
+        Sums.
+    most : list of ndarray
+        The largest whole numbers, of x and of y.
+    loose : dict
+        By the number of a block that was cut, the places and rows of its parts.
+    other : bool
+        Whether these are of features with more room.
+    """
+
+    xy: np.ndarray
+    xx: np.ndarray
+    yy: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    most: list[np.ndarray]
+    loose: dict[int, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
+    other: bool = False
+
+    @classmethod
+    def nothing(cls, groups: int, r: int, s: int) -> Products:
+        """Sums of no rows."""
+        shapes = (groups, r, LENGTH, s), (groups, r, r), (groups, s, s), (r,), (s,)
+        xy, xx, yy, x, y = (np.zeros(shape, dtype=np.int64) for shape in shapes)
+        return cls(xy, xx, yy, x, y, [np.zeros(r), np.zeros(s)])
+
+    def merge(self, other: Products) -> None:
+        """Add those of other rows."""
+        for name in _SUMS:
+            getattr(self, name).__iadd__(getattr(other, name))
+        self.most = [np.maximum(a, b) for a, b in zip(self.most, other.most, strict=True)]
+        for block, parts in other.loose.items():
+            self.loose.setdefault(block, []).extend(parts)
+
+    def complete(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers (k,) and rows (k m, d) of blocks that were cut and whose parts are all there; they are taken."""
+        whole = sorted(i for i, parts in self.loose.items() if sum(len(rows) for _, rows in parts) == LENGTH)
+        found = [rows for i in whole for _, rows in sorted(self.loose.pop(i), key=lambda part: part[0])]
+        return np.array(whole, dtype=np.int64), np.vstack(found) if found else np.empty((0, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Multiplying(Reading):
+    """What is added up of pairs.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    widths : tuple of int
+        Columns of x and of y.
+    sides : tuple of Whole
+        The features of x and of y.
+    """
+
+    name = "products"
+
+    blocks: Blocks
+    widths: tuple[int, int]
+    sides: tuple[Whole, Whole]
+
+    def start(self, sample: int) -> Products:
+        return Products.nothing(self.blocks.groups, *(len(side.exponents) for side in self.sides))
+
+    def add(self, found: Products, sample: int, first: int, values: np.ndarray) -> None:
+        values = values[: max(0, self.blocks.used - first)]
+        head = min(-first % LENGTH, len(values))
+        tail = head + (len(values) - head) // LENGTH * LENGTH
+        for start, end in ((0, head), (tail, len(values))):
+            if start < end:
+                block, place = divmod(first + start, LENGTH)
+                found.loose.setdefault(block, []).append((place, values[start:end].copy()))
+        blocks = np.arange((first + head) // LENGTH, (first + tail) // LENGTH)
+        self.multiply(found, blocks, values[head:tail])
+        self.multiply(found, *found.complete())
+
+    def merge(self, found: Products, other: Products) -> None:
+        found.merge(other)
+        self.multiply(found, *found.complete())
+
+    def in_vain(self, found: Products) -> bool:
+        return found.other
+
+    def of(self, survey: PairSurvey) -> dict[str, str]:
+        """Texts that stand for all that sums depend on, but for the room of features, which is found while reading."""
+        probes = [survey.probe(k) for k in (0, 1)]
+        return {
+            SEED: digest(self.blocks.shuffle),
+            DATA: digest(self.blocks.rows, probes),
+            FEATURES: digest([side.summands for side in self.sides]),
+        }
+
+    def packed(self, found: Sequence[Products]) -> dict[str, np.ndarray]:
+        (one,) = found
+        parts = [(block, place, rows) for block, some in one.loose.items() for place, rows in some]
+        return {
+            **{name: getattr(one, name) for name in _SUMS},
+            **{f"most {k}": most for k, most in enumerate(one.most)},
+            **{f"exponents {k}": side.exponents for k, side in enumerate(self.sides)},
+            "loose": np.array([(block, place, len(rows)) for block, place, rows in parts], dtype=np.int64),
+            "rows": np.vstack([rows for _, _, rows in parts]) if parts else np.empty((0, 0)),
+        }
+
+    def unpacked(self, arrays: Mapping[str, np.ndarray]) -> list[Products] | None:
+        more = [arrays[f"exponents {k}"] - side.exponents for k, side in enumerate(self.sides)]
+        if min(one.min() for one in more) < 0:
+            return None
+        xy, xx, yy, x, y = (arrays[name] for name in _SUMS)
+        found = Products(xy, xx, yy, x, y, [arrays[f"most {k}"] for k in (0, 1)])
+        if max(one.max() for one in more) > 0:  # these had more room, which this reading asks for when it ends
+            found.most = [np.ldexp(0.5, side.bits + one) for side, one in zip(self.sides, more, strict=True)]
+            found.other = True
+        start = 0
+        for block, place, size in arrays["loose"].tolist():
+            found.loose.setdefault(block, []).append((place, arrays["rows"][start : start + size]))
+            start += size
+        return [found]
+
+    def multiply(self, found: Products, blocks: np.ndarray, rows: np.ndarray) -> None:
+        """Add whole blocks by their numbers (k,) and rows (k m, d)."""
+        step = _TILE // LENGTH
+        for start in range(0, len(blocks), step):
+            some = rows[start * LENGTH : (start + step) * LENGTH]
+            self._tile(found, self.blocks.group_of(blocks[start : start + step]), some)
+
+    def _tile(self, found: Products, groups: np.ndarray, rows: np.ndarray) -> None:
+        cut = self.widths[0]
+        p, q = (side.numbers(some) for side, some in zip(self.sides, (rows[:, :cut], rows[:, cut:]), strict=True))
+        for k, values in enumerate((p, q)):
+            found.most[k] = np.maximum(found.most[k], np.abs(values).max(axis=0))
+            if not (found.most[k] < 2.0 ** self.sides[k].bits).all():  # then the sums are of no use
+                return
+        found.x += p.sum(axis=0).astype(np.int64)
+        found.y += q.sum(axis=0).astype(np.int64)
+        r, s = p.shape[1], q.shape[1]
+        order = np.argsort(groups, kind="stable")
+        p, q = (values.reshape(len(groups), LENGTH, -1)[order] for values in (p, q))
+        there, starts = np.unique(groups[order], return_index=True)
+        for g, start, end in zip(there, starts, [*starts[1:], len(groups)], strict=True):
+            left, right = p[start:end].reshape(-1, r), q[start:end]
+            shifted, plain = right[:, _SHIFTED], right.reshape(-1, s)
+            found.xy[g] += (left.T @ shifted.reshape(len(left), -1)).reshape(r, LENGTH, s).astype(np.int64)
+            found.xx[g] += (left.T @ left).astype(np.int64)
+            found.yy[g] += (plain.T @ plain).astype(np.int64)
+
+
+def products_of(
+    pairs: Pairs,
+    blocks: Blocks,
+    sides: tuple[Whole, Whole],
+    survey: PairSurvey,
+    crew: Crew,
+    store: Store | None = None,
+) -> tuple[Products, tuple[Whole, Whole]]:
+    """Sums over all pairs, and the features with as much room as they took; read twice where they had too little.
+
+    Raises
+    ------
+    ValueError
+        Where another reading finds other rows, or features are no finite numbers.
+    """
+    n, name = blocks.rows, pairs.rows.name
+    while True:
+        reading = Multiplying(blocks, pairs.widths, sides)
+        of = {} if store is None else reading.of(survey)
+        total = gathered((pairs.rows,), reading, crew, survey.counts, store, of)
+        (found,), (again,) = total.found, total.sizes
+        if again != n and not found.other:
+            raise ValueError(
+                f"{name} had {n} rows when they were read first, and {'more' if again > n else again} the second time: "
+                "they must give the same rows in the same order whenever they are iterated over"
+            )
+        if not all(np.isfinite(most).all() for most in found.most):
+            raise ValueError(f"features of {name} are no finite numbers for some rows")
+        wider = tuple(side.wider(most) for side, most in zip(sides, found.most, strict=True))
+        if all(np.array_equal(a.exponents, b.exponents) for a, b in zip(sides, wider, strict=True)):
+            return found, sides
+        sides = (wider[0], wider[1])

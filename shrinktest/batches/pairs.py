@@ -1,0 +1,203 @@
+"""Pairs: two variables that are read together, row by row, from one source or from two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import listed
+from shrinktest.batches.files import is_paths
+from shrinktest.batches.pieces import Piece
+from shrinktest.batches.rows import Reader, Rows
+from shrinktest.batches.source import BINS, Batches, as_batches
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """Some rows of one of two sources.
+
+    Parameters
+    ----------
+    reader : Reader
+    source : Rows or tuple of Piece
+        All of it, or the pieces that these rows are in.
+    skip : int
+        Rows of the first piece that come before them.
+    """
+
+    reader: Reader
+    source: Any
+    skip: int = 0
+
+    def values(self) -> Iterator[np.ndarray]:
+        """The rows (k, d) in order, with missing values where there are some."""
+        skip = self.skip
+        for piece in self.source.pieces() if isinstance(self.source, Rows) else self.source:
+            for given in piece.read(self.reader.size):
+                values = self.reader.numbers(given, piece.where)
+                if len(values) > skip:
+                    yield values[skip:]
+                skip = max(0, skip - len(values))
+
+
+@dataclass(frozen=True, eq=False)
+class Both(Piece):
+    """Consecutive rows of two sources, beside each other."""
+
+    where: str
+    first: int
+    rows: int | None
+    sides: tuple[Side, Side]
+
+    def read(self, size: int) -> Iterator[np.ndarray]:
+        """Rows (k, p + q) in order; raises ValueError where one source has more than the other."""
+        streams = [side.values() for side in self.sides]
+        held: list[np.ndarray | None] = [None, None]
+        done = 0
+        while self.rows is None or done < self.rows:
+            held = [next(s, None) if h is None else h for s, h in zip(streams, held, strict=True)]
+            x, y = held
+            if x is None and y is None:
+                return
+            if x is None or y is None:
+                raise _unequal(self.sides, shorter=0 if x is None else 1, rows=self.first + done)
+            some = min(len(x), len(y), len(x) if self.rows is None else self.rows - done)
+            yield np.hstack([x[:some], y[:some]])
+            held = [one[some:] if len(one) > some else None for one in (x, y)]
+            done += some
+
+
+def _unequal(sides: tuple[Any, Any], shorter: int, rows: int) -> ValueError:
+    names = [getattr(side, "reader", side).name for side in sides]
+    return ValueError(
+        f"{names[shorter]} has {rows} rows, and {names[1 - shorter]} has more; row i of both belongs together, so that "
+        "they must have as many"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class TwoSources(Rows):
+    """The rows of two sources, beside each other.
+
+    Parameters
+    ----------
+    batches, name, names, omit
+        As of other rows: those of the first source, and of what both give.
+    sides : tuple of Rows
+        The sources.
+    """
+
+    sides: tuple[Rows, Rows]
+
+    @property
+    def reader(self) -> Reader:
+        return Reader(self.name, self.names, None, self.omit, self.batches.size)
+
+    @property
+    def _known(self) -> bool:
+        return all(side.batches.counted for side in self.sides)
+
+    @property
+    def counted(self) -> bool:
+        return self._known and not self.omit
+
+    @property
+    def there(self) -> bool:
+        return all(side.there for side in self.sides)
+
+    @property
+    def signature(self) -> Any:
+        known = [side.signature for side in self.sides]
+        return None if None in known else known
+
+    def pieces(self) -> Iterator[Piece]:
+        """Those of the first source with what stands beside them; all as one where these do not know their rows."""
+        where, (left, right) = f"{self.name},", (side.reader for side in self.sides)
+        if not self._known:
+            yield Both(where, 0, None, (Side(left, self.sides[0]), Side(right, self.sides[1])))
+            return
+        others = self.sides[1].pieces()
+        first = skip = beside = 0  # rows before this piece; of the piece beside it, before it; and from it on
+        taken: list[Piece] = []
+        for piece in self.sides[0].pieces():
+            assert piece.rows is not None
+            while beside < piece.rows:
+                if (other := next(others, None)) is None:
+                    raise _unequal(self.sides, shorter=1, rows=first + beside)
+                assert other.rows is not None
+                taken.append(other)
+                beside += other.rows
+            if piece.rows:
+                yield Both(where, first, piece.rows, (Side(left, (piece,)), Side(right, tuple(taken), skip)))
+            first, beside = first + piece.rows, beside - piece.rows
+            taken = taken[-1:] if beside else []
+            skip = (taken[0].rows or 0) - beside if taken else 0
+        if beside or any(other.rows for other in others):
+            raise _unequal(self.sides, shorter=0, rows=first)
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Two variables in batches.
+
+    Parameters
+    ----------
+    rows : Rows
+        The columns of x, and then those of y.
+    widths : tuple of int
+        How many there are of each.
+    names : tuple of (tuple of str or None)
+        Their names.
+    """
+
+    rows: Rows
+    widths: tuple[int, int]
+    names: tuple[tuple[str, ...] | None, ...]
+
+    @classmethod
+    def of(cls, X: Any, Y: Any, called: tuple[str, str], *, omit: bool) -> Pairs:
+        """The variables as users give them; raises TypeError or ValueError for what cannot be read together."""
+        x, y = as_batches((X, Y), called)
+        if x.bins != BINS:
+            raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
+        name = " and ".join(called)
+        if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
+            return cls._of_one(x, y, name, omit)
+        if x.by_dask or y.by_dask:
+            raise ValueError(
+                f"{name} are two sources, of which dask computes one: put both into one collection, and choose columns "
+                "for each of them, Batches(data, columns=[...])"
+            )
+        sides = tuple(Rows(one, has, one.names(has), omit) for one, has in zip((x, y), called, strict=True))
+        names = tuple(side.names for side in sides)
+        both = None if names[0] is None or names[1] is None else names[0] + names[1]
+        widths = tuple(_width(side) for side in sides)
+        return cls(TwoSources(x, name, both, omit, sides=(sides[0], sides[1])), (widths[0], widths[1]), names)
+
+    @classmethod
+    def _of_one(cls, x: Batches, y: Batches, name: str, omit: bool) -> Pairs:
+        if x.columns is None or y.columns is None:
+            raise ValueError(
+                f"{name} are one source: say which columns are which, Batches(..., columns=[...]) for each of them"
+            )
+        if shared := [one for one in x.columns if one in y.columns]:
+            raise ValueError(f"{name} have the same column {listed(list(map(str, shared)))}; columns must differ")
+        together = Batches(x.data, columns=[*x.columns, *y.columns], size=min(x.size, y.size))
+        p, names = len(x.columns), together.names(name)
+        split = (None, None) if names is None else (names[:p], names[p:])
+        return cls(Rows(together, name, names, omit), (p, len(y.columns)), split)
+
+
+def _width(rows: Rows) -> int:
+    """How many columns there are; looks at the first rows where nobody said."""
+    if rows.names is not None:
+        return len(rows.names)
+    if rows.batches.columns is not None:
+        return len(rows.batches.columns)
+    values = next(Side(rows.reader, rows).values(), None)
+    if values is None:
+        raise ValueError(f"{rows.name} has no rows")
+    return int(values.shape[1])
