@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,7 +72,9 @@ class Binning:
         """Rows of the samples that are in bins."""
         return tuple(n * self.size for n in self.bins)
 
-    def means(self, samples: Sequence[Rows], features: Sequence[FiniteRank]) -> list[np.ndarray]:
+    def means(
+        self, samples: Sequence[Rows], features: Sequence[FiniteRank], memory: float = math.inf
+    ) -> list[np.ndarray]:
         """Mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
         What is added up of a row is rounded to whole multiples of a power of two, of which 2^51 or so are the largest
@@ -82,6 +85,8 @@ class Binning:
         ----------
         samples : sequence of Rows
         features : sequence of FiniteRank
+        memory : float
+            Bytes that sums may take, those of tasks under way included, which are as many as fit; but one.
 
         Raises
         ------
@@ -93,10 +98,12 @@ class Binning:
         ends = np.cumsum([one.width for one in summands])[:-1]
         probe = np.zeros((1, columns)) if self.probe is None else self.probe
         exponents = np.concatenate([one.exponents(probe) for one in summands])
+        each = 8.0 * len(exponents) * (max(self.bins) + 1)
+        crew = self.crew.within(memory - 8.0 * len(exponents) * (sum(self.bins) + len(samples)), each)
         while True:
             alone = replace(self, counts=None, probe=None, crew=Crew(), store=None)
             adding = Adding(alone, tuple(one.alone() for one in summands), exponents)
-            total = gathered(samples, adding, self.crew, self.counts, self.store, self._of(summands))
+            total = gathered(samples, adding, crew, self.counts, self.store, self._of(summands))
             if not any(map(adding.in_vain, total.found)):
                 break
             exponents = exponents + _WIDER
