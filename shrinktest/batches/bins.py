@@ -103,7 +103,7 @@ class Binning:
         while True:
             alone = replace(self, counts=None, probe=None, crew=Crew(), store=None)
             adding = Adding(alone, tuple(one.alone() for one in summands), exponents)
-            total = gathered(samples, adding, crew, self.counts, self.store, self._of(summands))
+            total = gathered(samples, adding, crew, self.counts, self.store, self._of(samples, summands))
             if not any(map(adding.in_vain, total.found)):
                 break
             exponents = exponents + _WIDER
@@ -121,13 +121,13 @@ class Binning:
             means.append(one.features(np.ldexp(sums.astype(np.float64), -powers) / self.size))
         return means
 
-    def _of(self, summands: tuple[Summands, ...]) -> dict[str, str]:
+    def _of(self, samples: Sequence[Rows], summands: tuple[Summands, ...]) -> dict[str, str]:
         """Texts that stand for all that sums depend on."""
         if self.store is None:
             return {}
         return {
             SEED: digest(self.shuffles),
-            DATA: digest(self.rows, self.probe),
+            DATA: digest(self.rows, self.probe, [rows.batches.size for rows in samples]),
             FEATURES: digest(self.size, summands),
         }
 

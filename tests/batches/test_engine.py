@@ -294,6 +294,8 @@ def test_a_store_is_of_one_test(folder, tmp_path):
         two_sample_test(*files(folder, "npy"), bandwidth=2.0, **given)
     with pytest.raises(ValueError, match="was begun with other data"):
         two_sample_test(Batches(X[::-1], bins=100), Y, **given)
+    with pytest.raises(ValueError, match="was begun with other data"):  # cut in another way
+        two_sample_test(*(Batches(one.data, bins=100, size=500) for one in files(folder, "npy")), **given)
     with pytest.raises(ValueError, match="store= takes a seed"):
         two_sample_test(*files(folder, "npy"), **{**given, "rng": None})
     path.write_bytes(b"something else")
