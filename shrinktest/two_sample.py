@@ -56,7 +56,8 @@ def two_sample_test(
     X, Y : array_like, shape (m, d) and (n, d), or (m,) and (n,)
         The samples, one row an observation.  Tables (pandas, polars, pyarrow) are matched by column name and may hold
         numbers, True and False, text and categories, dates and times (see the notes).  With more rows than memory:
-        paths of files, such as ``"before/*.parquet"``, or :class:`~shrinktest.Batches`.
+        paths of files, such as ``"before/*.parquet"``, collections of dask, lazy frames of polars, datasets of pyarrow,
+        or :class:`~shrinktest.Batches`.
     covariates : pair of array_like, (m, p) and (n, p), optional
         Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
         they were taken into account (``result.method``) and what must be true for that (``result.assumption``).

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -71,7 +72,9 @@ class Binning:
         """Rows of the samples that are in bins."""
         return tuple(n * self.size for n in self.bins)
 
-    def means(self, samples: Sequence[Rows], features: Sequence[FiniteRank]) -> list[np.ndarray]:
+    def means(
+        self, samples: Sequence[Rows], features: Sequence[FiniteRank], memory: float = math.inf
+    ) -> list[np.ndarray]:
         """Mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
         What is added up of a row is rounded to whole multiples of a power of two, of which 2^51 or so are the largest
@@ -82,6 +85,8 @@ class Binning:
         ----------
         samples : sequence of Rows
         features : sequence of FiniteRank
+        memory : float
+            Bytes that sums may take, those of tasks under way included, which are as many as fit; but one.
 
         Raises
         ------
@@ -93,10 +98,12 @@ class Binning:
         ends = np.cumsum([one.width for one in summands])[:-1]
         probe = np.zeros((1, columns)) if self.probe is None else self.probe
         exponents = np.concatenate([one.exponents(probe) for one in summands])
+        each = 8.0 * len(exponents) * (max(self.bins) + 1)
+        crew = self.crew.within(memory - 8.0 * len(exponents) * (sum(self.bins) + len(samples)), each)
         while True:
             alone = replace(self, counts=None, probe=None, crew=Crew(), store=None)
             adding = Adding(alone, tuple(one.alone() for one in summands), exponents)
-            total = gathered(samples, adding, self.crew, self.counts, self.store, self._of(summands))
+            total = gathered(samples, adding, crew, self.counts, self.store, self._of(samples, summands))
             if not any(map(adding.in_vain, total.found)):
                 break
             exponents = exponents + _WIDER
@@ -114,13 +121,13 @@ class Binning:
             means.append(one.features(np.ldexp(sums.astype(np.float64), -powers) / self.size))
         return means
 
-    def _of(self, summands: tuple[Summands, ...]) -> dict[str, str]:
+    def _of(self, samples: Sequence[Rows], summands: tuple[Summands, ...]) -> dict[str, str]:
         """Texts that stand for all that sums depend on."""
         if self.store is None:
             return {}
         return {
             SEED: digest(self.shuffles),
-            DATA: digest(self.rows, self.probe),
+            DATA: digest(self.rows, self.probe, [rows.batches.size for rows in samples]),
             FEATURES: digest(self.size, summands),
         }
 

@@ -234,12 +234,15 @@ class Multiplying(Reading):
     def in_vain(self, found: Products) -> bool:
         return found.other
 
-    def of(self, survey: PairSurvey) -> dict[str, str]:
-        """Texts that stand for all that sums depend on, but for the room of features, which is found while reading."""
+    def of(self, survey: PairSurvey, size: int) -> dict[str, str]:
+        """Texts that stand for all that sums depend on, but for the room of features, which is found while reading.
+
+        ``size`` is that of the batches in which pieces are read.
+        """
         probes = [survey.probe(k) for k in (0, 1)]
         return {
             SEED: digest(self.blocks.shuffle),
-            DATA: digest(self.blocks.rows, probes),
+            DATA: digest(self.blocks.rows, probes, size),
             FEATURES: digest([side.summands for side in self.sides]),
         }
 
@@ -315,7 +318,7 @@ def products_of(
     n, name = blocks.rows, pairs.rows.name
     while True:
         reading = Multiplying(blocks, pairs.widths, sides)
-        of = {} if store is None else reading.of(survey)
+        of = {} if store is None else reading.of(survey, pairs.rows.batches.size)
         total = gathered((pairs.rows,), reading, crew, survey.counts, store, of)
         (found,), (again,) = total.found, total.sizes
         if again != n and not found.other:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
@@ -33,9 +34,16 @@ class Crew:
     workers : int or object
         So many threads of this process; or what has ``submit``, such as an executor of ``concurrent.futures`` or a
         ``dask.distributed.Client``, or else ``map``.
+    most : float
+        Tasks that are under way at a time, at most.
     """
 
     workers: Any = 1
+    most: float = math.inf
+
+    def within(self, memory: float, each: float) -> Crew:
+        """The same with no more tasks under way than fit into so many bytes, of which each takes some; but one."""
+        return replace(self, most=max(1.0, memory / each))
 
     @property
     def local(self) -> bool:
@@ -120,7 +128,7 @@ class Crew:
                 yield done
 
     def _run(self, reading: Reading, tasks: Iterator[Task], by_dask: bool) -> Generator[Done, None, None]:
-        workers, ahead = self.workers, _AHEAD * self.size
+        workers, ahead = self.workers, int(min(_AHEAD * self.size, self.most))
         if hasattr(workers, "scatter"):  # a dask client
             return _submitted(partial(to_client, workers, reading), tasks, ahead)
         if by_dask and self.local:
@@ -128,20 +136,20 @@ class Crew:
         if workers == 1:
             return (run(reading, task) for task in tasks)
         if isinstance(workers, int):
-            return _in_threads(reading, tasks, workers)
+            return _in_threads(reading, tasks, workers, ahead)
         if hasattr(workers, "submit"):
             return _submitted(partial(workers.submit, partial(run, reading)), tasks, ahead)
         return _mapped(workers.map, partial(run, reading), tasks, ahead)
 
 
-def _in_threads(reading: Reading, tasks: Iterator[Task], workers: int) -> Generator[Done, None, None]:
+def _in_threads(reading: Reading, tasks: Iterator[Task], workers: int, most: int) -> Generator[Done, None, None]:
     from concurrent.futures import ThreadPoolExecutor
     from threading import Event
 
     over = Event()
     pool = ThreadPoolExecutor(workers)
     try:
-        yield from _submitted(partial(pool.submit, partial(run, reading, stopped=over.is_set)), tasks, _AHEAD * workers)
+        yield from _submitted(partial(pool.submit, partial(run, reading, stopped=over.is_set)), tasks, most)
     finally:
         over.set()
         pool.shutdown(wait=True, cancel_futures=True)

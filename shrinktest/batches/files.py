@@ -72,7 +72,7 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     kind = KINDS[path.suffix.lower()]
     if kind == "array":
         return None
-    _require_pyarrow(path)
+    require_pyarrow(path)
     if kind == "parquet":
         from pyarrow.parquet import read_schema
 
@@ -227,8 +227,9 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _require_pyarrow(path: Path) -> None:
+def require_pyarrow(what: Any) -> None:
+    """Raise ImportError that says how to get pyarrow, without which ``what`` cannot be read."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise ImportError(f"reading {path} in batches takes pyarrow: pip install 'shrinktest[files]'") from None
+        raise ImportError(f"reading {what} in batches takes pyarrow: pip install 'shrinktest[files]'") from None

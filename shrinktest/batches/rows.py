@@ -125,7 +125,7 @@ class Rows:
     def signature(self) -> Any:
         """What tells these rows from others without reading them; None where nothing does."""
         known = self.batches.signature(self.name)
-        return None if known is None else [known, self.names, self.reader.columns, self.omit]
+        return None if known is None else [known, self.names, self.reader.columns, self.omit, self.batches.size]
 
     @property
     def there(self) -> bool:

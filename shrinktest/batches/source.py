@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._validate import as_points, count, listed
 from shrinktest.batches.files import ends_as_files, found_paths, is_paths, kinds_of, names_in, pieces_in
+from shrinktest.batches.lazy import arrays_of, columns_of, is_lazy
 from shrinktest.batches.partitions import has_names, is_dask, partitions_of
 from shrinktest.batches.pieces import Held, Piece
 
@@ -24,19 +25,20 @@ class Batches:
 
     Parameters
     ----------
-    data : path, list of paths, array, dask collection or iterable of arrays
+    data : path, list of paths, array, dask collection, lazy table or iterable of arrays
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
         ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
-        frame of dask; or any object that gives arrays (n_i, d) whenever it is iterated over anew, as a list does and a
-        generator does not.
+        frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
+        whenever it is read; or any object that gives arrays (n_i, d) whenever it is iterated over anew, as a list does
+        and a generator does not.
     columns : sequence, optional
-        Which columns to read: their names in CSV and Parquet files, else their numbers; default all, also those that
-        only number the rows, unless they have no name of their own, which is an error.
+        Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all, also
+        those that only number the rows, unless they have no name of their own, which is an error.
     bins : int, default 2000
         About how many bins there are of the rows of all samples of a test, and the same for all of these; more where a
         sample of 20 rows or more would have fewer than 20.  See the notes.
     size : int, default 65536
-        Rows to read at a time from arrays and files; batches that are given are as large as they are.
+        Rows to read at a time from arrays, files and lazy tables; batches that are given are as large as they are.
 
     Notes
     -----
@@ -77,7 +79,7 @@ class Batches:
         count(self.size, "size", minimum=1)
         if isinstance(self.columns, str) or (self.columns is not None and not len(self.columns)):
             raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
-        if is_paths(self.data) or is_dask(self.data) or isinstance(self.data, np.ndarray):
+        if is_paths(self.data) or is_dask(self.data) or is_lazy(self.data) or isinstance(self.data, np.ndarray):
             return
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
             raise TypeError(
@@ -111,6 +113,8 @@ class Batches:
         """Names of all columns."""
         if is_dask(self.data):
             return tuple(map(str, self.data.columns)) if has_names(self.data) else None
+        if is_lazy(self.data):
+            return columns_of(self.data)
         return names_in(found_paths(self.data, name)[0]) if is_paths(self.data) else None
 
     @property
@@ -156,7 +160,8 @@ class Batches:
                 yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)
         else:
             first = 0
-            for i, values in enumerate(self.data):
+            arrays = arrays_of(self.data, name, names or (), self.size) if is_lazy(self.data) else self.data
+            for i, values in enumerate(arrays):
                 where = f"{name}, batch {i} (counting from 0),"
                 if np.ndim(values) != 2:
                     raise ValueError(
@@ -168,7 +173,7 @@ class Batches:
 
 def in_batches(*samples: Any) -> bool:
     """Whether the samples of a test are read in batches: those of files are, and all beside ``Batches``."""
-    return any(isinstance(one, Batches) or ends_as_files(one) or is_dask(one) for one in samples)
+    return any(isinstance(one, Batches) or ends_as_files(one) or is_dask(one) or is_lazy(one) for one in samples)
 
 
 def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:
@@ -178,7 +183,8 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
         raise ValueError(f"bins= is the same for all samples of a test, whose bins change places; found {sorted(bins)}")
     out = []
     for given, name in zip(samples, names, strict=True):
-        if not (is_dask(given) or isinstance(given, Batches | np.ndarray | str | Path | list | tuple)):
+        known = isinstance(given, Batches | np.ndarray | str | Path | list | tuple)
+        if not (known or is_dask(given) or is_lazy(given)):
             raise TypeError(
                 f"{name} stands beside a sample in batches and must be an array, a path, or Batches(...); found "
                 f"{type(given).__name__}"
@@ -188,5 +194,5 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
 
 
 def _wrapped(given: Any, name: str, bins: int) -> Batches:
-    plain = is_paths(given) or is_dask(given) or isinstance(given, np.ndarray)
+    plain = is_paths(given) or is_dask(given) or is_lazy(given) or isinstance(given, np.ndarray)
     return Batches(given if plain else as_points(given, name).values, bins=bins)

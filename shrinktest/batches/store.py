@@ -14,7 +14,11 @@ from typing import Any
 import numpy as np
 
 #: What a reading is of, as messages call it.
-DATA, SEED, FEATURES = "data", "random numbers (rng=)", "features or bins (kernel, bandwidth, gram=, rank=, bins=)"
+DATA, SEED, FEATURES = (
+    "data (or size= of batches)",
+    "random numbers (rng=)",
+    "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
+)
 
 _FORMAT = 1
 _EVERY = 20.0  # seconds from one writing to the next

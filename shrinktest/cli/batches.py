@@ -25,6 +25,21 @@ def in_batches(paths: Sequence[str]) -> bool:
     return any(has_magic(path) or Path(path).suffix.lower() in _ENDS for path in paths)
 
 
+def add_store(command: argparse.ArgumentParser) -> None:
+    """Add the option for the file that keeps what was found of such samples."""
+    what = "of files read in batches, keep the sums here: with a --seed, the same command goes on where it was stopped"
+    command.add_argument("--store", metavar="FILE.npz", help=what)
+
+
+def refuse_store(args: argparse.Namespace, paths: Sequence[str]) -> None:
+    """Raise ValueError where files that are read whole should be kept in a store."""
+    if args.store is not None:
+        raise ValueError(
+            f"--store {args.store} keeps the sums of files that are read in batches, and {', '.join(paths)} would be "
+            "read whole; leave it out, or give patterns such as 'before/*.csv', .parquet or .npy files"
+        )
+
+
 def batches_of(paths: Sequence[str], args: argparse.Namespace) -> list[Batches]:
     """The samples in batches; raises ValueError for options that they do not take."""
     _refuse(paths, args)

@@ -51,7 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _unknown(args, unknown[0]) if unknown else _run(args, words)
     except KeyboardInterrupt:
         store = getattr(args, "store", None)
-        kept = "" if store is None else f"; the trials so far are in {store}, and the same command goes on from there"
+        kept = (
+            "" if store is None else f"; what was found so far is in {store}, and the same command goes on from there"
+        )
         return _complain(f"interrupted{kept}", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has gone (`| head`); the interpreter must not fail again on its last flush.

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from shrinktest import k_sample_test
-from shrinktest.cli.batches import batches_of, in_batches
+from shrinktest.cli.batches import add_store, batches_of, in_batches, refuse_store
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
@@ -35,6 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_restrictions(command, K_SAMPLE.name)
     add_kernels(command)
     add_effect(command)
+    add_store(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -43,11 +44,12 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("give two files or more, one for each sample")
     if in_batches(args.samples):
         check_path(args.plot)
-        how = {"comparison": args.comparison, "weights": args.weights}
+        how = {"comparison": args.comparison, "weights": args.weights, "store": args.store}
         kernel = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth)}
         result = k_sample_test(*batches_of(args.samples, args), **how, **kernel, **arguments(args))
         result = replace(result, names=tuple(args.samples))
         return report(args, result, result.reject())
+    refuse_store(args, args.samples)
     files = read_samples(args.samples, args, "samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

@@ -96,7 +96,9 @@ class Plan:
     rank : int
         Of features that approximate a kernel.
     bins : int
-        In all.
+        In all,
+    most : int
+        and those of the sample that has most.
     memory : float
         Bytes.
     rng : callable
@@ -107,6 +109,7 @@ class Plan:
     route: str
     rank: int
     bins: int
+    most: int
     memory: float
     rng: Callable[[], np.random.Generator]
     maps: list[FiniteRank] = field(default_factory=list)
@@ -192,7 +195,8 @@ class Plan:
     def _lacking(self, more: int, widest: int) -> str:
         """What a MemoryError says where there is no room for more features, which there is after the call otherwise."""
         features, largest = self.features + more, max(self.largest, widest)
-        if (takes := 8.0 * self.bins * (features + 2 * largest)) > self.memory:
+        reading, after = (self.bins + self.most) * features, self.bins * (features + 2 * largest)
+        if (takes := 8.0 * max(reading, after)) > self.memory:
             return (
                 f"{counted(self.bins, 'bin')} of {counted(features, 'feature')} take {bytes_of(takes)}, more than "
                 f"max_memory={bytes_of(self.memory)}; give a smaller rank=, fewer bins (Batches(..., bins=)) or "

@@ -158,7 +158,7 @@ class Binned(EqualDistributions):
 
     def bin_means(self, plan: Plan) -> list[np.ndarray]:
         """Read the samples again: mean features (M, rank) of their bins, for every map of the plan."""
-        return self.binning.means(self.rows, plan.maps)
+        return self.binning.means(self.rows, plan.maps, plan.memory)
 
     def found_before(self, kernel: Kernel) -> Kernel:
         """The kernel with what it takes from the sample of rows, which was found before they were read again."""

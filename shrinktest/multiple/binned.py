@@ -169,8 +169,8 @@ def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
 def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generator, rank: int) -> Plan:
     """What will be read, nothing yet; ``rank`` is that of features where nobody says how many."""
     kept = copy.deepcopy(generator)
-    bins = sum(hypothesis.sizes)
-    return Plan(settings.gram, settings.rank or rank, bins, settings.memory, lambda: beside(kept, 3))
+    bins = sum(hypothesis.sizes), max(hypothesis.sizes)
+    return Plan(settings.gram, settings.rank or rank, *bins, settings.memory, lambda: beside(kept, 3))
 
 
 def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:

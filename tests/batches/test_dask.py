@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -90,6 +91,27 @@ def test_partitions_of_unknown_length_are_counted():
     assert np.isnan(some.shape[0])
     assert same(two_sample_test(some, Y, **FAST), expected())
     assert same(two_sample_test(Batches(some, size=100), Y, **FAST), expected())
+
+
+@pytest.mark.parametrize("on_cluster", [False, True])
+def test_what_is_persisted_is_computed_once(request, tmp_path, on_cluster):
+    client = request.getfixturevalue("client") if on_cluster else None
+
+    def mark(values):
+        (tmp_path / f"{os.getpid()} {threading.get_ident()} {time.monotonic_ns()}").touch()
+        return values
+
+    whole = array(X, 7).rechunk({1: -1}).map_blocks(mark, dtype=float, meta=np.empty((0, 0)))
+    workers = {} if client is None else {"workers": client}
+    with dask.config.set(scheduler="threads") if client is None else nullcontext():
+        assert same(two_sample_test(whole, Y, **workers, **FAST), expected())
+        assert len(list(tmp_path.iterdir())) == 14  # it is read twice
+        kept = whole.persist() if client is None else client.persist(whole)
+        assert same(two_sample_test(kept, frame(Y, 3), **workers, **FAST), expected())
+        assert len(list(tmp_path.iterdir())) == 14 + 7
+        table = dd.from_dask_array(kept, columns=NAMES)
+        assert same(two_sample_test(table[table.a > -100.0], Y, **workers, **FAST), expected())
+        assert len(list(tmp_path.iterdir())) == 14 + 7
 
 
 def test_missing_values_and_empty_partitions():

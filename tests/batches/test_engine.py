@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, Gaussian, k_sample_test, two_sample_test
+from shrinktest import Batches, Gaussian, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import store as stores
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pieces import Held
@@ -106,6 +106,53 @@ def test_what_has_only_map_reads_too(folder, expected):
     workers = OnlyMap()
     assert same(two_sample_test(*files(folder, "parquet"), scale="sd", workers=workers, **FAST), expected)
     assert workers.calls > 1
+
+
+class Watched(ThreadPoolExecutor):
+    """Notes how many tasks that add up were under way at most: given, and not asked for what was found."""
+
+    now = most = 0
+
+    def submit(self, function, task):
+        future = super().submit(function, task)
+        if function.args[0].name == "sums":
+            self.now += 1
+            self.most, given = max(self.now, self.most), future.result
+            future.result = lambda: (setattr(self, "now", self.now - 1), given())[1]
+        return future
+
+
+@pytest.mark.parametrize(("fit", "most"), [(4, 4), (6, 6), (1000, 8)])
+def test_as_many_tasks_are_under_way_as_fit_into_memory(folder, fit, most, expected):
+    bins, width = [n // 551 for n in (len(X), len(Y))], 20  # 551 rows in each of about 100 bins
+    memory = 8.0 * width * (sum(bins) + 2 + (fit + 0.5) * (max(bins) + 1))
+    with Watched(4) as pool:
+        found = two_sample_test(*files(folder, "npy"), scale="sd", workers=pool, max_memory=memory, **FAST)
+    assert pool.most == most and same(found, expected)
+    one = Crew(7).within(-1.0, 8.0)
+    assert one.most == 1.0 and one.size == 7
+    with pytest.raises(MemoryError, match=r"99 bins of 20 features take 47.*max_memory=40"):
+        two_sample_test(*files(folder, "npy"), workers=1, max_memory=4e4, **FAST)
+
+
+def test_columns_take_executors_and_stores(folder, tmp_path, processes, monkeypatch):
+    def found(**options):
+        return two_sample_test_columns(*files(folder, "parquet"), **{**FAST, "rank": 8}, **options)
+
+    def equal(one, other):
+        return one.pvalues.tolist() == other.pvalues.tolist() and one.table.equals(other.table)
+
+    expected, path = found(workers=1), tmp_path / "sums.npz"
+    assert equal(found(workers=3), expected) and equal(found(workers=processes), expected)
+    monkeypatch.setattr(stores, "_EVERY", 0.0)
+    with pytest.raises(Interrupted):
+        found(workers=Failing(30), store=path)
+    counting = Counted()
+    assert equal(found(workers=counting, store=path), expected) and 0 < counting.tasks < 30
+    before = counting.tasks
+    assert equal(found(workers=counting, store=path), expected) and counting.tasks == before
+    with pytest.raises(ValueError, match="was begun with other features"):
+        two_sample_test_columns(*files(folder, "parquet"), **{**FAST, "rank": 12}, store=path)
 
 
 def test_several_samples(folder):
@@ -247,6 +294,8 @@ def test_a_store_is_of_one_test(folder, tmp_path):
         two_sample_test(*files(folder, "npy"), bandwidth=2.0, **given)
     with pytest.raises(ValueError, match="was begun with other data"):
         two_sample_test(Batches(X[::-1], bins=100), Y, **given)
+    with pytest.raises(ValueError, match="was begun with other data"):  # cut in another way
+        two_sample_test(*(Batches(one.data, bins=100, size=500) for one in files(folder, "npy")), **given)
     with pytest.raises(ValueError, match="store= takes a seed"):
         two_sample_test(*files(folder, "npy"), **{**given, "rng": None})
     path.write_bytes(b"something else")
@@ -325,6 +374,47 @@ def test_an_interrupt_ends_it_within_seconds():
     _, errors = running.communicate()
     timer.cancel()
     assert "KeyboardInterrupt" in errors and time.monotonic() - start < 5.0
+
+
+POOL = """
+    import multiprocessing, sys, time
+    from concurrent.futures import ProcessPoolExecutor
+    import numpy as np
+    from shrinktest import Batches, two_sample_test
+
+    def slowly(function, task):
+        print("reading", flush=True)
+        time.sleep(0.5)
+        return function(task)
+
+    class Slow(ProcessPoolExecutor):
+        def submit(self, function, task):
+            return super().submit(slowly, function, task)
+
+    if __name__ == "__main__":
+        x = [np.random.default_rng(i).normal(size=(100, 2)) for i in range(2000)]
+        with Slow(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+            two_sample_test(Batches(x), Batches(x), gram="rff", rank=20, rng=0, workers=pool)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="process groups")
+@pytest.mark.parametrize("all_of_them", [True, False], ids=["as a terminal does", "one process"])
+def test_an_interrupt_ends_a_pool_of_processes(tmp_path, all_of_them):
+    (tmp_path / "run.py").write_text(textwrap.dedent(POOL), encoding="utf-8")
+    running = subprocess.Popen(
+        [sys.executable, tmp_path / "run.py"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    timer = threading.Timer(90.0, os.killpg, (running.pid, signal.SIGKILL))
+    timer.start()
+    assert running.stdout.readline() == "reading\n"
+    start = time.monotonic()
+    (os.killpg if all_of_them else os.kill)(running.pid, signal.SIGINT)
+    _, errors = running.communicate()  # its pipes are closed once the last of its processes has ended
+    timer.cancel()
+    assert running.returncode != 0 and "KeyboardInterrupt" in errors
+    assert time.monotonic() - start < 15.0
 
 
 def test_kernels_are_told_apart():

@@ -46,6 +46,7 @@ MEASURES = {
     "cost": "times as long",
     "share": "of the time",
     "GB": "GB",
+    "MB": "MB",
     "s": "s",
     "exponent": "exponent",
     "difference": "difference",

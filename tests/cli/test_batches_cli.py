@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import shrinktest.batches.crew as crew
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.cli import main
 
@@ -100,3 +101,55 @@ def test_columns_of_a_pattern_are_tested_for_independence(run):
     ):
         code, _, err = run("independence", path, *options, *FAST)
         assert code == 2 and said in err
+
+
+# --- who reads, and what is kept ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["two-sample", "k-sample", "columns"])
+def test_workers_and_a_store_change_nothing(run, tmp_path, command):
+    words = [command, "x*.parquet", "z.npy" if command == "k-sample" else "y.csv", *FAST]
+    code, expected, _ = run(*words)
+    assert code == 0
+    for workers in ("1", "3"):
+        assert run(*words, "--workers", workers, "--store", "sums.npz") == (0, expected, "")
+    assert (tmp_path / "sums.npz").exists()
+
+
+def test_a_command_that_was_interrupted_goes_on(run, monkeypatch, tmp_path):
+    words = ["two-sample", "x*.parquet", "y.csv", "--workers", "1", *FAST]
+    _, expected, _ = run(*words)
+    read, begun = crew.run, []
+
+    def interrupted(reading, task, *stopped):
+        begun.append(reading.name)
+        if begun.count("sums") == 2:
+            raise KeyboardInterrupt
+        return read(reading, task, *stopped)
+
+    monkeypatch.setattr(crew, "run", interrupted)
+    code, out, error = run(*words, "--store", "sums.npz")
+    assert (code, out) == (130, "")
+    assert error == (
+        "shrinktest: interrupted; what was found so far is in sums.npz, and the same command goes on from there\n"
+    )
+    done, begun[:] = len(begun) - 1, []
+    assert done > 1
+    monkeypatch.setattr(crew, "run", lambda reading, task, *stopped: begun.append(0) or read(reading, task, *stopped))
+    assert run(*words, "--store", "sums.npz") == (0, expected, "")
+    assert len(begun) == 1  # what was being read; the other files and the survey are not read once more
+
+
+@pytest.mark.parametrize("command", ["two-sample", "k-sample", "columns"])
+def test_a_store_is_for_files_in_batches(run, command):
+    code, out, error = run(command, "y.csv", "y.csv", "--store", "sums.npz")
+    assert code == 2 and not out
+    assert "--store sums.npz keeps the sums of files that are read in batches, and y.csv, y.csv would be" in error
+
+
+def test_a_store_takes_a_seed(run):
+    code, _, error = run("two-sample", "x*.parquet", "y.csv", "--gram", "rff", "--store", "sums.npz")
+    assert code == 2 and "--store takes a seed (--seed 0, say)" in error
+    assert run("two-sample", "x*.parquet", "y.csv", *FAST, "--store", "sums.npz")[0] == 0
+    code, _, error = run("two-sample", "x*.parquet", "y.csv", *FAST, "--seed", "1", "--store", "sums.npz")
+    assert code == 2 and "--store sums.npz was begun with other random numbers" in error

@@ -1,0 +1,107 @@
+"""Lazy frames of polars and datasets of pyarrow, read some rows at a time."""
+
+import numpy as np
+import pytest
+
+from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
+
+pa = pytest.importorskip("pyarrow")
+pl = pytest.importorskip("polars")
+ds = pytest.importorskip("pyarrow.dataset")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2003, 3)), RNG.normal(0.1, 1.0, size=(1500, 3))
+NAMES = ["a", "b", "c"]
+FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49, "scale": "sd"}
+
+
+def same(one, other):
+    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
+        one.null_distribution, other.null_distribution
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("lazy")
+    for i, part in enumerate(np.array_split(X, 4)):
+        parquet.write_table(
+            pa.table(dict(zip(NAMES, part.T, strict=True))), found / f"x{i}.parquet", row_group_size=170
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return two_sample_test(Batches(X), Y, **FAST)
+
+
+@pytest.fixture(params=["collect_batches", "slices"])
+def polars(request, monkeypatch):
+    """With and without what newer polars has."""
+    if request.param == "slices":
+        monkeypatch.delattr(pl.LazyFrame, "collect_batches", raising=False)
+    elif not hasattr(pl.LazyFrame, "collect_batches"):
+        pytest.skip("this polars has no collect_batches")
+
+
+@pytest.mark.parametrize("size", [100, 501, 10_000])
+def test_lazy_frames_are_their_rows(folder, polars, expected, size):
+    scanned = pl.scan_parquet(folder / "*.parquet")
+    found = two_sample_test(Batches(scanned, size=size), pl.DataFrame(Y, schema=NAMES).lazy(), **FAST)
+    assert same(found, expected) and found.columns == (tuple(NAMES),)
+
+
+def test_plans_are_followed(folder, polars):
+    plan = pl.scan_parquet(folder / "*.parquet").filter(pl.col("a") > 0).select("c", twice=2 * pl.col("b"))
+    x = X[X[:, 0] > 0][:, [2, 1]] * [1.0, 2.0]
+    found = two_sample_test(Batches(plan, size=300), Y[:, :2], **FAST)
+    assert same(found, two_sample_test(Batches(x), Y[:, :2], **FAST))
+
+
+@pytest.mark.parametrize("size", [100, 501, 10_000])
+def test_datasets_are_their_rows(folder, expected, size):
+    assert same(two_sample_test(Batches(ds.dataset(folder), size=size), Y, **FAST), expected)
+    memory = ds.dataset(pa.table(dict(zip(NAMES, X.T, strict=True))))
+    assert same(two_sample_test(Batches(memory, size=size), Y, **FAST), expected)
+
+
+def test_filters_and_folders_that_are_columns(tmp_path):
+    table = pa.table({**dict(zip(NAMES, X.T, strict=True)), "year": np.arange(len(X)) // 1000})
+    ds.write_dataset(table, tmp_path, format="parquet", partitioning=["year"], partitioning_flavor="hive")
+    years = ds.dataset(tmp_path, partitioning="hive")
+    found = two_sample_test(Batches(years.filter(ds.field("b") > 0), columns=["a", "year"], size=77), Y[:, :2], **FAST)
+    x = np.column_stack([X[:, 0], np.arange(len(X)) // 1000])[X[:, 1] > 0]
+    assert same(found, two_sample_test(Batches(x), Y[:, :2], **FAST))
+
+
+def test_all_tests_take_them(folder, expected):
+    scanned, dataset = pl.scan_parquet(folder / "*.parquet"), ds.dataset(folder)
+    for x in (scanned, dataset):
+        assert same(two_sample_test(x, Y, workers=2, **FAST), expected)
+        assert k_sample_test(x, Y, **FAST).pvalue == k_sample_test(Batches(X), Y, **FAST).pvalue
+        columns = two_sample_test_columns(x, Y, **{**FAST, "scale": "auto"})
+        files = two_sample_test_columns(str(folder / "*.parquet"), Y, **{**FAST, "scale": "auto"})
+        assert columns.pvalues.tolist() == files.pvalues.tolist()
+
+
+@pytest.mark.parametrize("kind", ["polars", "pyarrow"])
+def test_columns_must_be_numbers(kind):
+    table = pa.table({"a": [1, None, 3], "t": [True, False, None], "word": ["x", "y", "z"]})
+    data = ds.dataset(table) if kind == "pyarrow" else pl.from_arrow(table).lazy()
+    with pytest.raises(TypeError, match=r"X, column 'word', must hold numbers, found .*string.*columns="):
+        two_sample_test(data, Y, **FAST)
+    with pytest.raises(ValueError, match="X has no column 'd'; it has 'a', 't', 'word'"):
+        two_sample_test(Batches(data, columns=["d"]), Y, **FAST)
+    numbers = Batches(data, columns=["t", "a"])
+    with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value \(NaN\) in row 1, column 'a'.*omit"):
+        two_sample_test(numbers, Y[:, :2], **FAST)
+    (values,) = (piece.values for piece in numbers.pieces("X", ("t", "a")))
+    assert np.array_equal(values, [[1.0, 1.0], [0.0, np.nan], [np.nan, 3.0]], equal_nan=True)
+
+
+def test_other_tables_are_no_batches():
+    for table in (pl.DataFrame(X, schema=NAMES), pa.table({"a": [1.0]})):
+        with pytest.raises(TypeError, match="which is none of these"):
+            Batches(table)
