@@ -57,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
         check_path(args.plot)
         first, second = batches_of(paths, args)
         widths = bandwidth(args.bandwidth)
-        result = two_sample_test(first, second, kernel=args.kernel, bandwidth=widths, **arguments(args))
+        result = two_sample_test(
+            first, second, kernel=args.kernel, bandwidth=widths, column_types=args.types, **arguments(args)
+        )
         return report(args, replace(result, names=paths), result.reject())
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
