@@ -136,8 +136,8 @@ def two_sample_test_columns(
         from shrinktest.multiple.binned import refuse
 
         refuse({"blocks": blocks, "paired": paired, "groups": groups, "permutations": permutations,
-                "column_types": column_types, "transform": transform})  # fmt: skip
-        options = {"scale": scale, "nan_policy": nan_policy}
+                "transform": transform})  # fmt: skip
+        options = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
         return _in_batches((X, Y), estimator, Asked(kernel, bandwidth), settings, rng, method, **options)
     whole = TwoEqualDistributions.read(X, Y, **told, **design)
     refuse_missing(whole.missing)
@@ -200,9 +200,11 @@ def _in_batches(
     with preparing(settings.progress):
         how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **by_whom(settings, rng)}
         whole = TwoBinned.in_batches(samples, XY, **how, **options)
-    parts, name = one_by_one(whole.variables[0]), whole.variables[0].name
+    variable, name = whole.variables[0], whole.variables[0].name
+    parts = [(np.ascontiguousarray(variable.points[:, one]), _unit_of(variable.scale, one)) for one in whole.groups]
     labels = whole.columns or tuple(f"x{j}" for j in range(len(parts)))
-    refuse_constant([label for label, one in zip(labels, whole.survey.constant, strict=True) if one], name)
+    constant = whole.survey.constant
+    refuse_constant([label for label, one in zip(labels, whole.groups, strict=True) if constant[one].all()], name)
     each = [replace(asked, bandwidth=width) for width in one_width_each(asked.bandwidth, labels, "bandwidth")]
     columns = _named(name, dict(zip(labels, parts, strict=True)))
     hypotheses = columns_in_bins(whole, columns, estimator, each, settings, generator)
@@ -243,10 +245,13 @@ def one_by_one(variable: Variable) -> list[tuple[np.ndarray, Scale | None]]:
     """The columns of a variable, each with its unit: (n, 1), or the several numbers that a column of a table became."""
     if variable.encoding is not None:
         return [(np.ascontiguousarray(variable.points[:, group]), None) for group in variable.encoding.groups]
-    scale = variable.scale
-    each: list[Scale | None] = [(one,) for one in scale] if isinstance(scale, tuple) else [scale]
-    units = each if isinstance(scale, tuple) else each * variable.points.shape[1]
-    return [(np.ascontiguousarray(variable.points[:, [j]]), unit) for j, unit in enumerate(units)]
+    each = [slice(j, j + 1) for j in range(variable.points.shape[1])]
+    return [(np.ascontiguousarray(variable.points[:, one]), _unit_of(variable.scale, one)) for one in each]
+
+
+def _unit_of(scale: Scale | None, columns: slice) -> Scale | None:
+    """The units of some columns."""
+    return scale[columns] if isinstance(scale, tuple) else scale
 
 
 def refuse_missing(missing: bool) -> None:

@@ -130,9 +130,10 @@ def k_sample_test(
 
         return run_binned(
             given, called or numbered("samples", len(given)), estimator, Asked(kernel, bandwidth), settings, rng,
-            two=False, scale=scale, nan_policy=nan_policy, called=called, comparison=comparison, weights=weights,
+            two=False, scale=scale, nan_policy=nan_policy, column_types=column_types, called=called,
+            comparison=comparison, weights=weights,
             refused={"blocks": blocks, "groups": groups, "permutations": permutations,
-                     "column_types": column_types, "transform": transform},
+                     "transform": transform},
         )  # fmt: skip
     design = {"blocks": blocks, "groups": groups, "own": permutations}
     how = {"comparison": comparison, "weights": weights}

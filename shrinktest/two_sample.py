@@ -211,9 +211,9 @@ def two_sample_test(
 
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
     of finite rank; estimators that work on features, lists of them, of kernels and of bandwidths, and "auto", all from
-    one reading; one ``scale`` for all columns, or numbers; ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins
-    of their rows are permuted.  What kernels and units take from data, but for standard deviations, is from a random
-    sample of the rows.
+    one reading; one ``scale`` for all columns, or numbers, and for tables with other columns than numbers also a dict;
+    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted.  What kernels and units
+    take from data, but for standard deviations, is from a random sample of the rows.
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
@@ -269,9 +269,9 @@ def two_sample_test(
 
         return run_binned(
             (X, Y), XY, estimator, Asked(kernel, bandwidth), settings, rng,
-            two=True, scale=scale, nan_policy=nan_policy,
+            two=True, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
-                     "column_types": column_types, "transform": transform},
+                     "transform": transform},
         )  # fmt: skip
     if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:
         if is_several(estimator, kernel, bandwidth):

@@ -15,7 +15,7 @@ from shrinktest.batches.gather import gathered
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
 from shrinktest.batches.summands import Summands, summands_of
-from shrinktest.batches.tasks import Reading
+from shrinktest.batches.tasks import KeptReading
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.rowwise import steps
 
@@ -155,7 +155,7 @@ class Sums:
 
 
 @dataclass(frozen=True, eq=False)
-class Adding(Reading):
+class Adding(KeptReading):
     """What is added up of rows, in bins.
 
     Parameters

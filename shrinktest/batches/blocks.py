@@ -19,7 +19,7 @@ from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
 from shrinktest.batches.summands import Summands
-from shrinktest.batches.tasks import Reading
+from shrinktest.batches.tasks import KeptReading
 from shrinktest.kernels.rowwise import products, steps, tiles
 
 LENGTH = 8  # rows of a block
@@ -194,7 +194,7 @@ class Products:
 
 
 @dataclass(frozen=True, eq=False)
-class Multiplying(Reading):
+class Multiplying(KeptReading):
     """What is added up of pairs.
 
     Parameters

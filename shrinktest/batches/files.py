@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -12,6 +14,7 @@ import numpy as np
 
 from shrinktest._validate import listed
 from shrinktest.batches.pieces import Piece
+from shrinktest.tables.text import level_of
 
 #: How files are read, by the end of their name.
 KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
@@ -72,19 +75,36 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     kind = KINDS[path.suffix.lower()]
     if kind == "array":
         return None
-    require_pyarrow(path)
-    if kind == "parquet":
-        from pyarrow.parquet import read_schema
-
-        return tuple(read_schema(path).names)
-    names = tuple(_open_csv(path, None, _HEAD).schema.names)
-    if all(map(_is_number, names)):
+    names = tuple(_schema(path).names)
+    if kind == "csv" and all(map(_is_number, names)):
         raise ValueError(f"{path} has numbers in its first row, which is to name the columns; give it such a row")
     return names
 
 
-def pieces_in(path: Path, where: str, names: Sequence[str] | None, size: int) -> Iterator[Piece]:
+def numbers_only(path: Path, names: Sequence[str]) -> bool:
+    """Whether columns of a file hold numbers by their type, those of a CSV file in its first rows."""
+    import pyarrow.types as types
+
+    schema = _schema(path)
+    kinds = [schema.field(name).type for name in names if name in schema.names]
+    return all(types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind) for kind in kinds)
+
+
+def orders_in(table: Any) -> dict[str, list[Any]]:
+    """The levels of ordered categories of an Arrow table, by the names of their columns."""
+    import pyarrow.types as types
+
+    ordered = [field.name for field in table.schema if types.is_dictionary(field.type) and field.type.ordered]
+    columns = {name: table.column(name) for name in ordered}
+    return {name: one.chunk(0).dictionary.to_pylist() for name, one in columns.items() if one.num_chunks}
+
+
+def pieces_in(
+    path: Path, where: str, names: Sequence[str] | None, size: int, column_types: Mapping[str, Any] | None = None
+) -> Iterator[Piece]:
     """The rows of a file in pieces; ``names`` are the columns to read, in this order.
+
+    With ``column_types``, which may be empty, they are read as Arrow tables, and else as numbers.
 
     Raises
     ------
@@ -105,9 +125,9 @@ def pieces_in(path: Path, where: str, names: Sequence[str] | None, size: int) ->
     if lacking := [name for name in names if name not in there]:
         raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
     if kind == "csv":
-        yield OfCsv(where, path, tuple(names))
+        yield OfCsv(where, path, tuple(names), None if column_types is None else _kinds_in(path, names, column_types))
     else:
-        yield from _groups(path, where, tuple(names))
+        yield from _groups(path, where, tuple(names), tables=column_types is not None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,37 +156,37 @@ class OfParquet(Piece):
     rows: int
     names: tuple[str, ...]
     group: int
+    tables: bool = False
 
-    def read(self, size: int) -> Iterator[np.ndarray]:
+    def read(self, size: int) -> Iterator[Any]:
+        from pyarrow import Table
         from pyarrow.parquet import ParquetFile
 
         with ParquetFile(self.path) as file:
             wanted = {"columns": list(self.names), "row_groups": [self.group], "use_threads": False}
-            for table in file.iter_batches(batch_size=size, **wanted):
-                yield numbers_of(table, self.names)
+            for batch in file.iter_batches(batch_size=size, **wanted):
+                yield Table.from_batches([batch]).select(self.names) if self.tables else numbers_of(batch, self.names)
 
 
 @dataclass(frozen=True, eq=False)
 class OfCsv(Piece):
-    """A CSV file; its cells must be numbers, which is a ValueError otherwise."""
+    """A CSV file; its cells must be numbers, or of the types ``kinds`` by name, which is a ValueError otherwise."""
 
     where: str
     path: Path
     names: tuple[str, ...]
+    kinds: dict[str, Any] | None = None
     first: int = 0
     rows: int | None = None
 
-    def read(self, size: int) -> Iterator[np.ndarray]:
+    def read(self, size: int) -> Iterator[Any]:
         import pyarrow
 
         try:
-            for table in _open_csv(self.path, self.names, max(2**16, _BYTES * size)):
-                yield numbers_of(table, self.names)
+            for batch in _open_csv(self.path, self.names, max(2**16, _BYTES * size), self.kinds):
+                yield numbers_of(batch, self.names) if self.kinds is None else _table(batch, self.kinds)
         except pyarrow.ArrowInvalid as error:
-            raise ValueError(
-                f"{self.path} must hold numbers ({error}); batches are read as numbers only: leave other columns out "
-                "with Batches(..., columns=[...])"
-            ) from None
+            raise ValueError(_odd(self.path, str(error))) from None
 
 
 def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
@@ -187,28 +207,87 @@ def numbers_of(table: Any, names: Sequence[str]) -> np.ndarray:
     return np.column_stack([_numbers(table.column(name)) for name in names])
 
 
-def _groups(path: Path, where: str, names: tuple[str, ...]) -> Iterator[Piece]:
+def _groups(path: Path, where: str, names: tuple[str, ...], *, tables: bool) -> Iterator[Piece]:
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path) as file:
-        require_numbers(file.schema_arrow, names, str(path))
+        if not tables:
+            require_numbers(file.schema_arrow, names, str(path))
         first = 0
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
-            yield OfParquet(where, path, first, rows, names, group)
+            yield OfParquet(where, path, first, rows, names, group, tables)
             first += rows
 
 
-def _open_csv(path: Path, names: Sequence[str] | None, block: int) -> Any:
-    """A reader of batches; without names, whatever types the columns have."""
+def _schema(path: Path) -> Any:
+    """Names and types of the columns of a file."""
+    require_pyarrow(path)
+    if KINDS[path.suffix.lower()] == "parquet":
+        from pyarrow.parquet import read_schema
+
+        return read_schema(path)
+    return _open_csv(path, None, _HEAD).schema
+
+
+def _kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any]) -> dict[str, Any]:
+    """As what the columns of a CSV file are read, by its first rows; text where categories or levels are wanted."""
+    import pyarrow as arrow
+    import pyarrow.types as types
+
+    schema, found = _schema(path), {}
+    for name in names:
+        kind, wanted = schema.field(name).type, column_types.get(name)
+        if wanted == "category" or isinstance(wanted, list | tuple):
+            kind = arrow.dictionary(arrow.int32(), arrow.string())
+        elif types.is_date(kind) or types.is_timestamp(kind):  # a day here may have a time further down
+            kind = arrow.timestamp("us", getattr(kind, "tz", None))
+        elif types.is_time(kind):
+            kind = arrow.time64("us")
+        elif not (types.is_boolean(kind) or types.is_string(kind) or types.is_integer(kind)):
+            kind = arrow.float64()
+        found[name] = kind
+    return found
+
+
+def _table(batch: Any, kinds: Mapping[str, Any]) -> Any:
+    """Rows of a CSV file as a table: whole numbers are such, and categories are called as in other tables."""
+    import pyarrow as arrow
+
+    columns = []
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if arrow.types.is_integer(kinds[name]):
+            with suppress(arrow.ArrowInvalid):  # whole numbers in the first rows only
+                column = column.cast(arrow.int64())
+        elif arrow.types.is_dictionary(kinds[name]):
+            levels = [level_of(one) for one in column.dictionary.to_pylist()]
+            column = arrow.DictionaryArray.from_arrays(column.indices, arrow.array(levels, arrow.string()))
+        columns.append(column)
+    return arrow.Table.from_arrays(columns, names=batch.schema.names)
+
+
+def _odd(path: Path, error: str) -> str:
+    """What to do about a cell that is none of what its column holds, by what pyarrow says of it."""
+    said = re.fullmatch(r"(?s)In CSV column #(\d+): (.*)", error)
+    name, why = (_schema(path).names[int(said[1])], said[2]) if said else ("name", error)
+    return (
+        f"{path}, column {name!r}: {why}; what a column holds is seen in the first megabyte of a file: correct the "
+        f"value, read the column as categories (column_types={{{name!r}: 'category'}}), or leave it out "
+        f"(column_types={{{name!r}: 'drop'}})"
+    )
+
+
+def _open_csv(path: Path, names: Sequence[str] | None, block: int, kinds: dict[str, Any] | None = None) -> Any:
+    """A reader of batches, of numbers where there are no other kinds; without names, of whatever types there are."""
     import pyarrow
     from pyarrow import csv
 
     reading = csv.ReadOptions(block_size=block)
     if names is None:
         return csv.open_csv(path, read_options=reading)
-    kinds = dict.fromkeys(names, pyarrow.float64())
-    converting = csv.ConvertOptions(column_types=kinds, include_columns=names)
+    number = pyarrow.float64()
+    read = {name: number if kinds is None or pyarrow.types.is_integer(kinds[name]) else kinds[name] for name in names}
+    converting = csv.ConvertOptions(column_types=read, include_columns=names, strings_can_be_null=True)
     return csv.open_csv(path, read_options=reading, convert_options=converting)
 
 

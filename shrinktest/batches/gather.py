@@ -10,7 +10,7 @@ from typing import Any
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import Store
-from shrinktest.batches.tasks import Done, Reading
+from shrinktest.batches.tasks import Done, KeptReading, Reading
 
 
 @dataclass(eq=False)
@@ -71,7 +71,7 @@ def gathered(
     samples, reading, crew, counts, numbered
         As for :meth:`Crew.read`.
     store : Store, optional
-        What was found before, and where it is kept from time to time.
+        What was found before, and where it is kept from time to time; of readings that can be kept.
     of : mapping
         Texts that stand for all that what is found depends on.
 
@@ -81,7 +81,11 @@ def gathered(
         Some of it only where the reading is in vain.
     """
     total = Gathered([reading.start(i) for i in range(len(samples))], [{} for _ in samples], [0] * len(samples))
-    if store is not None and (known := store.asked(reading.name, of or {})) is not None:
+    if (
+        store is not None
+        and isinstance(reading, KeptReading)
+        and (known := store.asked(reading.name, of or {})) is not None
+    ):
         found = reading.unpacked(known["arrays"]) if known["arrays"] else total.found
         if found is not None:
             total.found = found
@@ -93,7 +97,7 @@ def gathered(
     before = [{place: kept for place, (kept, _) in one.items()} for one in total.pieces]
 
     def keep(now: bool) -> None:
-        if store is None:
+        if store is None or not isinstance(reading, KeptReading):
             return
         read = [
             (i, place, kept, left, total.columns[i])

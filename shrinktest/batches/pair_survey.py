@@ -15,7 +15,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
 from shrinktest.batches.survey import Looking, Seen, surveyed
-from shrinktest.batches.tasks import Reading
+from shrinktest.batches.tasks import KeptReading
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +86,7 @@ class PairSurvey:
 
 
 @dataclass(frozen=True, eq=False)
-class LookingAtBoth(Reading):
+class LookingAtBoth(KeptReading):
     """What is seen of two variables.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,7 @@ class TwoSources(Rows):
         The sources.
     """
 
-    sides: tuple[Rows, Rows]
+    sides: tuple[Rows, Rows] = field(kw_only=True)
 
     @property
     def reader(self) -> Reader:

@@ -44,8 +44,13 @@ class Partition(Piece):
         )
 
 
-def partitions_of(data: Any, name: str, names: tuple[str, ...] | None) -> Iterator[Piece]:
-    """The partitions of an array or a data frame, in order.
+def numbers_only(data: Any, names: tuple[str, ...]) -> bool:
+    """Whether columns of a data frame hold numbers by their type."""
+    return all(getattr(kind, "kind", "O") in "iuf" for label, kind in data.dtypes.items() if str(label) in names)
+
+
+def partitions_of(data: Any, name: str, names: tuple[str, ...] | None, *, tables: bool = False) -> Iterator[Piece]:
+    """The partitions of an array or a data frame, in order; as ``tables`` its columns may hold what they like.
 
     Raises
     ------
@@ -56,7 +61,7 @@ def partitions_of(data: Any, name: str, names: tuple[str, ...] | None) -> Iterat
         labels = {str(label): label for label in data.columns}
         for one in names:
             kind = data.dtypes[labels[one]]
-            if getattr(kind, "kind", "O") not in "biuf":
+            if not tables and getattr(kind, "kind", "O") not in "biuf":
                 raise TypeError(
                     f"{name}, column {one!r}, must hold numbers, found {kind}: batches are read as numbers only; leave "
                     "it out with Batches(..., columns=[...]), or encode it"

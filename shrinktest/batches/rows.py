@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import as_points, counted
+from shrinktest._validate import as_points, counted, listed
+from shrinktest.batches.files import orders_in
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.source import Batches
+from shrinktest.tables.column import DROP, Column, pooled
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.reading import Table, is_table, of_points, read_names, read_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +94,86 @@ class Reader:
 
 
 @dataclass(frozen=True, eq=False)
+class Coding:
+    """How tables become numbers.
+
+    Parameters
+    ----------
+    encoding : Encoding
+        With units of 1.
+    seen : tuple of Column
+        A few values of every column, among them all levels, which say what kind of column it is.
+    """
+
+    encoding: Encoding
+    seen: tuple[Column, ...]
+
+    def columns(self, table: Table) -> tuple[Column, ...]:
+        """The columns of a part of the rows as those of all rows are: of the same kind, with the same levels."""
+        names = "other rows", table.source or "one table"
+        both = zip(self.seen, table.columns, strict=True)
+        return tuple(pooled((seen, column), names).taken(slice(len(seen), None)) for seen, column in both)
+
+
+@dataclass(frozen=True, eq=False)
+class TableReader(Reader):
+    """How the rows of tables are read: as columns, or as numbers once it is known how they become some.
+
+    Parameters
+    ----------
+    types : mapping
+        The kinds that columns are read as, by name, where somebody said so.
+    code : Coding, optional
+    """
+
+    types: Mapping[str, Any] = field(default_factory=dict)
+    code: Coding | None = None
+
+    def rows_of(self, piece: Piece) -> Iterator[tuple[Any, int]]:
+        """A Table; with a code the numbers of complete rows (k, d), and how many were left out among them."""
+        first = piece.first
+        for given in piece.read(self.size):
+            if not (size := len(given)):
+                continue
+            table = self._table(given, piece.where.rstrip(","), first)
+            if self.code is None:
+                yield table, 0
+            else:
+                values = self._coded(table, first)
+                yield values, size - len(values)
+            first += size
+
+    def _table(self, given: Any, where: str, first: int) -> Table:
+        if not is_table(given):
+            return replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
+        there, types = read_names(given), dict(self.types)
+        if self.names is not None and there is not None:
+            if lacking := [name for name in self.names if name not in there]:
+                raise ValueError(f"{where} has no column {listed(lacking)}; it has {listed(there)}")
+            types |= {name: DROP for name in there if name not in self.names}
+        if type(given).__module__.startswith("pyarrow"):
+            types = {**orders_in(given), **types}
+        table = read_table(given, f"{where}, rows from {first} on" if first else where, types)
+        columns = table.columns
+        if self.names is not None and there is not None:
+            columns = tuple(columns[table.names.index(name)] for name in self.names)
+        return replace(table, columns=columns, source=where)
+
+    def _coded(self, table: Table, first: int) -> np.ndarray:
+        """The numbers of complete rows, in the order of the columns that were seen."""
+        assert self.code is not None
+        columns = self.code.columns(table)
+        missing = np.column_stack([column.missing() for column in columns])
+        if missing.any() and not self.omit:
+            row, column = (int(one) for one in np.argwhere(missing)[0])
+            raise ValueError(
+                f"{table.source} has a missing value in row {first + row}, column {columns[column].name!r} (counting "
+                "from 0); remove such rows, or use nan_policy='omit'"
+            )
+        return self.code.encoding.points(Table(columns).taken(~missing.any(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of one sample, as often as they are wanted.
 
@@ -102,19 +186,26 @@ class Rows:
         Of columns, in the order in which they are read.
     omit : bool
         Whether rows with missing values are left out, which are an error otherwise.
+    types : mapping, optional
+        For tables, which may be no numbers: the kinds that columns are read as, by name, where somebody said so.
+    code : Coding, optional
+        How such tables become numbers, once it is known.
     """
 
     batches: Batches
     name: str
     names: tuple[str, ...] | None
     omit: bool
+    types: Mapping[str, Any] | None = None
+    code: Coding | None = None
 
     @property
     def reader(self) -> Reader:
         """How any piece of it is read."""
         chosen = self.batches.columns if self.names is None else None
         columns = None if chosen is None else tuple(chosen)
-        return Reader(self.name, self.names, columns, self.omit, self.batches.size)
+        how = self.name, self.names, columns, self.omit, self.batches.size
+        return Reader(*how) if self.types is None else TableReader(*how, self.types, self.code)
 
     @property
     def counted(self) -> bool:
@@ -125,7 +216,9 @@ class Rows:
     def signature(self) -> Any:
         """What tells these rows from others without reading them; None where nothing does."""
         known = self.batches.signature(self.name)
-        return None if known is None else [known, self.names, self.reader.columns, self.omit, self.batches.size]
+        told = [] if self.types is None else [repr(sorted(self.types.items()))]
+        read = [self.names, self.reader.columns, self.omit, self.batches.size]
+        return None if known is None else [known, *read, *told]
 
     @property
     def there(self) -> bool:
@@ -134,4 +227,4 @@ class Rows:
 
     def pieces(self) -> Iterator[Piece]:
         """All of it, in order."""
-        return self.batches.pieces(self.name, self.names)
+        return self.batches.pieces(self.name, self.names, self.types)

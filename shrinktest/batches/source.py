@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,20 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_points, count, listed
-from shrinktest.batches.files import ends_as_files, found_paths, is_paths, kinds_of, names_in, pieces_in
+from shrinktest.batches.files import (
+    ends_as_files,
+    found_paths,
+    is_paths,
+    kinds_of,
+    names_in,
+    numbers_only,
+    pieces_in,
+)
 from shrinktest.batches.lazy import arrays_of, columns_of, is_lazy
 from shrinktest.batches.partitions import has_names, is_dask, partitions_of
+from shrinktest.batches.partitions import numbers_only as of_dask
 from shrinktest.batches.pieces import Held, Piece
+from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
 _INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that was an index
@@ -29,8 +39,8 @@ class Batches:
         Files whose names end in .npy, .csv or .parquet, as text or ``Path``, also with wildcards such as
         ``"before/*.parquet"`` (CSV and Parquet take pyarrow); an array (n, d), such as a memory map; an array or a data
         frame of dask; a lazy frame of polars or a dataset of pyarrow, which must give its rows in the same order
-        whenever it is read; or any object that gives arrays (n_i, d) whenever it is iterated over anew, as a list does
-        and a generator does not.
+        whenever it is read; or any object that gives arrays (n_i, d) or data frames whenever it is iterated over anew,
+        as a list does and a generator does not.
     columns : sequence, optional
         Which columns to read: their names in CSV and Parquet files and in tables, else their numbers; default all, also
         those that only number the rows, unless they have no name of their own, which is an error.
@@ -49,8 +59,11 @@ class Batches:
     form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
-    ``scale`` says otherwise; those of arrays as they are.  Memory is, for every worker, that of a batch and of the
-    sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.
+    ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
+    memory, and read once more before, to find the levels of their categories, 1000 at most.  Whatever
+    is iterated over gives its first batch once more, which tells whether it is a table.  Memory is, for every
+    worker, that of a batch and of the sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB
+    where a bandwidth is found on them.
     The result does not depend on how the rows are cut into batches, nor on who reads them.
 
     Examples
@@ -84,7 +97,7 @@ class Batches:
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):
             raise TypeError(
                 "Batches takes paths of files, an array, or an iterable of arrays; found "
-                f"{type(self.data).__name__}, which is none of these (a table in memory: give its values, to_numpy())"
+                f"{type(self.data).__name__}, which is none of these (a table in memory: Batches([table]))"
             )
         if isinstance(self.data, Iterator):
             raise TypeError(
@@ -115,7 +128,21 @@ class Batches:
             return tuple(map(str, self.data.columns)) if has_names(self.data) else None
         if is_lazy(self.data):
             return columns_of(self.data)
-        return names_in(found_paths(self.data, name)[0]) if is_paths(self.data) else None
+        if is_paths(self.data):
+            return names_in(found_paths(self.data, name)[0])
+        if isinstance(self.data, np.ndarray) or not is_table(first := next(iter(self.data), None)):
+            return None
+        return read_names(first)
+
+    def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
+        """Whether columns may hold something else than numbers."""
+        if names is None or is_lazy(self.data):  # these give numbers, or an error
+            return False
+        if is_dask(self.data):
+            return not of_dask(self.data, names)
+        if is_paths(self.data):
+            return not all(numbers_only(path, names) for path in found_paths(self.data, name))
+        return True
 
     @property
     def counted(self) -> bool:
@@ -140,7 +167,9 @@ class Batches:
             return None
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in found_paths(self.data, name)]
 
-    def pieces(self, name: str, names: tuple[str, ...] | None) -> Iterator[Piece]:
+    def pieces(
+        self, name: str, names: tuple[str, ...] | None, column_types: Mapping[str, Any] | None = None
+    ) -> Iterator[Piece]:
         """The rows in their order, piece after piece.
 
         Parameters
@@ -149,12 +178,14 @@ class Batches:
             What messages call the sample.
         names : tuple of str, optional
             The columns of files that have names, in the order in which they are wanted.
+        column_types : mapping, optional
+            How columns are read, by name, where the pieces are to be tables; default numbers.
         """
         if is_dask(self.data):
-            yield from partitions_of(self.data, name, names)
+            yield from partitions_of(self.data, name, names, tables=column_types is not None)
         elif is_paths(self.data):
             for path in found_paths(self.data, name):
-                yield from pieces_in(path, f"{name}, {path},", names, self.size)
+                yield from pieces_in(path, f"{name}, {path},", names, self.size, column_types)
         elif isinstance(self.data, np.ndarray):
             for first in range(0, len(self.data) if self.data.ndim else 1, self.size):
                 yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)
@@ -163,7 +194,7 @@ class Batches:
             arrays = arrays_of(self.data, name, names or (), self.size) if is_lazy(self.data) else self.data
             for i, values in enumerate(arrays):
                 where = f"{name}, batch {i} (counting from 0),"
-                if np.ndim(values) != 2:
+                if not is_table(values) and np.ndim(values) != 2:
                     raise ValueError(
                         f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}"
                     )

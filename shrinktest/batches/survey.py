@@ -14,7 +14,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import Gathered, gathered
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, SEED, Store, digest
-from shrinktest.batches.tasks import Reading
+from shrinktest.batches.tasks import KeptReading
 
 _PIECE = 32  # bits of a piece of a whole number
 _UNIT = Fraction(1, 2**1074)  # of sums of numbers; its square, of those of squares
@@ -156,7 +156,7 @@ class Seen:
 
 
 @dataclass(frozen=True, eq=False)
-class Looking(Reading):
+class Looking(KeptReading):
     """What is seen of rows.
 
     Parameters
@@ -207,7 +207,7 @@ class Looking(Reading):
 
 
 @dataclass(frozen=True, eq=False)
-class Counting(Reading):
+class Counting(KeptReading):
     """How many rows there are, where pieces do not know, and nothing else."""
 
     name = "counts"
@@ -229,7 +229,7 @@ class Counting(Reading):
 
 
 def surveyed(
-    samples: Sequence[Rows], looking: Reading, crew: Crew, store: Store | None, keys: np.ndarray, *of: object
+    samples: Sequence[Rows], looking: KeptReading, crew: Crew, store: Store | None, keys: np.ndarray, *of: object
 ) -> Gathered:
     """What a first reading finds, with rows counted before where their numbers would not be known.
 

@@ -33,8 +33,11 @@ class Reading(ABC):
         """What is found of no rows of a sample."""
 
     @abstractmethod
-    def add(self, found: Any, sample: int, first: int, values: np.ndarray) -> None:
-        """Add rows (k, d), float32 or float64, the first of which has the number ``first`` in its sample."""
+    def add(self, found: Any, sample: int, first: int, values: Any) -> None:
+        """Add rows (k, d), the first of which has the number ``first`` in its sample.
+
+        They are float32 or float64, or a Table where it is not known yet how its columns become numbers.
+        """
 
     @abstractmethod
     def merge(self, found: Any, other: Any) -> None:
@@ -43,6 +46,10 @@ class Reading(ABC):
     def in_vain(self, found: Any) -> bool:
         """Whether nothing is to be gained by reading on."""
         return False
+
+
+class KeptReading(Reading):
+    """A reading of which a store keeps what was found."""
 
     @abstractmethod
     def packed(self, found: Sequence[Any]) -> dict[str, np.ndarray]:

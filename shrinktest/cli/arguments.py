@@ -79,6 +79,7 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"(?<!')\bcolumn_types\[(?:'([^']*)'|\"([^\"]*)\")\](?:='(\w+)')?", _type_of),
     (r"\bcolumn_types=\{(?:'([^']*)'|\"([^\"]*)\"): '(\w+)'\}", _type_of),
     (r"column_types=\{(?:'([^']*)'|\"([^\"]*)\"): \[\.\.\.\]\}", r"--types '\1\2=first<second<...'"),
+    (r"\ba column in column_types\b", "a column in --types"),
     (r"as a list$", "such as --types 'size=S<M<L'"),
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),

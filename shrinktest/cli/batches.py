@@ -15,7 +15,7 @@ _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command lin
 
 #: Options that such files do not take, with what they are where nobody gave them.
 _REFUSED: dict[str, Any] = {
-    **{"header": "auto", "types": None, "decimal": ".", "comment": None, "blocks": None, "groups": None},
+    **{"header": "auto", "decimal": ".", "comment": None, "blocks": None, "groups": None},
     **{"paired": False, "witness": None, "coordinates": None},
 }
 

@@ -42,7 +42,13 @@ def run(args: argparse.Namespace) -> int:
     refuse(args, ("stopping",), "columns")
     if in_batches(paths := (args.first, args.second)):
         check_path(args.plot)
-        told = {"method": args.method, "kernel": args.kernel, "bandwidth": one_bandwidth(args), "store": args.store}
+        told = {
+            "method": args.method,
+            "kernel": args.kernel,
+            "bandwidth": one_bandwidth(args),
+            "column_types": args.types,
+            "store": args.store,
+        }
         first, second = batches_of(paths, args)
         result = two_sample_test_columns(first, second, **told, **arguments(args, "stopping"))
         return report(args, result, bool(result.reject().any()))

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     if in_batches(args.samples):
         check_path(args.plot)
         how = {"comparison": args.comparison, "weights": args.weights, "store": args.store}
-        kernel = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth)}
+        kernel = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth), "column_types": args.types}
         result = k_sample_test(*batches_of(args.samples, args), **how, **kernel, **arguments(args))
         result = replace(result, names=tuple(args.samples))
         return report(args, result, result.reject())

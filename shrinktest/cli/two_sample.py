@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
         check_path(args.plot)
         first, second = batches_of(paths, args)
         how = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth), "store": args.store}
-        result = two_sample_test(first, second, **how, **arguments(args))
+        result = two_sample_test(first, second, column_types=args.types, **how, **arguments(args))
         return report(args, replace(result, names=paths), result.reject())
     refuse_store(args, paths)
     files = read_samples([args.first, args.second], args, "two samples")

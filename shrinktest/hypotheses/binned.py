@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._validate import counted
 from shrinktest.batches.bins import Binning
+from shrinktest.batches.columns import Found
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches
@@ -36,7 +37,8 @@ from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import prepare
 from shrinktest.statistics.prepared import Prepared
-from shrinktest.tables.pooled import is_unasked
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
@@ -61,6 +63,8 @@ class Binned(EqualDistributions):
         What their first reading found.
     binning : Binning
         Their bins; ``sizes`` counts these.
+    encoding : Encoding, optional
+        How the columns of tables became numbers, which are not in their units yet.
     features : tuple of BinFeatures
         Of every kernel of the test, once it is known what is to be read,
     means : sequence of ndarray
@@ -70,6 +74,7 @@ class Binned(EqualDistributions):
     rows: tuple[Rows, ...]
     survey: Survey
     binning: Binning
+    encoding: Encoding | None = None
     features: tuple[BinFeatures, ...] = ()
     means: Sequence[np.ndarray] = field(default=(), repr=False)
 
@@ -81,6 +86,7 @@ class Binned(EqualDistributions):
         *,
         scale: Any,
         nan_policy: str,
+        column_types: Any = None,
         drawn: int,
         rng: np.random.Generator,
         crew: Crew | None = None,
@@ -93,7 +99,7 @@ class Binned(EqualDistributions):
         ----------
         samples, names
             As users give them, and what messages call them.
-        scale, nan_policy
+        scale, nan_policy, column_types
             As users give them.
         drawn : int
             Rows at least for the sample of which bandwidths and landmarks are made.
@@ -111,6 +117,9 @@ class Binned(EqualDistributions):
         """
         if nan_policy not in _POLICIES:
             raise ValueError(f"nan_policy={nan_policy!r} is not for samples in batches; use 'raise' or 'omit'")
+        types = checked_types(column_types)
+        if isinstance(scale, str):  # before any row is read
+            checked_units(scale)
         crew, batches = crew or Crew(), as_batches(samples, names)
         known = [one.names(name) for one, name in zip(batches, names, strict=True)]
         first = next((one for one in known if one is not None), None)
@@ -120,23 +129,38 @@ class Binned(EqualDistributions):
                     f"{name} has the columns {', '.join(one)}, and another sample {', '.join(first)}; name those that "
                     "all have by Batches(..., columns=[...])"
                 )
+        mixed = bool(types) or any(one.mixed(name, has) for one, name, has in zip(batches, names, known, strict=True))
         rows = tuple(
-            Rows(one, name, None if has is None else first, nan_policy == "omit")
+            Rows(one, name, None if has is None else first, nan_policy == "omit", types if mixed else None)
             for one, name, has in zip(batches, names, known, strict=True)
         )
-        units = "sd" if is_unasked(scale) and first else checked_units(scale)  # as of tables, whose columns have names
-        survey = Survey.of(rows, max(_DRAWN, drawn), rng, crew, units=units == "sd", store=store)
+        name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
+        found = Found.of(rows, crew) if mixed else None
+        wanted = "sd" if is_unasked(scale) and first else scale  # as of tables, whose columns have names
+        units = (
+            checked_units(wanted) if found is None else found.encoding.entries(None if is_unasked(wanted) else wanted)
+        )
+        rows = rows if found is None else found.rows
+        deviations = units == "sd" or (isinstance(units, tuple) and "sd" in units)
+        survey = Survey.of(rows, max(_DRAWN, drawn), rng, crew, units=deviations, store=store)
         reading = {"counts": survey.counts, "probe": survey.probe, "crew": crew, "store": store}
         binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
-        found = tuple(survey.units.tolist()) if units == "sd" else as_scale(units, len(survey.units))
-        name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
+        settled = as_scale(units, len(survey.units))
+        if deviations:
+            each = [units] * len(survey.units) if isinstance(units, str) else units
+            settled = tuple(sd if one == "sd" else one for one, sd in zip(each, survey.units.tolist(), strict=True))
+        remarks, encoding = _omitted(rows, survey), None
+        if found is not None:
+            encoding = found.encoding.knowing(survey.constant)
+            remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=is_unasked(scale) and first is not None))
         return cls(
-            variables=(Variable(survey.sample, name, found, None, not is_unasked(scale)),),
+            variables=(Variable(survey.sample, name, settled, None, not is_unasked(scale)),),
             sizes=binning.bins,
             rows=rows,
             survey=survey,
             binning=binning,
-            remarks=_omitted(rows, survey),
+            remarks=remarks,
+            encoding=encoding,
             **options,
         )
 
@@ -147,8 +171,17 @@ class Binned(EqualDistributions):
 
     @property
     def columns(self) -> tuple[str, ...] | None:
-        """Their names, where files have some."""
+        """Their names, where they have some."""
+        if self.encoding is not None:
+            return self.encoding.columns
         return next((one.names for one in self.rows if one.names), None)
+
+    @property
+    def groups(self) -> tuple[slice, ...]:
+        """For every column its columns of numbers."""
+        if self.encoding is not None:
+            return self.encoding.groups
+        return tuple(slice(j, j + 1) for j in range(self.survey.sample.shape[1]))
 
     def reading(
         self, kernels: Sequence[Kernel], plan: Plan, columns: tuple[int, ...] | None = None, *, spare: bool
@@ -175,7 +208,8 @@ class Binned(EqualDistributions):
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
             workers=workers,
         )  # fmt: skip
-        width, names, features = self.survey.sample.shape[1], self.columns, kept.features
+        width, features = self.survey.sample.shape[1], kept.features
+        names = self.columns if self.encoding is None else None  # it reads tables, and then there are numbers
 
         def estimates() -> tuple[MeanEmbedding, ...]:
             return tuple(
@@ -220,16 +254,16 @@ class Binned(EqualDistributions):
         constant = np.flatnonzero(self.survey.constant)
         units = (
             (f"{variable.name}: columns {', '.join(map(str, constant))} have one value only, and no weight.",)
-            if constant.size
+            if constant.size and self.encoding is None
             else ()
         )
-        far = not variable.said and in_one_unit(kernel) and variable.scale is None
+        far = self.encoding is None and not variable.said and in_one_unit(kernel) and variable.scale is None
         apart = far_apart(variable.points, variable.name) if far else ()
         return (*self.remarks, *units, *apart, *reach_notes(kernel, variable.points, variable.name))
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data."""
-        return {"encodings": (None,), "columns": (self.columns,), "names": self.called}
+        return {"encodings": (self.encoding,), "columns": (self.columns,), "names": self.called}
 
     def member(self, estimator: MeanEstimator, prepared: Prepared, form: str, weight: float = 1.0) -> Member:
         """The statistic, with the mean features of bins in place of rows."""

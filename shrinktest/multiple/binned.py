@@ -117,10 +117,10 @@ def columns_in_bins(
         That of the test, which is left as it is.
     """
     plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
-    for j, (column, one) in enumerate(zip(columns, asked, strict=True)):
+    for group, column, one in zip(whole.groups, columns, asked, strict=True):
         hypothesis = replace(whole, variables=(column,))
         _, kernels, spare = collected(estimator, one, hypothesis, plan)
-        found.append(hypothesis.reading(kernels, plan, (j,), spare=spare))
+        found.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))
     with preparing(settings.progress):
         means = whole.bin_means(plan)
     return [replace(one, means=means) for one in found]

@@ -136,9 +136,8 @@ class Encoding:
     def of(cls, table: Table, scale: Any, *, indicate: bool, name: str = "scale") -> Encoding:
         """How to encode a pooled table; ``name`` is what messages call ``scale``."""
         codes = tuple(Code.of(column, indicate=indicate) for column in table.columns)
-        each = scale_each(scale, table.names, name)
         raw = _raw(codes, table)
-        entries = [unit for code, one in zip(codes, each, strict=True) for unit in code.units(one)]
+        entries = list(_entries(codes, scale, name))
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
         if scale is None:  # an indicator is in units of the column that it stands beside
@@ -149,9 +148,16 @@ class Encoding:
                     entries[at + 1] /= deviation[at]
                 at += len(code.features)
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
-        found = cls(codes, Units(tuple(entries), complete).settled(), scale, table.named)
-        names = tuple(one for one, group in zip(found.names, found.groups, strict=True) if constant[group].all())
-        return replace(found, constant=names)
+        return cls(codes, Units(tuple(entries), complete).settled(), scale, table.named).knowing(constant)
+
+    def knowing(self, constant: np.ndarray) -> Encoding:
+        """The same where it is known which columns of numbers have one value only."""
+        names = tuple(one for one, group in zip(self.names, self.groups, strict=True) if constant[group].all())
+        return replace(self, constant=names)
+
+    def entries(self, scale: Any) -> tuple[Any, ...]:
+        """What one unit of every column of numbers is, a name or a number, for a ``scale`` of the columns."""
+        return _entries(self.codes, scale, "scale")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -349,6 +355,12 @@ def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -
     if lacking and rest is None:
         raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
     return [known.get(name, rest) for name in names]
+
+
+def _entries(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:
+    """What one unit of every column of numbers is: a name, or a number."""
+    each = scale_each(scale, [code.name for code in codes], argument)
+    return tuple(unit for code, one in zip(codes, each, strict=True) for unit in code.units(one))
 
 
 def _raw(codes: Sequence[Code], table: Table) -> Array:

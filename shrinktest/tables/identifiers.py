@@ -34,15 +34,35 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     """
     if asked:
         return None
+    present = column.values[column.values >= 0] if column.kind == "category" else column.values[:0]
+    counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
+    return identifier_of(column, counts=counts, levels=np.unique(present).size, rows=present.size)
+
+
+def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> str | None:
+    """Why a column identifies rows, by its name, kind and levels, and what is known of its values.
+
+    Parameters
+    ----------
+    column : Column
+        Its values are not looked at.
+    counts : bool
+        Whether it is whole numbers that count the rows of every table.
+    levels, rows : int
+        Of a category: how many different values occur, in how many rows.
+
+    Raises
+    ------
+    ValueError
+        As :func:`identifier`.
+    """
     if column.kind == "number" and column.whole:
         if _UNNAMED.fullmatch(column.name):
             return "it has no name, as the row index that is written into a file"
-        if all(_counts(values) for values in samples):
+        if counts:
             return "it counts the rows"
     if column.kind != "category":
         return None
-    present = column.values[column.values >= 0]
-    levels, rows = np.unique(present).size, present.size
     if levels == rows > 2:
         if not any(" " in level.strip() for level in column.levels):
             return "it has another text in every row"

@@ -55,6 +55,11 @@ class Table:
         """Number of rows."""
         return len(self.columns[0])
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return self.size, len(self.columns)
+
     def taken(self, rows: Any) -> Table:
         """The table with these rows only."""
         return replace(self, columns=tuple(column.taken(rows) for column in self.columns))
@@ -139,6 +144,12 @@ def _of_columns(columns: Sequence[Column | None], labels: Sequence[str], named: 
 def of_points(values: np.ndarray) -> Table:
     """The columns of an array (n, d) of numbers, which have no names."""
     return Table(tuple(from_numbers(str(j), column) for j, column in enumerate(values.T)), named=False)
+
+
+def read_names(x: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a table as text; None for a series, whose column has none."""
+    labels, _, named = _series_of(x)
+    return tuple(labels) if named else None
 
 
 def label_of(x: Any) -> str | None:

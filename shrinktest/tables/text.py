@@ -116,7 +116,7 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
         if wanted == kind or (wanted is None and kind != "boolean" and many):
             assert odd is not None
             raise OddCell(odd, f"is not {_CALLED[kind]}")
-    column = from_text(name, [None if is_missing(cell) else _level(cell) for cell in cells])
+    column = from_text(name, [None if is_missing(cell) else level_of(cell) for cell in cells])
     return column if wanted is None or wanted == "category" else as_kind(column, wanted, where)
 
 
@@ -138,7 +138,7 @@ def _bare(cell: str) -> float | None:
     return as_number(_DECORATION.sub("", cell) or "-")
 
 
-def _level(cell: str) -> str:
+def level_of(cell: str) -> str:
     """What a category is called: 1.0 is 1, as it may be written in another file, and 007 is not 7."""
     number = None if cell.isdigit() else as_number(cell)
     return cell if number is None or not math.isfinite(number) else number_level(number)

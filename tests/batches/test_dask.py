@@ -60,6 +60,20 @@ def test_partitions_change_nothing(kind, partitions):
             assert same(two_sample_test(kind(X, partitions), kind(Y, partitions), **FAST), expected())
 
 
+def test_mixed_frames_are_those_in_memory():
+    def mixed(values, partitions):
+        table = pd.DataFrame(values, columns=NAMES).assign(
+            city=np.array(["Ulm", "Bern", "Zug"])[(values[:, 0] > 0).astype(int) + (values[:, 1] > 1.0)],
+            grade=pd.Categorical(np.where(values[:, 2] > 0, "good", "bad"), ["bad", "good"], ordered=True),
+            truth=values[:, 1] > 0.5,
+        )
+        return dd.from_pandas(table, npartitions=partitions) if partitions else Batches([table])
+
+    tables = [two_sample_test(mixed(X, n), mixed(Y, n), **FAST) for n in (0, 1, 7)]
+    assert same(tables[0], tables[1]) and same(tables[0], tables[2])
+    assert {code.kind for code in tables[2].encodings[0].codes} == {"number", "category", "ordered", "boolean"}
+
+
 def test_landmarks_single_precision_and_samples_of_other_kinds():
     nystrom = {**FAST, "gram": "nystrom"}
     assert same(two_sample_test(array(X, 5), Y, **nystrom), two_sample_test(Batches(X), Y, **nystrom))

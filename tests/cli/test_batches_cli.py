@@ -71,7 +71,7 @@ def test_the_effect_is_told_on_request(run):
     [
         (["--paired"], "--paired is not for files that are read in batches (x*.parquet, z.npy); leave it out"),
         (["--blocks", "a"], "--blocks is not for files that are read in batches"),
-        (["--types", "a=category"], "--types is not for files that are read in batches"),
+        (["--types", "c=category"], "a column in --types must be"),
         (["--witness", "w.png"], "--witness is not for files that are read in batches"),
         (["--columns", "a"], "--columns names columns, and those of .npy files have no names"),
         (["--gram", "auto"], "--gram auto: samples in batches are compared by the mean features"),
@@ -153,3 +153,17 @@ def test_a_store_takes_a_seed(run):
     assert run("two-sample", "x*.parquet", "y.csv", *FAST, "--store", "sums.npz")[0] == 0
     code, _, error = run("two-sample", "x*.parquet", "y.csv", *FAST, "--seed", "1", "--store", "sums.npz")
     assert code == 2 and "--store sums.npz was begun with other random numbers" in error
+
+
+def test_types_of_mixed_tables(run):
+    rng = np.random.default_rng(1)
+    for name in ("u", "v"):
+        table = pd.DataFrame({"grade": rng.choice(["low", "mid", "top"], size=300), "zip": rng.integers(3, size=300)})
+        table.assign(truth=table["zip"] > 1).to_csv(f"{name}0.csv", index=False)
+    code, out, _ = run("two-sample", "u*.csv", "v*.csv", "--types", "grade=low<mid<top,zip=category,truth=drop", *FAST)
+    types = {"grade": ["low", "mid", "top"], "zip": "category", "truth": "drop"}
+    expected = two_sample_test("u*.csv", "v*.csv", column_types=types, **GIVEN)
+    assert code == 0 and json.loads(out)["statistic"] == expected.statistic
+    assert [one["kind"] for one in json.loads(out)["encodings"][0]["columns"]] == ["ordered", "category"]
+    code, out, _ = run("columns", "u*.csv", "v*.csv", "--types", "zip=category", *FAST)
+    assert code == 0 and [one["column"] for one in json.loads(out)["tests"]] == ["grade", "zip", "truth"]

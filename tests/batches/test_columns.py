@@ -1,0 +1,226 @@
+"""Mixed tables in batches: the same numbers as in memory, whoever cut them."""
+
+import datetime
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest.batches.columns import MOST_LEVELS
+from shrinktest.batches.crew import Crew
+from shrinktest.hypotheses.binned import TwoBinned
+from shrinktest.kernels import Linear
+from shrinktest.tables.pooled import PooledTable
+
+pytest.importorskip("pyarrow")
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    days = np.datetime64("2020-01-01", "us") + rng.integers(0, 10**14, size=n).astype("timedelta64[us]")
+    return pd.DataFrame(
+        {
+            "number": rng.normal(seed, 3.0, size=n),
+            "whole": rng.integers(0, 9, size=n),
+            "truth": rng.random(n) < 0.3,
+            "day": days,
+            "wait": rng.integers(0, 10**9, size=n).astype("timedelta64[us]"),
+            "grade": pd.Categorical(rng.choice(["low", "mid", "high"], size=n), ["low", "mid", "high"], ordered=True),
+            "city": rng.choice(["Ulm", "Aachen", "Bern", "Zug"][: 3 + seed], size=n),
+            "row": np.arange(n),
+            "key": [f"k{seed}-{i}" for i in range(n)],
+        }
+    )
+
+
+X, Y = table(230, 0), table(170, 1)
+
+
+def cut(frame, ends):
+    return [frame.iloc[part] for part in np.split(np.arange(len(frame)), ends)]
+
+
+def files(folder, name, frame, ends):
+    for i, part in enumerate(cut(frame, ends)):
+        part.to_parquet(folder / f"{name}{i}.parquet", index=False, row_group_size=40)
+    return str(folder / f"{name}*.parquet")
+
+
+def hypothesis(samples, **options):
+    options = {"scale": "auto", "nan_policy": "raise", "drawn": 0, "rng": np.random.default_rng(0), **options}
+    return TwoBinned.in_batches(samples, ("X", "Y"), **options)
+
+
+def sorted_rows(points):
+    return points[np.lexsort(points.T)]
+
+
+def same_as_in_memory(samples, frames, **options):
+    types = options.get("column_types", {})
+    pooled = PooledTable.read(frames, ("X", "Y"), types, "both")
+    keep = ~pooled.missing().any(axis=1)
+    values, encoding = pooled.encoded(keep, options.get("scale", "auto"), indicate=False)
+    found = hypothesis(samples, **options)
+    assert found.encoding.features == encoding.features
+    moved = found.variables[0].compared() if found.variables[0].scale else found.variables[0].points
+    assert np.allclose(sorted_rows(moved), sorted_rows(values), rtol=1e-12, atol=1e-12)
+    assert set(pooled.notes) <= set(found.remarks)
+    return found
+
+
+def test_files_become_the_numbers_of_tables_in_memory(tmp_path):
+    paths = files(tmp_path, "x", X, [77]), files(tmp_path, "y", Y, [1])
+    found = same_as_in_memory(paths, (X, Y))
+    assert "city = Zug" in found.encoding.features and "key" not in found.encoding.names
+    assert sum("is not tested" in note for note in found.remarks) == 2
+    types = {"whole": "category", "number": "drop", "city": ["Ulm", "Bern", "Aachen", "Zug"], "row": "number"}
+    same_as_in_memory(paths, (X, Y), column_types=types)
+    same_as_in_memory(paths, (X, Y), scale="rank")
+    same_as_in_memory(paths, (X, Y), scale={"number": 2.0, "wait": None})
+
+
+def test_frames_become_the_numbers_of_tables_in_memory():
+    samples = Batches(cut(X, [3, 100])), Batches(cut(Y, [50]))
+    same_as_in_memory(samples, (X, Y))
+    pieces = [cut(X, [3, 100])[0], *(part[part.columns[::-1]] for part in cut(X, [3, 100])[1:])]
+    one, other = (hypothesis((Batches(parts), samples[1])).survey.sample for parts in (cut(X, [3, 100]), pieces))
+    assert np.array_equal(one, other)  # columns are found by their names
+
+
+def test_csv_files_become_the_numbers_of_tables_in_memory(tmp_path):
+    frames = [one.drop(columns=["wait", "grade"]) for one in (X, Y)]
+    for name, frame in zip("xy", frames, strict=True):
+        for i, part in enumerate(cut(frame, [60])):
+            part.to_csv(tmp_path / f"{name}{i}.csv", index=False)
+    same_as_in_memory([str(tmp_path / f"{name}*.csv") for name in "xy"], frames)
+
+
+def test_rows_with_missing_values_are_left_out_or_an_error(tmp_path):
+    frames = [one.copy() for one in (X, Y)]
+    for frame, seed in zip(frames, (2, 3), strict=True):
+        rng = np.random.default_rng(seed)
+        for name in ("number", "city", "grade", "day", "key"):
+            frame.loc[rng.random(len(frame)) < 0.05, name] = None
+    frames[0].loc[5, ["city", "number"]] = ["Nowhere", None]  # a level of a row that is left out
+    paths = files(tmp_path, "x", frames[0], [100]), files(tmp_path, "y", frames[1], [100])
+    found = same_as_in_memory(paths, frames, nan_policy="omit")
+    assert "city = Nowhere" not in found.encoding.features
+    with pytest.raises(ValueError, match=r"x0\.parquet has a missing value in row \d+, column '\w+' .*omit"):
+        hypothesis(paths)
+    frames[0].loc[:99, "city"] = None  # a file without any value
+    paths = files(tmp_path, "x", frames[0], [100]), paths[1]
+    same_as_in_memory(paths, frames, nan_policy="omit")
+
+
+def test_nothing_depends_on_how_rows_are_cut(tmp_path):
+    options = {"gram": "rff", "rank": 20, "n_resamples": 99, "rng": 0}
+    one = Batches(files(tmp_path, "x", X, []), bins=40), Batches(files(tmp_path, "y", Y, []), bins=40)
+    other = Batches(cut(X, [1, 2, 150]), bins=40), Batches(files(tmp_path, "z", Y, [20, 21]), size=7, bins=40)
+    first = two_sample_test(*one, **options)
+    for workers in (1, 3):
+        second = two_sample_test(*other, workers=workers, **options)
+        assert (first.statistic, first.pvalue, first.notes) == (second.statistic, second.pvalue, second.notes)
+    several = [k_sample_test(*pair, **options).statistic for pair in (one, other)]
+    assert several[0] == several[1]
+    columns = [two_sample_test_columns(*pair, **options).table for pair in (one, other)]
+    assert columns[0].equals(columns[1]) and list(columns[0]["column"]) == list(X.columns[:7])
+
+
+def test_statistics_are_those_of_tables_in_memory(tmp_path):
+    pair = [Batches(cut(frame, [30]), bins=400) for frame in (X, Y)]  # bins of a row each
+    found = two_sample_test(*pair, kernel=Linear(), n_resamples=19, rng=0, form="biased")
+    whole = two_sample_test(X, Y, kernel=Linear(), n_resamples=19, rng=0, form="biased")
+    assert found.statistic == pytest.approx(whole.statistic, rel=1e-9)
+    at = X.head(4)
+    assert found.witness(at) == pytest.approx(whole.witness(at), rel=1e-6)
+    assert found.encodings[0].features == whole.encodings[0].features
+    for_columns = two_sample_test_columns(*pair, kernel=Linear(), n_resamples=19, rng=0, form="biased").table
+    in_memory = two_sample_test_columns(X, Y, kernel=Linear(), n_resamples=19, rng=0, form="biased").table
+    assert np.allclose(for_columns["statistic"], in_memory["statistic"], rtol=1e-9)
+
+
+def test_other_types_in_other_files_are_an_error_that_names_file_and_column(tmp_path):
+    other = X.assign(number=["a", "b"] * 115)
+    X.to_parquet(tmp_path / "a.parquet")
+    other.to_parquet(tmp_path / "b.parquet")
+    said = r"column 'number' holds numbers in X, .*a\.parquet and categories in X, .*b\.parquet"
+    with pytest.raises(ValueError, match=said):
+        hypothesis((str(tmp_path / "*.parquet"), Batches([Y])))
+    path = str(tmp_path / "late.csv")
+    pd.DataFrame({"a": [*(["1.5"] * 250_000), "x"], "city": "Ulm"}).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=r"late\.csv, column 'a': .*'x'.*\(column_types=\{'a': 'category'"):
+        hypothesis((path, path))
+    found = hypothesis((path, path), column_types={"a": "category", "city": "drop"})
+    assert found.encoding.features == ("a = 1.5", "a = x")
+    with pytest.raises(ValueError, match=r"a column in column_types .*'typo'"):
+        hypothesis((Batches([X]), Batches([Y])), column_types={"typo": "category"})
+
+
+def test_every_library_and_every_kind_of_file_gives_the_same(tmp_path):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+
+    def other(n, seed):
+        rng = np.random.default_rng(seed)
+        hours = rng.integers(0, 1000, size=n)
+        return pd.DataFrame(
+            {
+                "clock": [datetime.time(int(hour), 30) for hour in hours % 24],
+                "date": [datetime.date(2020, 1, 1) + datetime.timedelta(int(hour)) for hour in hours],
+                "zone": pd.Timestamp("2020-01-01", tz="Europe/Berlin") + pd.to_timedelta(hours, unit="h"),
+                "kind": pd.Categorical(rng.choice(["b", "a", "c"], size=n)),
+                "gap": np.where(rng.random(n) < 0.1, None, "x"),
+                "whole": pd.array(rng.integers(0, 5, size=n), "Int64"),
+                "truth": rng.random(n) < 0.5,
+            }
+        )
+
+    frames = other(90, 0), other(70, 1)
+    paths = [tmp_path / name for name in ("x.parquet", "y.parquet", "x.csv", "y.csv")]
+    for path, frame in zip(paths, frames * 2, strict=True):
+        (frame.to_csv if path.suffix == ".csv" else frame.to_parquet)(path, index=False)
+    pairs = [
+        paths[:2],
+        paths[2:],
+        [Batches([frame]) for frame in frames],
+        [Batches([polars.from_pandas(frame)]) for frame in frames],
+        [Batches([pyarrow.Table.from_pandas(frame, preserve_index=False)]) for frame in frames],
+    ]
+    samples = [hypothesis(pair, nan_policy="omit").survey.sample for pair in pairs]
+    assert all(np.array_equal(one, samples[0]) for one in samples)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
+        there = hypothesis(pairs[1], nan_policy="omit", crew=Crew(processes))
+    assert np.array_equal(there.survey.sample, samples[0])
+
+
+def test_too_many_levels_are_an_error_with_the_remedy():
+    rng = np.random.default_rng(0)
+    for many, said in ((150, "150"), (2 * MOST_LEVELS, f"more than {MOST_LEVELS}")):
+        frame = pd.DataFrame({"a": rng.normal(size=9000), "text": rng.integers(many, size=9000).astype(str) + "x"})
+        pair = Batches(cut(frame, [10])), Batches([frame])
+        with pytest.raises(ValueError, match=rf"'text' holds text with {said} different .* 'drop'"):
+            hypothesis(pair)
+    assert len(hypothesis(pair, column_types={"text": "drop"}).encoding.names) == 1
+    with pytest.raises(ValueError, match=f"more than {MOST_LEVELS}"):
+        hypothesis(pair, column_types={"text": "category"})
+
+
+def test_texts_that_are_all_different_are_left_out_however_many_there_are():
+    frame = pd.DataFrame(
+        {"a": np.arange(5000) % 7, "b": np.arange(5000) % 2 == 0, "key": [f"k{i}" for i in range(5000)]}
+    )
+    found = hypothesis((Batches(cut(frame.head(3000), [1000])), Batches([frame.tail(2000)])))
+    assert found.encoding.names == ("a", "b")
+
+
+def test_arrays_take_types_by_number():
+    values = np.random.default_rng(1).integers(0, 3, size=(60, 2)).astype(float)
+    pair = Batches(np.array_split(values, 3)), Batches([values])
+    found = hypothesis(pair, column_types={"0": "category"})
+    assert found.encoding.features == ("0 = 0", "0 = 1", "0 = 2", "1") and found.columns is None
+    with pytest.raises(ValueError, match="'drop' takes columns with names"):
+        hypothesis(pair, column_types={"0": "drop"})
+    with pytest.raises(ValueError, match="transform= takes all rows at once"):
+        two_sample_test(*pair, gram="rff", transform=np.log)
