@@ -30,6 +30,7 @@ POLICIES = ("indicator", "omit", "raise")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
+_STRETCHES = "use shift='stretches', which moves stretches of rows"  # advice on series that has no argument here
 
 
 def compare(
@@ -191,7 +192,8 @@ def compare(
     size = overall.effect(confidence=confidence)
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
-    notes = [*_only_notes(only, called), *pooled.notes, *overall.notes, *of_columns]
+    of_all = [note.replace(_STRETCHES, "two_sample_test can move stretches of rows") for note in overall.notes]
+    notes = [*_only_notes(only, called), *pooled.notes, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not regard blocks; the p-values compare within blocks.")

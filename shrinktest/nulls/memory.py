@@ -28,6 +28,8 @@ def correlation(parts: Sequence[np.ndarray]) -> float:
     Each part is a series with a mean of its own.  Values, and how far they are from their mean, are looked at.  Missing
     values leave a column out.
     """
+    widest = np.max([np.abs(part).max(axis=0, initial=0.0) for part in parts], axis=0)
+    parts = [part / np.where(widest > 0, widest, 1.0) for part in parts]  # squares stay finite
     centred = [part - part.mean(axis=0) for part in parts if len(part) > 2]
     spread = [np.abs(z) - np.abs(z).mean(axis=0) for z in centred]
     found = [0.0]

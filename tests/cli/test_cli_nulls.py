@@ -84,7 +84,10 @@ def test_independence(run):
         ("two-sample a.csv b.csv --columns u,v --blocks sites", "Did you mean 'site'?"),
         ("two-sample a.csv b.csv --columns site,u --blocks site", "column 'site' is in both --blocks and --columns"),
         ("two-sample a.csv b.csv --columns u,v --paired --blocks site", "so that --blocks has nothing to say"),
-        ("independence both.csv --x u,site --y w --blocks site", "column 'site' is in both --blocks and --x or --y"),
+        (
+            "independence both.csv --x u,site --y w --blocks site",
+            "column 'site' is in both --blocks and --x, --y or --given",
+        ),
         ("independence both.csv --x u --y w --shift linear", "--shift must be one of 'circular'"),
         ("independence both.csv", "say which columns to test"),
         ("power mean-shift --n 8 --trials 2 --quiet --stopping curtaild", "Did you mean 'curtailed'?"),
