@@ -278,6 +278,7 @@ def figure(tables):
     null = tables[""].query("effect == 'none'")
     null = null[~null["method"].isin(MODELS)]
     drawn, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
+    drawn.supxlabel(f"share of p <= {ALPHA} where X and Y are independent given Z", fontsize="medium")
     names = list(dict.fromkeys(null["method"]))
     for ax, some, title in (
         (axes[0], null[null["left"] <= HOLDS], "regressions find what is given"),
@@ -287,7 +288,7 @@ def figure(tables):
             levels = some[some["method"] == name]["rejected"]
             ax.plot(levels, np.full(len(levels), i), "|", markersize=12, color="C0" if name in OURS else "C7")
         ax.axvline(ALPHA, color="C3", linewidth=1.0)
-        ax.set(title=title, xlabel=f"share of p <= {ALPHA} where X and Y are independent given Z", xlim=(-0.02, 1.02))
+        ax.set(title=title, xlim=(-0.02, 1.02))
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
     return drawn
