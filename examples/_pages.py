@@ -16,6 +16,8 @@ from pathlib import Path
 from textwrap import fill
 from types import ModuleType
 
+from joblib.externals.loky import get_reusable_executor
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = (
     *(
@@ -61,7 +63,10 @@ def written(page: str, blocks: int | None = None) -> str:
     sys.modules["page"] = module  # where dataclasses look for it
     try:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            return PIECE.sub(run, (ROOT / page).read_text(encoding="utf-8"))
+            try:
+                return PIECE.sub(run, (ROOT / page).read_text(encoding="utf-8"))
+            finally:
+                get_reusable_executor().shutdown(wait=True)  # its processes are in the folder, and would be used again
     finally:
         del sys.modules["page"]
 

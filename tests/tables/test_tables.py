@@ -485,10 +485,13 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
     assert {"Gaussian of ranks", "Gaussian of deviations"} <= set(table["kernel"])
 
 
-def test_lazy_tables_are_to_be_collected():
+def test_lazy_tables_are_read_in_batches_or_to_be_collected():
     polars = pytest.importorskip("polars")
+    lazy = polars.from_pandas(mixed(3)[["rate"]]).lazy()
     with pytest.raises(TypeError, match=says("a lazy table (polars) has no rows yet; give x.collect()")):
-        two_sample_test(polars.from_pandas(mixed(3)[["rate"]]).lazy(), np.eye(3))
+        joint_independence_test(lazy, np.eye(3), np.eye(3))
+    with pytest.raises(ValueError, match="samples in batches .* give gram='rff'"):  # these are read as they come
+        two_sample_test(lazy, np.eye(3)[:, :1])
 
 
 #: Every test, as a function of tables A, B and of options.
