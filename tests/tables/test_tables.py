@@ -490,7 +490,7 @@ def test_lazy_tables_are_read_in_batches_or_to_be_collected():
     lazy = polars.from_pandas(mixed(3)[["rate"]]).lazy()
     with pytest.raises(TypeError, match=says("a lazy table (polars) has no rows yet; give x.collect()")):
         joint_independence_test(lazy, np.eye(3), np.eye(3))
-    with pytest.raises(ValueError, match="samples in batches .* give gram='rff'"):  # these are read as they come
+    with pytest.raises(ValueError, match=r"samples in batches .* give gram='rff'"):  # these are read as they come
         two_sample_test(lazy, np.eye(3)[:, :1])
 
 
