@@ -12,7 +12,7 @@ from shrinktest._progress import preparing
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, listed, rng_provenance
-from shrinktest.batches.source import in_batches
+from shrinktest.batches.source import as_batches, in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -183,7 +183,7 @@ def column_tests(
 
 
 def _in_batches(
-    samples: tuple[Any, Any],
+    samples: Sequence[Any],
     estimator: Any,
     asked: Asked,
     settings: Settings,
@@ -196,6 +196,11 @@ def _in_batches(
     from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, by_whom, check, columns_in_bins
 
     check(estimator, replace(asked, bandwidth="median"), settings, TwoBinned.kind.name)
+    samples = as_batches(samples, XY)
+    if samples[0].bins is None:
+        raise ValueError(
+            "bins=None is for one test, of all columns; tests of every column share their bins: leave it out"
+        )
     generator = as_rng(rng)
     with preparing(settings.progress):
         how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **by_whom(settings, rng)}

@@ -212,8 +212,9 @@ def two_sample_test(
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
     of finite rank; estimators that work on features, lists of them, of kernels and of bandwidths, and "auto", all from
     one reading; one ``scale`` for all columns, or numbers, and for tables with other columns than numbers also a dict;
-    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted.  What kernels and units
-    take from data, but for standard deviations, is from a random sample of the rows.
+    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted, or rows with
+    ``Batches(..., bins=None)``.  What kernels and units take from data, but for standard deviations, is from a random
+    sample of the rows.
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall

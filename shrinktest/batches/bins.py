@@ -57,9 +57,12 @@ class Binning:
     store: Store | None = None
 
     @classmethod
-    def drawn(cls, rows: tuple[int, ...], bins: int, rng: np.random.Generator, **options: Any) -> Binning:
-        """About so many bins in all; more where a sample would have fewer than 20.  ``options`` are the others."""
-        size = max(1, min(-(-sum(rows) // bins), min(rows) // _FEWEST))
+    def drawn(cls, rows: tuple[int, ...], bins: int | None, rng: np.random.Generator, **options: Any) -> Binning:
+        """About so many bins in all; more where a sample would have fewer than 20.  ``options`` are the others.
+
+        None for bins of a single row.
+        """
+        size = 1 if bins is None else max(1, min(-(-sum(rows) // bins), min(rows) // _FEWEST))
         return cls(rows, size, tuple(Bijection.drawn(n, rng) for n in rows), **options)
 
     @property
@@ -109,12 +112,7 @@ class Binning:
             exponents = exponents + _WIDER
             if exponents.max() > _LARGEST:
                 raise ValueError(f"features of {list(features)!r} are no finite numbers for some rows")
-        for rows, n, again in zip(samples, self.rows, total.sizes, strict=True):
-            if again != n:
-                raise ValueError(
-                    f"{rows.name} had {n} rows when it was read first, and {'more' if again > n else again} the second "
-                    "time: it must give the same rows in the same order whenever it is iterated over"
-                )
+        total.require(samples, self.rows)
         means = []
         for k, (one, powers) in enumerate(zip(summands, np.split(adding.powers, ends), strict=True)):
             sums = np.vstack([found.sums[k][:-1] for found in total.found])

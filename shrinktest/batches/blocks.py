@@ -130,7 +130,8 @@ class Whole:
 
     def numbers(self, rows: np.ndarray) -> np.ndarray:
         """The same as whole numbers."""
-        return np.rint(self.features(rows) / self.units)
+        with np.errstate(over="ignore"):  # which is said once all is read
+            return np.rint(self.features(rows) / self.units)
 
     def wider(self, most: np.ndarray) -> Whole:
         """With room for whole numbers as large as ``most`` (r + 1,)."""

@@ -46,6 +46,15 @@ class Gathered:
         """Rows of the samples that were left out."""
         return tuple(sum(left for _, left in one.values()) for one in self.pieces)
 
+    def require(self, samples: Sequence[Rows], sizes: Sequence[int]) -> None:
+        """Raise ValueError where samples have not as many rows as when they were read first."""
+        for rows, n, again in zip(samples, sizes, self.sizes, strict=True):
+            if again != n:
+                raise ValueError(
+                    f"{rows.name} had {n} rows when it was read first, and {'more' if again > n else again} the second "
+                    "time: it must give the same rows in the same order whenever it is iterated over"
+                )
+
     def add(self, reading: Reading, done: Done) -> None:
         """Add what was found in a task."""
         reading.merge(self.found[done.sample], done.found)

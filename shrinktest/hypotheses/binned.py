@@ -28,6 +28,7 @@ from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistribut
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
 from shrinktest.hypotheses.supported import checked_units
 from shrinktest.kernels import Kernel, Linear, Rescaled
+from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.relabellings import Relabellings
@@ -208,36 +209,30 @@ class Binned(EqualDistributions):
             estimator, Linear(), means, self.contrast, form=form, tuning=self.tuning(estimator), grams=inner,
             workers=workers,
         )  # fmt: skip
-        width, features = self.survey.sample.shape[1], kept.features
-        names = self.columns if self.encoding is None else None  # it reads tables, and then there are numbers
-
-        def estimates() -> tuple[MeanEmbedding, ...]:
-            return tuple(
-                BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, width, rows, names)
-                for one, rows in zip(prepared.estimates(), self.binning.used, strict=True)
-            )
-
         return BinnedPrepared(
             statistic=prepared.statistic,
-            estimates=estimates,
+            estimates=lambda: self.embeddings(prepared.estimates(), kept.features),
             kernel=kernel,
             route=kept.route,
             notes=(*prepared.notes, *kept.notes, *self._said(kept.kernel, kept.route)),
             threads=prepared.threads,
             cost=prepared.cost,
-            features=(features,),
+            features=(kept.features,),
             means=means,
+        )
+
+    def embeddings(self, estimates: Sequence[MeanEmbedding], features: FiniteRank) -> tuple[MeanEmbedding, ...]:
+        """Estimates, one for each sample, that were made of features, as functions of rows."""
+        width = self.survey.sample.shape[1]
+        names = self.columns if self.encoding is None else None  # it reads tables, and then there are numbers
+        return tuple(
+            BinnedEmbedding(one.points, one.weights, one.kernel, one.shrinkage, None, features, width, rows, names)
+            for one, rows in zip(estimates, self.binning.used, strict=True)
         )
 
     def _said(self, kernel: Kernel, route: str) -> tuple[str, ...]:
         """What a reader should know of the bins, and of the sample."""
-        bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
-        said = [
-            f"{' + '.join(map(str, bins))} bins of {counted(self.binning.size, 'row')} each, chosen at random, were "
-            "permuted in place of rows: the level is exact, and estimators are fitted to the means of bins."
-        ]
-        if any(left):
-            said.append(f"{' + '.join(map(str, left))} rows, which fill no bin, are left out.")
+        said = [*self._permuted()]
         takes = route != "factor" or isinstance(kernel, PooledKernel | Rescaled)
         if len(self.survey.sample) < sum(self.survey.sizes) and takes:
             said.append(
@@ -247,6 +242,16 @@ class Binned(EqualDistributions):
         if route in ("rff", "nystrom"):
             said.append(COST)
         return tuple(said)
+
+    def _permuted(self) -> tuple[str, ...]:
+        """What was permuted, and which rows were not."""
+        bins, left = self.sizes, [n - m for n, m in zip(self.survey.sizes, self.binning.used, strict=True)]
+        said = (
+            f"{' + '.join(map(str, bins))} bins of {counted(self.binning.size, 'row')} each, chosen at random, were "
+            "permuted in place of rows: the level is exact, and estimators are fitted to the means of bins."
+        )
+        out = f"{' + '.join(map(str, left))} rows, which fill no bin, are left out."
+        return (said, out) if any(left) else (said,)
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""

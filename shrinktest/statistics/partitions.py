@@ -14,7 +14,7 @@ from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
-from shrinktest.statistics.block_sums import PLAIN, sums_of
+from shrinktest.statistics.block_sums import PLAIN, BlockSums, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
 from shrinktest.statistics.products import along, left_over, members_of, times, weighted
@@ -119,7 +119,7 @@ def prepare(
         estimates=lambda: estimates_of(used, low, np.split(pooled, edges), tuning),
         kernel=kernel,
         route=gram.name,
-        notes=_notes(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
+        notes=notes_of(estimator, used, contrast, tuning, form) + ((gram.note,) if gram.note else ()),
         threads=runs_compiled(used),
         cost=_cost(used, gram, len(contrast.sizes)),
         features=(gram.kernel,),
@@ -173,12 +173,39 @@ def _of_sums(
     estimator: ScaledMean, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of scaled means, for which sums of blocks of the Gram matrix are enough."""
+    own = np.repeat(np.arange(len(contrast.sizes), dtype=np.uint16), contrast.sizes)[None]
+    blocks_of = sums_of(gram, contrast.sizes, workers)
+    return products_of_sums(estimator, blocks_of, gram.size(workers), own, contrast, tuning, form)
+
+
+def products_of_sums(
+    estimator: ScaledMean,
+    blocks_of: BlockSums,
+    size: float,
+    own: np.ndarray,
+    contrast: Contrast,
+    tuning: str,
+    form: str,
+) -> tuple[Products, float]:
+    """Products of scaled means, and the squared norm of that of the pooled sample.
+
+    Parameters
+    ----------
+    estimator : ScaledMean
+    blocks_of : callable
+        Relabellings to the sums over pairs of parts, and traces.
+    size : float
+        Of the terms that cancel.
+    own : ndarray, shape (1, ...)
+        The relabelling that leaves all as it is.
+    contrast, tuning, form
+        As for :func:`partition_statistic`.
+    """
     sizes = contrast.sizes
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)
-    blocks_of, size = sums_of(gram, sizes, workers), gram.size(workers)
     reference = norm2 = 0.0
     if contrast.comparison == "pooled":
-        blocks, diagonals = blocks_of(np.repeat(np.arange(len(sizes), dtype=np.uint16), sizes)[None])
+        blocks, diagonals = blocks_of(own)
         whole = float(blocks.sum())
         reference = float(estimator.scale((whole, float(diagonals.sum()), total))) / total
         norm2 = float(reference**2 * whole)
@@ -288,7 +315,7 @@ def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint
     return statistic
 
 
-def _notes(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
+def notes_of(given: MeanEstimator, used: MeanEstimator, contrast: Contrast, tuning: str, form: str) -> tuple[str, ...]:
     """What is provably the same as another test, or easily misread."""
     notes, two = [], len(contrast.sizes) == 2
     equal, pairs = len(set(contrast.sizes)) == 1, contrast.comparison == "pairs"

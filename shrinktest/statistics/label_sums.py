@@ -1,0 +1,74 @@
+"""Distances of scaled means from sums of features by sample, which were added up for every relabelling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shrinktest.estimators.standard import ScaledMean
+from shrinktest.nulls.permutation import Statistic
+from shrinktest.statistics.centred import LAST_BITS
+from shrinktest.statistics.partitions import Contrast, products_of_sums
+from shrinktest.statistics.weights import scales
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSums:
+    """Sums of features by sample, the last of which are their squared norms.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Of the samples.
+    sums : ndarray, shape (B + 1, k, r + 1)
+        For every relabelling, first of the data as they are.
+    """
+
+    sizes: tuple[int, ...]
+    sums: np.ndarray
+
+    @property
+    def means(self) -> np.ndarray:
+        """The mean features (k, r) of the samples as they are."""
+        return np.asarray(self.sums[0, :, :-1] / np.array(self.sizes)[:, None])
+
+    def statistic(self, estimator: ScaledMean, contrast: Contrast, tuning: str, form: str) -> Statistic:
+        """The statistic as a function of the numbers (B, 1) of relabellings."""
+        alike = estimator.weighs_all_alike(contrast.estimated)
+        moved = self._less_mean if alike else self
+        inner, traces = moved._blocks
+        before, after = self._spread, moved._spread
+        # features less their mean add up to sums that are small themselves; others cancel in the statistic
+        size = (after / (self.sums.shape[2] - 1) ** 0.5 + LAST_BITS * before) / (min(self.sizes) if alike else 1.0)
+        found, norm2 = products_of_sums(
+            estimator, lambda numbers: (inner[numbers[:, 0]], traces[numbers[:, 0]]), size, np.zeros((1, 1), dtype=int),
+            contrast, tuning, form,
+        )  # fmt: skip
+        return lambda numbers: contrast(*found(numbers), norm2)
+
+    def factors(self, estimator: ScaledMean, tuning: str) -> np.ndarray:
+        """By how much (k,) the estimator scales the means of the samples as they are."""
+        inner, traces = self._blocks
+        return scales(estimator, inner[:1], traces[:1], self.sizes, tuning)[0]
+
+    @cached_property
+    def _blocks(self) -> tuple[np.ndarray, np.ndarray]:
+        """Sums (B + 1, k, k) of the Gram matrix over pairs of samples, and its trace (B + 1, k) over each."""
+        features = np.ascontiguousarray(self.sums[:, :, :-1])
+        return features @ features.transpose(0, 2, 1), self.sums[:, :, -1]
+
+    @cached_property
+    def _less_mean(self) -> LabelSums:
+        """The same of features less the mean of all."""
+        total, n = self.sums[0].sum(axis=0), np.array(self.sizes)
+        mean = total[:-1] / n.sum()
+        features, norms = self.sums[:, :, :-1], self.sums[:, :, -1]
+        norms = np.maximum(norms - 2.0 * features @ mean + n * (mean @ mean), 0.0)
+        return LabelSums(self.sizes, np.concatenate([features - n[:, None] * mean, norms[:, :, None]], axis=2))
+
+    @property
+    def _spread(self) -> float:
+        """The mean squared norm of the features."""
+        return float(self.sums[0, :, -1].sum()) / sum(self.sizes)
