@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
-_ROUNDS = 6
+from shrinktest.batches.bijection import Bijection, drawn_keys
 
 
 @dataclass(frozen=True, eq=False)
 class Shuffles:
-    """Random permutations of 0, ..., n - 1 that take no memory: Feistel networks, each with keys of its own.
+    """Random permutations of 0, ..., n - 1 that take no memory: bijections, each with keys of its own.
 
     Those of ``keys`` come after that of ``start`` has been undone.  Then ranks among them have exact level whatever
     the distribution of a network with random keys is, so that nothing hangs on how random it looks: seen from the rows
@@ -21,10 +20,9 @@ class Shuffles:
 
     Parameters
     ----------
-    n : int
-    start : ndarray of uint64, shape (rounds,)
-        Numbers of 32 bits.
+    start : Bijection
     keys : ndarray of uint64, shape (B, rounds)
+        Those of a bijection for each permutation.
 
     Examples
     --------
@@ -34,21 +32,13 @@ class Shuffles:
     [4, 4, 4]
     """
 
-    n: int
-    start: np.ndarray
+    start: Bijection
     keys: np.ndarray
 
     @classmethod
     def drawn(cls, n: int, count: int, rng: np.random.Generator) -> Shuffles:
         """So many with random keys."""
-        keys = rng.integers(2**32, size=(count + 1, _ROUNDS), dtype=np.uint64)
-        return cls(n, keys[0], keys[1:])
-
-    @property
-    def table(self) -> tuple[int, int]:
-        """Rows and columns of a table with a cell for each number, and hardly more."""
-        high = math.isqrt(self.n - 1) + 1
-        return high, -(-self.n // high)
+        return cls(Bijection.drawn(n, rng), drawn_keys(rng, (count,)))
 
     def octets(self, first: int, count: int, sizes: tuple[int, ...]) -> np.ndarray:
         """Which of ``count`` successive rows are in which sample of these sizes, but the last one, as bits.
@@ -58,11 +48,11 @@ class Shuffles:
         ndarray of uint8, shape (k - 1, octets, B)
             As :func:`~shrinktest._compiled.sums.feature_sums` takes them.
         """
-        from shrinktest._compiled.shuffles import octets_of_rows
+        from shrinktest._compiled.bijections import octets_of_rows
         from shrinktest._compiled.sums import COLUMNS, OCTETS
 
         out = np.zeros((len(sizes) - 1, -(-count // COLUMNS) * OCTETS, len(self.keys)), dtype=np.uint8)
-        fixed = map(np.uint64, (self.n, *self.table))
+        fixed = map(np.uint64, (self.start.n, *self.start.table))
         ends = np.cumsum(sizes[:-1]).astype(np.uint64)
-        octets_of_rows(np.uint64(first), count, *fixed, self.start, self.keys, ends, out)
+        octets_of_rows(np.uint64(first), count, *fixed, self.start.keys, self.keys, ends, out)
         return out

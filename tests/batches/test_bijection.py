@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import naive_shuffles
 from shrinktest.batches.bijection import Bijection
 
 
@@ -11,6 +12,13 @@ from shrinktest.batches.bijection import Bijection
 def test_every_number_comes_once(n):
     found = Bijection.drawn(n, np.random.default_rng(n))(np.arange(n))
     assert np.array_equal(np.sort(found), np.arange(n))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 64, 101, 5000])
+def test_numbers_go_where_the_slow_twin_takes_them(n):
+    shuffled = Bijection.drawn(n, np.random.default_rng(n))
+    numbers = np.arange(0, n, -(-n // 70))
+    assert shuffled(numbers).tolist() == [naive_shuffles.place(int(i), n, shuffled.keys) for i in numbers]
 
 
 def test_large_numbers_stay_below_n_and_apart():

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from answers import same
 from clusters import pids, two_workers
 from shrinktest import Batches, independence_test, k_sample_test, two_sample_test
 
@@ -22,12 +23,6 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(6001, 3)), RNG.normal(0.05, 1.0, size=(5000, 3))
 NAMES = ["a", "b", "c"]
 FAST = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99, "scale": "sd"}
-
-
-def same(one, other):
-    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
-        one.null_distribution, other.null_distribution
-    )
 
 
 def array(values, partitions):

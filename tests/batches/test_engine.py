@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from answers import same
 from shrinktest import Batches, Gaussian, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import store as stores
 from shrinktest.batches.crew import Crew
@@ -25,12 +26,6 @@ from shrinktest.batches.tasks import tasks_of
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30_001, 3)), RNG.normal(0.02, 1.0, size=(25_000, 3))
 FAST = {"gram": "rff", "rank": 20, "rng": 0, "n_resamples": 99}
-
-
-def same(one, other):
-    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
-        one.null_distribution, other.null_distribution
-    )
 
 
 @pytest.fixture(scope="module")
@@ -383,7 +378,7 @@ POOL = """
     from shrinktest import Batches, two_sample_test
 
     def slowly(function, task):
-        print("reading", flush=True)
+        print("reading\\n", end="", flush=True)  # in one piece: two processes print
         time.sleep(0.5)
         return function(task)
 

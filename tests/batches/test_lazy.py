@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from answers import same
 from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
 
 pa = pytest.importorskip("pyarrow")
@@ -14,12 +15,6 @@ RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2003, 3)), RNG.normal(0.1, 1.0, size=(1500, 3))
 NAMES = ["a", "b", "c"]
 FAST = {"gram": "rff", "rank": 10, "rng": 0, "n_resamples": 49, "scale": "sd"}
-
-
-def same(one, other):
-    return (one.statistic, one.pvalue) == (other.statistic, other.pvalue) and np.array_equal(
-        one.null_distribution, other.null_distribution
-    )
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ def labels_of(shuffles, first, count, sizes):
 def test_labels_are_those_of_the_slow_twin(sizes):
     n = sum(sizes)
     shuffles = Shuffles.drawn(n, 4, np.random.default_rng(n))
-    expected = naive_shuffles.labels(sizes, shuffles.start, shuffles.keys)[1:]
+    expected = naive_shuffles.labels(sizes, shuffles.start.keys, shuffles.keys)[1:]
     assert np.array_equal(labels_of(shuffles, 0, n, sizes), expected)
     for first, count in ((0, 1), (n - 1, 1), (n // 3, n - n // 3)):
         assert np.array_equal(labels_of(shuffles, first, count, sizes), np.array(expected)[:, first : first + count])

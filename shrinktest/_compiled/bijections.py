@@ -1,4 +1,4 @@
-"""Shuffles: where a keyed permutation of very many numbers takes some of them, and in which sample that is.
+"""Bijections: where a keyed permutation of very many numbers takes some of them, and in which sample that is.
 
 A Feistel network: a number is a row and a column of a table that has about as many of both and is barely larger than
 there are numbers; by turns each is moved on by a function of the other, which can be undone.  What ends in the few
@@ -46,6 +46,25 @@ def _back(number, high, low, keys):
         row += high - _moved(column, keys[turn], high)
         row -= high if row >= high else _0
     return row * low + column
+
+
+@compiled(ordered=True)
+def images(numbers, n, high, low, keys, out):
+    """Where numbers go.
+
+    Parameters
+    ----------
+    numbers : ndarray of uint64, shape (k,)
+    n, high, low : uint64
+        Numbers in all; rows and columns of the table.
+    keys : ndarray of uint64, shape (rounds,)
+    out : ndarray of uint64, shape (k,)
+    """
+    for i in range(numbers.size):
+        number = _once(numbers[i], high, low, keys)
+        while number >= n:
+            number = _once(number, high, low, keys)
+        out[i] = number
 
 
 @compiled(ordered=True)
