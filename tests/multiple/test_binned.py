@@ -175,12 +175,15 @@ def test_few_bins_against_scipy():
 def test_permutations_of_bins_spread_as_much_as_those_of_rows(bins):
     """So that hundreds of bins have the power of rows; and shrinkage is about that of rows."""
     options = {**RFF, "n_resamples": 499, "bandwidth": 1.0, "estimator": "skmse"}
-    rows = two_sample_test(Batches(X, bins=10_000), Y, **options)
-    binned = two_sample_test(Batches(X, bins=bins), Y, **options)
-    assert rows.n_observations == (3001, 2500) and len(binned.estimates[0].points) < bins
-    assert binned.null_distribution.std() == pytest.approx(rows.null_distribution.std(), rel=0.2)
-    for one, other in zip(binned.estimates, rows.estimates, strict=True):
-        assert one.shrinkage == pytest.approx(other.shrinkage, rel=0.2)
+    spreads = []
+    for seed in range(8):  # which rows share a bin moves the spread by an eighth or so, with 200 bins
+        rows = two_sample_test(Batches(X, bins=10_000), Y, **options | {"rng": seed})
+        binned = two_sample_test(Batches(X, bins=bins), Y, **options | {"rng": seed})
+        assert rows.n_observations == (3001, 2500) and len(binned.estimates[0].points) < bins
+        spreads.append(binned.null_distribution.std() / rows.null_distribution.std())
+        for one, other in zip(binned.estimates, rows.estimates, strict=True):
+            assert one.shrinkage == pytest.approx(other.shrinkage, rel=0.25)
+    assert np.mean(spreads) == pytest.approx(1.0, abs=0.15)
 
 
 def test_a_difference_is_found_and_none_is_not_made_up():

@@ -36,7 +36,7 @@ def twin(result, samples, **options):
     """All statistics by loops over permutations, with the features and the keys of the result."""
     features = result.estimates[0].features.coordinates(np.vstack(samples))
     shuffles = result.again.hypothesis.shuffles
-    every = naive_shuffles.labels(tuple(map(len, samples)), shuffles.start, shuffles.keys)
+    every = naive_shuffles.labels(tuple(map(len, samples)), shuffles.start.keys, shuffles.keys)
     return np.array([naive_shuffles.distance(features, own, **options) for own in every])
 
 
