@@ -136,7 +136,7 @@ def page(tables) -> list[str]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=4000, quick=4)
-    table = measured(args, list(cases()), "kernel")
+    table = measured(args, list(cases()), "kernel", NAME)
     write(args, NAME, TITLE, page({"": table}), table)
 
 

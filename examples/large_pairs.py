@@ -7,15 +7,14 @@ the same data: numbers with a small correlation, and points near a circle.
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, write
-from joblib import Parallel, delayed
+from _study import markdown, options, parts, write
 from new_tests_levels import measured, numbers, region
 
 from shrinktest import Batches, independence_test
-from shrinktest._machine import usable_cores
 
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
@@ -101,10 +100,10 @@ def page(tables) -> list[str]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=100, quick=1)
-    work = [(design, trial) for trial in range(args.trials) for design in DESIGNS]
-    found = Parallel(n_jobs=args.workers or usable_cores())(delayed(compared)(*one) for one in work)
-    table = table_of(pd.DataFrame([row for part in found for row in part]))
-    levels = measured(Namespace(trials=NULLS * args.trials, workers=args.workers), cases(), "estimator")
+    jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
+    table = table_of(parts(args, NAME, jobs))
+    nulls = Namespace(trials=NULLS * args.trials, workers=args.workers, store=args.store)
+    levels = measured(nulls, cases(), "estimator", NAME)
     write(args, NAME, TITLE, page({"": table, "levels": levels}), {"": table, "levels": levels})
 
 

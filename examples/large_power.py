@@ -1,21 +1,20 @@
 """What bins and rank cost in power, and that bins keep the level: tests of samples in batches beside those in memory.
 
 Two samples of 500 rows, tested in memory by Gram matrices and in batches by random Fourier features: the standard mean
-with a Gaussian and with a whitened kernel, and (in every eighth data set) auto.  All tests see the same data.
+with a Gaussian kernel, in some of the data sets also with a whitened one, and in fewer auto.  All see the same data.
 """
 
 from __future__ import annotations
 
 from argparse import Namespace
+from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, write
-from joblib import Parallel, delayed
+from _study import markdown, options, parts, write
 from new_tests_levels import measured, numbers, region
 
 from shrinktest import Batches, Collection, Gaussian, Member, Whitened, two_sample_test
-from shrinktest._machine import usable_cores
 from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
 
 NAME = "large_power"
@@ -23,7 +22,8 @@ TITLE = "What bins and rank cost in power"
 ALPHA, RESAMPLES, ROWS = 0.05, 199, 500
 RANKS, BINS = (25, 50, 100, 200, 400), (100, 400, 2000)
 FEWER = (25, 100, 400), (100, 2000)  # ranks and bins of auto
-EVERY, NULLS, MOST = 8, 8, 4000  # there is auto in one of so many data sets; null data sets for each, and in all
+WHITENED, AUTO = 4, 20  # they are in one of so many data sets
+NULLS, MOST = 8, 4000  # null data sets for each, and in all
 DESIGNS = {
     "sparse shift, 20 columns": SparseShift(dimension=20, shift=0.18),
     "equal correlations, 5 columns": CorrelationChange(dimension=5, correlation=0.17),
@@ -32,16 +32,16 @@ DESIGNS = {
 NAMES = ("kme", "whitened")
 PAIR = Collection([Member("kme", Gaussian()), Member("kme", Whitened())])
 COMMON = {"n_resamples": RESAMPLES, "workers": 1}
+MEMORY, SHUFFLES = "rows in memory", "rows by keys"  # what is permuted in place of bins
 
 
-def in_bins(x, y, estimator, rank: int, bins: int, seed: int):
-    """A test in batches; bins are of one size, so that 2000 of them are the rows of these samples themselves."""
+def in_batches(x, y, estimator, rank: int, bins: int | None, seed: int):
+    """A test in batches; bins are of one size, so that 2000 of them are the rows of these samples themselves.
+
+    None is for rows in place of bins.
+    """
     given = (Batches(one, bins=bins) for one in (x, y))
     return two_sample_test(*given, estimator=estimator, gram="rff", rank=rank, rng=seed, **COMMON)
-
-
-#: Ways to relabel what does not fit in memory, with the function that tests so.
-RELABELLINGS = {"bins": in_bins}
 
 
 def compared(design: str, trial: int) -> list[dict]:
@@ -51,16 +51,20 @@ def compared(design: str, trial: int) -> list[dict]:
 
     def add(result, names, how, rank, bins) -> None:
         for name, one in zip(names, result.members if len(names) > 1 else [result], strict=True):
-            cell = {"data": design, "estimator": name, "relabelled": how, "rank": rank, "bins": bins, "trial": trial}
+            cell = {"data": design, "estimator": name, "permuted": how, "rank": rank, "bins": bins, "trial": trial}
             found.append({**cell, "reject": one.pvalue <= ALPHA})
 
-    asked = [(PAIR, NAMES, RANKS, BINS)] + ([("auto", ("auto",), *FEWER)] if trial % EVERY == 0 else [])
+    both = trial % WHITENED == 0
+    asked = [(PAIR, NAMES, RANKS, BINS) if both else ("kme", NAMES[:1], RANKS, BINS)]
+    if trial % AUTO == 0:
+        asked.append(("auto", ("auto",), *FEWER))
     for estimator, names, ranks, several in asked:
-        add(two_sample_test(x, y, estimator=estimator, rng=trial, **COMMON), names, "rows", 0, 0)
-        for how, test in RELABELLINGS.items():
-            for rank in ranks:
-                for bins in several:
-                    add(test(x, y, estimator, rank, bins, trial), names, how, rank, bins)
+        add(two_sample_test(x, y, estimator=estimator, rng=trial, **COMMON), names, MEMORY, 0, 0)
+        for rank in ranks:
+            for bins in several:
+                add(in_batches(x, y, estimator, rank, bins, trial), names, "bins", rank, bins)
+    for rank in FEWER[0]:
+        add(in_batches(x, y, "kme", rank, None, trial), NAMES[:1], SHUFFLES, rank, 0)
     return found
 
 
@@ -69,14 +73,14 @@ def table_of(found: pd.DataFrame) -> pd.DataFrame:
 
     Differences are paired.
     """
-    rows = []
+    memory, rows = (MEMORY, 0, 0), []
     for (design, estimator), some in found.groupby(["data", "estimator"], sort=False):
-        keys = ["relabelled", "rank", "bins"]
+        keys = ["permuted", "rank", "bins"]
         cells = {key: cell.set_index("trial")["reject"].astype(float) for key, cell in some.groupby(keys, sort=False)}
         for (how, rank, bins), rejected in cells.items():
-            row = {"data": design, "estimator": estimator, "relabelled": how, "rank": rank, "bins": bins}
+            row = {"data": design, "estimator": estimator, "permuted": how, "rank": rank, "bins": bins}
             row |= {"power": rejected.mean(), "trials": len(rejected)}
-            others = {"lost": ("rows", 0, 0), "lost_to_bins": (how, rank, max(BINS)) if bins else ("rows", 0, 0)}
+            others = {"lost": memory, "lost_to_bins": ("bins", rank, max(BINS)) if rank else memory}
             for name, other in others.items():
                 lost = cells[other] - rejected
                 row |= {name: lost.mean(), f"{name}_error": 1.96 * float(lost.std(ddof=0)) / len(lost) ** 0.5}
@@ -97,11 +101,12 @@ def cases() -> list[tuple]:
         "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
         "whitened, rff": {"gram": "rff", "kernel": "whitened"},
     }
-    cells = [((203, 203), 20), ((203, 203), 200), ((103, 511), 20), ((103, 511), 200)]
+    cells = [(sizes, bins) for sizes in ((203, 203), (103, 511)) for bins in (20, 200, None)]
     work = [
         (f"{' + '.join(map(str, sizes))} rows, bins={bins}", name, null, {"sizes": sizes, "bins": bins, **given})
         for name, given in tests.items()
         for sizes, bins in cells
+        if bins or "kernel" not in given  # of the rows' own sums there are none for kernels of the pooled sample
     ]
     auto = {"sizes": (103, 511), "bins": 20, "gram": "rff", "estimator": "auto"}
     return [*work, ("103 + 511 rows, bins=20", "auto, rff", null, auto)]
@@ -117,7 +122,7 @@ def mean_lost(table: pd.DataFrame, column: str, **cell) -> str:
 def page(tables) -> list[str]:
     """What the page says, from power and level in all cells."""
     table, levels = tables[""], tables["levels"]
-    said = table[table["relabelled"] != "rows"]
+    said = table[table["permuted"] == "bins"]
     parts, bins = [], sorted(set(said["bins"]))
     for estimator, some in said.groupby("estimator", sort=False):
         here = [one for one in bins if one in set(some["bins"])]
@@ -131,7 +136,8 @@ def page(tables) -> list[str]:
             f"## {estimator}: points of power lost, mean of {len(DESIGNS)} designs, {trials} data sets each",
             markdown(pd.DataFrame(cells)),
         ]
-    memory = table[table["relabelled"] == "rows"].pivot(index="data", columns="estimator", values="power")
+    shuffled = table[table["permuted"] == SHUFFLES]
+    memory = table[table["permuted"] == MEMORY].pivot(index="data", columns="estimator", values="power")
     memory = memory.loc[list(DESIGNS), list(dict.fromkeys(table["estimator"]))].reset_index()
     shown = said.assign(cell=[f"{r.lost:+.3f} ± {r.lost_error:.3f}" for r in said.itertuples()])
     shown = shown.pivot(index=["estimator", "data", "rank"], columns="bins", values="cell").fillna("").reset_index()
@@ -152,6 +158,20 @@ def page(tables) -> list[str]:
         "features and bins; with its 95 % interval, of the data sets of these designs. With `bins=2000` every row is a "
         "bin of its own, so that this column is what rank alone costs; 400 bins are of 3 rows, 100 bins of 10.",
         *parts,
+        "## Rows in place of bins",
+        f"`bins=None` permutes rows by keyed shuffles of their numbers. Points of power that `kme` loses, mean of "
+        f"{len(DESIGNS)} designs, {int(shuffled['trials'].max())} data sets each, beside the test in memory and beside "
+        f"`bins={max(BINS)}`, where every row is a bin:",
+        markdown(
+            pd.DataFrame(
+                {
+                    "rank": rank,
+                    "beside memory": mean_lost(shuffled, "lost", rank=rank),
+                    f"beside bins={max(BINS)}": mean_lost(shuffled, "lost_to_bins", rank=rank),
+                }
+                for rank in sorted(set(shuffled["rank"]))
+            )
+        ),
         "## Power in memory",
         markdown(memory),
         "## Every design",
@@ -160,18 +180,17 @@ def page(tables) -> list[str]:
         f"{trials} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, features of rank 20. An "
         f"exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} of "
         f"{len(levels)} cells are. `bins=20` makes bins of 10 rows (203 + 203) or of 5 (103 + 511), `bins=200` of 3 or "
-        "of 4.",
+        "of 4; `bins=None` permutes rows.",
         markdown(wide.where(wide.notna(), "")),
     ]
 
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=1000, quick=2)
-    work = [(design, trial) for trial in range(args.trials) for design in DESIGNS]
-    found = Parallel(n_jobs=args.workers or usable_cores())(delayed(compared)(*one) for one in work)
-    table = table_of(pd.DataFrame([row for part in found for row in part]))
-    nulls = Namespace(trials=min(NULLS * args.trials, MOST), workers=args.workers)
-    levels = measured(nulls, cases(), "estimator").rename(columns={"test": "cell", "estimator": "test"})
+    jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
+    table = table_of(parts(args, NAME, jobs))
+    nulls = Namespace(trials=min(NULLS * args.trials, MOST), workers=args.workers, store=args.store)
+    levels = measured(nulls, cases(), "estimator", NAME).rename(columns={"test": "cell", "estimator": "test"})
     tables = {"": table, "levels": levels}
     write(args, NAME, TITLE, page(tables), tables)
 

@@ -289,7 +289,7 @@ def page(tables) -> list[str]:
 
 def main() -> None:
     args = options(__doc__.splitlines()[0], trials=4000, quick=8)
-    tables = {"": powers(args), "level": measured(args, list(cases()), "estimator")}
+    tables = {"": powers(args), "level": measured(args, list(cases()), "estimator", NAME)}
     write(args, NAME, TITLE, page(tables), tables, picture(tables[""]), LEAD)
 
 

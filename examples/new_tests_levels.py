@@ -7,13 +7,13 @@ hypothesis is rejected after the adjustment.
 
 from __future__ import annotations
 
+from functools import partial
 from zlib import crc32
 
 import numpy as np
 import pandas as pd
 from _charts import levels
-from _study import markdown, options, write
-from joblib import Parallel, delayed
+from _study import markdown, options, parts, write
 from scipy.stats import binom
 
 from shrinktest import (
@@ -23,7 +23,6 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest._machine import usable_cores
 
 NAME = "new_tests_levels"
 TITLE = "Level of the tests of more than two, of many, and of the witness band"
@@ -199,18 +198,23 @@ def page(tables) -> list[str]:
     ]
 
 
-def measured(args, work: list, column: str) -> pd.DataFrame:
-    """The level of every case; ``column`` is what its second entry is called."""
-    parts = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
-    jobs = [(i, part) for i in range(len(work)) for part in parts]
-    counts = Parallel(n_jobs=args.workers or usable_cores())(delayed(rejections)(*work[i], part) for i, part in jobs)
+def measured(args, work: list, column: str, name: str = NAME) -> pd.DataFrame:
+    """The level of every case; ``column`` is what its second entry is called.  What is stored is under ``name``."""
+    chunks = [range(start, min(start + 100, args.trials)) for start in range(0, args.trials, 100)]
+    jobs = [partial(counted, i, case, chunk) for i, case in enumerate(work) for chunk in chunks]
+    counts = parts(args, f"{name}_levels", jobs).groupby("case")["rejections"].sum()
     low, high = region(args.trials)
     rows = []
-    for i, (name, label, _, _) in enumerate(work):
-        level = sum(count for (j, _), count in zip(jobs, counts, strict=True) if i == j) / args.trials
-        rows.append({"test": name, column: label, "level": level, "trials": args.trials})
+    for i, (test, label, _, _) in enumerate(work):
+        level = counts[i] / args.trials
+        rows.append({"test": test, column: label, "level": level, "trials": args.trials})
         rows[-1]["inside"] = bool(low <= level <= high)
     return pd.DataFrame(rows)
+
+
+def counted(number: int, case: tuple, trials: range) -> list[dict]:
+    """The rejections of a case in these data sets."""
+    return [{"case": number, "rejections": rejections(*case, trials)}]
 
 
 def main() -> None:
