@@ -42,6 +42,11 @@ class Result:
         return self.summary()  # type: ignore[attr-defined]  # of those whose summary is more than text
 
 
+def label_of(estimator: Any) -> str:
+    """What an estimator is called in summaries."""
+    return str(getattr(estimator, "label", repr(estimator)))
+
+
 def same(one: Any, other: Any) -> bool:
     """Whether two values hold the same: arrays entry by entry, NaN equal to NaN, dataclasses field by field.
 

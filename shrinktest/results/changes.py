@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.reading import SCHEMA, number_of, numbers_of, shown_of, value_of
 from shrinktest.results.result import versions
@@ -172,7 +172,7 @@ class ChangesResult(AsJson, Result):
             "alpha": self.alpha,
             "confidence": self.confidence,
             "estimator": repr(self.estimator),
-            "estimator_label": self._estimator,
+            "estimator_label": label_of(self.estimator),
             "kernel": repr(self.kernel),
             "times": [one if isinstance(one, int | float | str) else str(one) for one in self.times],
             "restriction": self.restriction,
@@ -194,10 +194,6 @@ class ChangesResult(AsJson, Result):
         locations = np.array(read["locations"], dtype=np.int64)
         return cls(**(found | numbers | shown | {"locations": locations, "tests": tests}))
 
-    @property
-    def _estimator(self) -> str:
-        return str(getattr(self.estimator, "label", repr(self.estimator)))
-
     def summary(self) -> str:
         """What was done, and the changes in order."""
         return self._report().as_text()
@@ -206,7 +202,7 @@ class ChangesResult(AsJson, Result):
         within = f", {self.restriction}" if self.restriction else ""
         head = (
             f"Kernel change points: {len(self)} found at level {self.alpha:g}",
-            f"Estimator:     {self._estimator}",
+            f"Estimator:     {label_of(self.estimator)}",
             f"Rows:          {self.n_observations[0]}{within}",
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )

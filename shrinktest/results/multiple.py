@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._validate import choice, level
 from shrinktest.nulls.multiplicity import scores, step_down
 from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import kind_of
 from shrinktest.results.reading import SCHEMA, numbers_of, shown_of, value_of
 from shrinktest.results.result import versions
@@ -170,7 +170,7 @@ class MultipleTestsResult(AsJson, Result):
             "n_resamples": len(self.null_distributions),
             "exact": self.exact,
             "estimator": repr(self.estimator),
-            "estimator_label": self._estimator,
+            "estimator_label": label_of(self.estimator),
             "n_observations": list(self.n_observations),
             "form": self.form,
             "tuning": self.tuning,
@@ -199,10 +199,6 @@ class MultipleTestsResult(AsJson, Result):
         }
         return cls(**found)
 
-    @property
-    def _estimator(self) -> str:
-        return str(getattr(self.estimator, "label", repr(self.estimator)))
-
     def summary(self) -> str:
         """What was done, and the tests, most significant first."""
         return self._report().as_text()
@@ -224,7 +220,7 @@ class MultipleTestsResult(AsJson, Result):
         ]
         head = (
             f"Kernel {self.test} tests of {len(self)} {kind_of(self.test).several}",
-            f"Estimator:     {self._estimator}",
+            f"Estimator:     {label_of(self.estimator)}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {count} ({how}), {within}shared by all tests",
             f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
