@@ -1,4 +1,4 @@
-"""Level of tests of one series: change points, two stretches of it, and lags, for rows that do and do not remember.
+"""Level of tests of one series: change points, two stretches of it, and lags, for rows with and without memory.
 
 Null data: rows of one law, blocks that differ, and autoregressive series; and how often intervals cover the place.
 """
@@ -289,10 +289,10 @@ def page(tables) -> list[str]:
         f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the "
         "test of "
         "the same weekdays without its blocks.",
-        "## Change points in series that remember",
+        "## Change points in series with memory",
         "Autoregressive series without a change; the correlation is that of one row with the next. `nothing`: rows are "
         'permuted one by one; `circular`, `stretches`: what `shift=` says. "With a note" is the share of series for '
-        "which the result says that stretches are too short for what the series remembers.",
+        "which the result says that stretches are too short for the memory of the series.",
         _wide(series[series["test"] == "change point"]),
         "## Two stretches of one series",
         "The two halves of the same series.",

@@ -362,7 +362,7 @@ def page(tables) -> list[str]:
         "The end of an autoregressive series does not join its start, so that a circular shift is not quite what the "
         "null hypothesis allows; the longer the series compared with its memory, the less it matters. The correlation "
         "from one observation to the next is .7, in slow series .9, in very slow ones .98. A test with shifts looks "
-        "how much the series remember, in a way that no shift changes, and puts a note into its result where they are "
+        "at the memory of the series, in a way that no shift changes, and puts a note into its result where they are "
         "short for that. These are series without the note, for which shifts are meant (drawn from the same seeds as "
         "those below, and drawn again where they have the note, so that the two tables share data sets):",
         shown(frames["trusted"]),
