@@ -452,7 +452,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
     return [
         f"Level .05, {trials} trials a cell, {RESAMPLES} permutations; standard errors of powers are at most "
         f"{0.5 / trials**0.5:.3f}. The intervals are in the data. All tests of a cell see the same data, and all "
-        "of this package the same permutations. Tests of others stand on the page on "
+        "of this package the same permutations. Tests of other packages are on the page "
         "[power beside other tests](leaderboard.md).",
         '`estimator="auto"` combines these for two samples, whatever the data, all with the standard mean:',
         lists[0],
@@ -505,7 +505,7 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         "That of `auto` is exact, and is measured on a page of its own: [levels](kernel_levels.md).",
         "## Cost",
         "25 + 25 points, 999 permutations, medians of 9 runs: three estimators (kme, skmse, fkmse) with five "
-        f"bandwidths take {times['several / dearest']:.1f} times as long as the dearest of the 15 alone, and `auto` "
+        f"bandwidths take {times['several / dearest']:.1f} times as long as the slowest of the 15 alone, and `auto` "
         f"takes {times['auto / kme']:.1f} times as long as kme.",
     ]
 

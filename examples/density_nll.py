@@ -334,8 +334,8 @@ def page(tables) -> list[str]:
         "for which scikit-learn withdrew it; its numbers stand here beside those of the papers and for nothing else. "
         "`--data DIR` says where they are." + (f" Missing in this run: {', '.join(absent)}." if absent else ""),
         "Intervals are 95 % t intervals of paired differences from `kme`, and a star says that the sign test has p < "
-        ".05. Neither is corrected for the number of comparisons; splits of the same rows overlap, so that both are "
-        "somewhat too sure.",
+        ".05. Neither is corrected for the number of comparisons; splits of the same rows overlap, so that intervals "
+        "are somewhat too short and p-values somewhat too small.",
         "## [M14] Table 1: how many signs come out again",
         f"With {few} repetitions, as in the paper; each printed difference from `kme` against ours. *Agree* and "
         "*oppose* count intervals that exclude 0, and the last two columns the sign test.",
@@ -376,7 +376,7 @@ def page(tables) -> list[str]:
         "of these data sets have an interval below 0 (better than `kme`) / above 0.",
         hanging(tables["constants"]),
         on_units(tables["constants"]),
-        "## Where the large losses come from",
+        "## Components with the smallest variance",
         "Components whose variance ends at its floor, mean number under the Gaussian kernel:",
         markdown(narrow),
     ]

@@ -309,7 +309,7 @@ def page(tables) -> list[str]:
         for row in below.itertuples()
     )
     return [
-        f"95 % intervals cover the truth in so many of {trials} data sets a cell: {'; '.join(said)}. "
+        f"95 % intervals cover the truth in this share of {trials} data sets a cell: {'; '.join(said)}. "
         + claim(
             "Where they miss their share, they are mostly too long.",
             (table["coverage"] > 0.97).sum() > (table["coverage"] < 0.93).sum(),

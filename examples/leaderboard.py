@@ -465,7 +465,7 @@ def page(tables) -> list[str]:
         + (f" ({', '.join(few)})" if few else "")
         + f", the same ones for all tests; standard errors of powers are at most {0.5 / trials**0.5:.3f}. "
         f"{RESAMPLES['two-sample']} permutations for two samples and {RESAMPLES['independence']} for independence; "
-        "MMDAgg and HSICAgg, which look at quantiles far out, have 500, and 500 more for their levels. The papers of "
+        "MMDAgg and HSICAgg, which need extreme quantiles, have 500, and 500 more for their levels. The papers of "
         "MMDAgg and MMD-FUSE have up to 2000. In the tables, bold is significantly above `auto` and italic "
         "significantly below it (exact McNemar test, p < .01). Intervals, counts and paired differences are in the "
         "data.",

@@ -359,12 +359,12 @@ def page(tables) -> list[str]:
             as_expected(frames["exact"]),
         ),
         "## Shifts of series that do not close",
-        "The end of an autoregressive series does not join its start, so that a circular shift is not quite what the "
-        "null hypothesis allows; the longer the series compared with its memory, the less it matters. The correlation "
-        "from one observation to the next is .7, in slow series .9, in very slow ones .98. A test with shifts looks "
-        "at the memory of the series, in a way that no shift changes, and puts a note into its result where they are "
-        "short for that. These are series without the note, for which shifts are meant (drawn from the same seeds as "
-        "those below, and drawn again where they have the note, so that the two tables share data sets):",
+        "The end of an autoregressive series is not followed by its start, so that circular shifts are only nearly "
+        "exact; the longer the series compared with its memory, the smaller the error. The correlation from one "
+        "observation to the next is .7, in slow series .9, in very slow ones .98. A test with shifts looks at the "
+        "memory of the series, in a way that no shift changes, and puts a note into its result where they are short "
+        "for that. These are series without the note, for which shifts are meant (drawn from the same seeds as those "
+        "below, and drawn again where they have the note, so that the two tables share data sets):",
         shown(frames["trusted"]),
         "And these are all series, with the share of them that have the note (of a quarter as many):",
         shown(frames["approximate"]),
@@ -372,7 +372,8 @@ def page(tables) -> list[str]:
         f"{share_noted(frames['exact'], 'periodic series'):.0%} of the periodic series above have it, whose shifts "
         "are exact.",
         "## Not covered",
-        "A random walk is not stationary: its shifts are unlike it however long it is. Its differences are stationary.",
+        "A random walk is not stationary, so that shifts are not valid, however long it is. Its differences are "
+        "stationary.",
         shown(frames["not covered"]),
     ]
 

@@ -222,7 +222,7 @@ def page(tables) -> list[str]:
         "with 95 % intervals). `fkmse` and the other filters are tuned by deletion, and where it says `paper` by the "
         "closed form of [M14] Theorem 4 or its analogue, which keeps the left-out point in the basis (erratum E1). "
         "`oracle` is simple shrinkage by the amount with the smallest risk, and `fkmse, best lam` is tuned in "
-        "hindsight on every data set: both need the truth.",
+        "hindsight on every data set: both need the true kernel mean.",
         "## Gaussian kernel, median bandwidth",
         f"In brackets: an independent program, {OTHERS_TRIALS} data sets. The largest of the {compared} differences is "
         f"{largest:.1f} of its standard errors. That program refines lam after a search on a grid, which matters for "

@@ -61,8 +61,8 @@ def opening(tables) -> str:
     """What came out, in two sentences."""
     mean = tables[""].groupby(["machine", "estimator"])["errors"].mean().unstack().loc["Gaussian machine"]
     return (
-        f"With a Gaussian machine on plain averages (`kme`), {mean['kme']:.2f} % of new images were put to the wrong "
-        f"digit; with shrunken means {mean.drop('kme').min():.2f} to {mean.drop('kme').max():.2f} %. "
+        f"With a Gaussian machine on plain averages (`kme`), {mean['kme']:.2f} % of new images were assigned to the "
+        f"wrong digit; with shrunken means {mean.drop('kme').min():.2f} to {mean.drop('kme').max():.2f} %. "
         + claim(
             "So the estimator of the kernel means hardly matters here.",
             (mean - mean["kme"]).abs().max() < 0.25,
@@ -87,7 +87,8 @@ def page(tables, each: int = EACH) -> list[str]:
     clear = differences[(differences["low"] > 0) | (differences["high"] < 0)]
     published = pd.read_csv(PUBLISHED / "M14_table2_distributions.csv")
     return [
-        f"Per cent of 100 other images put to the wrong digit; {each} training images of each digit, {trials} "
+        f"Per cent of 100 other images that were assigned to the wrong digit; {each} training images of each digit, "
+        f"{trials} "
         "random draws. The kernel mean of every image's nine patches is estimated by itself; Gaussian kernel of "
         "patches, median heuristics; C by three-fold cross-validation.",
         markdown(means.reset_index()),

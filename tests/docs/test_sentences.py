@@ -275,3 +275,13 @@ def test_no_measured_number_stands_unguarded_beside_its_study(page):
     """A sentence with a number and a link to a study is made from its data above, or filled between marks."""
     guarded = [plain(said) for where, said, _ in TOLD if where == page]
     assert [one for one in measured(page) if not any(said in one or one in said for said in guarded)] == []
+
+
+def test_a_measured_number_beside_its_study_is_found(tmp_path, monkeypatch):
+    """Outside of code and filled marks; levels, shares of intervals and names in code do not count."""
+    link = "[a study](which_kernel.md)"
+    page = [f"Power was .71 in {link}.", f"See {link} for level .05 and `n=20`.", "Without a link it is .71."]
+    page += [f"<!-- a -->\n\nPower was .4 in {link}.\n\n<!-- /a -->", f"```text\nPower was .5 in {link}.\n```"]
+    (tmp_path / "page.md").write_text("\n\n".join(page), encoding="utf-8")
+    monkeypatch.setattr("test_sentences.DOCS", tmp_path)
+    assert list(measured("page")) == [page[0]]
