@@ -3,9 +3,9 @@
 A study that has run leaves data files and a page, and the page is a function of the data files: every study has a
 ``NAME``, a ``TITLE`` and ``page(tables)``, and ``python examples/_study.py`` writes all pages again without running
 anything.  A page starts with a picture and two sentences: ``opening(tables)`` are the sentences, and ``chart(tables)``
-draws the picture where the study itself does not; what its docstring says stands for the picture where that cannot be
-seen.  A study without an opening has its picture after the first part, or after as many as its ``LEAD`` says.  Long
-tables are folded.
+draws the picture where the study itself does not.  What ``alt(tables)`` says, or else the docstring of the chart,
+stands for the picture where that cannot be seen.  Long tables are folded.  Numbers in sentences are computed from the
+tables, and a sentence without numbers that says what the data show is a ``claim``.
 """
 
 from __future__ import annotations
@@ -78,9 +78,7 @@ def parts(args: argparse.Namespace, name: str, jobs: list[partial]) -> pd.DataFr
     return pd.concat(frames, ignore_index=True)
 
 
-def write(
-    args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None, lead: int | None = None
-) -> None:
+def write(args: argparse.Namespace, name: str, title: str, parts: list[str], tables, figure=None) -> None:
     """Print the page; unless it is a quick run, write it with its data files and its figure.
 
     ``tables`` is what the page is made of: a data frame, which goes to ``data/name.csv``, or a dict of such, with the
@@ -93,7 +91,7 @@ def write(
     study = importlib.import_module(name)
     if hasattr(study, "chart"):
         figure = study.chart(tables)
-    page = text(name, title, parts, tables, command, figure is not None, lead, study)
+    page = text(name, title, parts, tables, command, study)
     print(page)
     if args.out is None:
         return
@@ -106,19 +104,13 @@ def write(
     (args.out / f"{name}.md").write_text(page, encoding="utf-8")
 
 
-def text(
-    name: str, title: str, parts: list[str], tables, command: str, figure: bool, lead: int | None = None, study=None
-) -> str:
+def text(name: str, title: str, parts: list[str], tables, command: str, study) -> str:
     """The page of a study: what came out, the picture, the parts, and where the numbers are."""
     files = [f"[`{file(name, key)}`]({file(name, key)})" for key in sorted(tables)]
-    chart, opening = (getattr(study, each, None) for each in ("chart", "opening"))
-    alt = inspect.getdoc(chart).splitlines()[0].rstrip(".") if chart else title
-    picture = [f"![{alt}](figures/{name}.png)"] if figure else []
+    alt = study.alt(tables) if hasattr(study, "alt") else inspect.getdoc(study.chart).splitlines()[0].rstrip(".")
+    picture = f"![{alt}](figures/{name}.png)"
     where = f"Written by `{command}`; the numbers are in {' and '.join(files)}.\n"
-    if opening:
-        parts, lead = [opening(tables), *parts], 1
-    lead = 1 if lead is None else lead
-    return folded("\n\n".join([f"# {title}", *parts[:lead], *picture, *parts[lead:], where]))
+    return folded("\n\n".join([f"# {title}", study.opening(tables), picture, *parts, where]))
 
 
 def folded(page: str) -> str:
@@ -173,8 +165,7 @@ def rebuilt(name: str, folder: Path = ROOT / "docs") -> str:
     tables = tables_of(name, folder)
     old = (folder / f"{name}.md").read_text(encoding="utf-8")
     command = re.search(rf"(?m)^Written by `(python examples/{name}\.py(?: --data DIR)?(?: --trials \d+)?)`;", old)[1]
-    figure = (folder / "figures" / f"{name}.png").exists()
-    return text(name, study.TITLE, study.page(tables), tables, command, figure, getattr(study, "LEAD", None), study)
+    return text(name, study.TITLE, study.page(tables), tables, command, study)
 
 
 def studies(folder: Path = ROOT / "docs") -> list[str]:

@@ -1,4 +1,4 @@
-"""Level of tests of one series: change points, two stretches of it, and lags, for rows that do and do not remember.
+"""Level of tests of one series: change points, two stretches of it, and lags, for rows with and without memory.
 
 Null data: rows of one law, blocks that differ, and autoregressive series; and how often intervals cover the place.
 """
@@ -12,7 +12,8 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, parts, write
+from _charts import levels
+from _study import claim, markdown, options, parts, write
 from scipy.stats import binom
 from statsmodels.stats.proportion import proportion_confint
 
@@ -212,6 +213,58 @@ def _wide(some: pd.DataFrame) -> str:
     return markdown(wide.rename(columns={"length": "rows in a stretch", "noted": "with a note", "trials": "data sets"}))
 
 
+def spread(some: pd.Series) -> str:
+    """From the smallest share to the largest, in per cent."""
+    return f"{100 * some.min():.1f} to {100 * some.max():.1f} %"
+
+
+def trusted(table: pd.DataFrame) -> pd.DataFrame:
+    """Tests with stretches of series, where fewer than one in twenty has the note that they are too short."""
+    return table[(table["what"] == "series") & (table["told"] == "stretches") & (table["noted"] < 0.05)]
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    exactly = table[table["what"] == "exact"]["level"]
+    single = table[(table["what"] == "series") & (table["told"] == "nothing")]["level"]
+    return (
+        f"Where rows are exchangeable, change-point tests at level {ALPHA:g} rejected in {spread(exactly)} of data "
+        f"sets without a change. In series with memory, tests that permute single rows rejected in {spread(single)}, "
+        f'and tests with `shift="stretches"` in {spread(trusted(table)["level"])} where the result has no note that '
+        "stretches are too short."
+    )
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    table = tables[""]
+    single = table[(table["what"] == "series") & (table["told"] == "nothing")]["level"]
+    most = table[table["what"] == "exact"]["level"].max()
+    return "Shares of true null hypotheses rejected: " + claim(
+        "exchangeable rows are near .05, single rows of series with memory far above it", most < 0.1 < single.min()
+    )
+
+
+def chart(tables):
+    """Levels of all tests, by what is permuted."""
+    table = tables[""]
+    kinds, series = table["what"], table[table["what"] == "series"]
+    long, told = series["noted"] < 0.05, series["told"]
+    groups = {
+        "exchangeable rows": table[kinds == "exact"],
+        "weekdays, permuted freely": table[kinds == "free"],
+        "series: single rows": series[told == "nothing"],
+        "series: circular shifts": series[told == "circular"],
+        "series: stretches": series[(told == "stretches") & long],
+        "series: stretches, noted as short": series[(told == "stretches") & ~long],
+        "eleven lags together": table[(kinds == "lags") & (table["told"] == "all lags together")],
+        "eleven lags, each by itself": table[(kinds == "lags") & (table["told"] == "each by itself")],
+    }
+    wrong = [name for name in groups if "freely" in name or "single" in name or "itself" in name or "short" in name]
+    return levels({name: some["level"] for name, some in groups.items()}, series["trials"].max(), wrong=wrong)
+
+
 def page(tables) -> list[str]:
     """What the page says, from all cells."""
     table = tables[""]
@@ -219,7 +272,7 @@ def page(tables) -> list[str]:
     exactly, free, series = cells["exact"], cells["free"], cells["series"]
     lagged, places = cells["lags"], cells["cover"]
     stretched = series[series["told"] == "stretches"]
-    trusted = stretched[stretched["noted"] < 0.05]
+    long = trusted(table)
     columns = ["data", "n", "told", "level", "low", "high"]
     best = ["" if math.isnan(one) else f"{one:.3f}" for one in lagged["attainable"]]
     shown = lagged.assign(attainable=best)
@@ -236,17 +289,16 @@ def page(tables) -> list[str]:
         f"The shares are from {exactly['level'].min():.4f} to {exactly['level'].max():.4f}. The last row is the "
         "test of "
         "the same weekdays without its blocks.",
-        "## Change points in series that remember",
+        "## Change points in series with memory",
         "Autoregressive series without a change; the correlation is that of one row with the next. `nothing`: rows are "
         'permuted one by one; `circular`, `stretches`: what `shift=` says. "With a note" is the share of series for '
-        "which the result says that stretches are too short for what the series remembers.",
+        "which the result says that stretches are too short for the memory of the series.",
         _wide(series[series["test"] == "change point"]),
         "## Two stretches of one series",
         "The two halves of the same series.",
         _wide(series[series["test"] == "two stretches"]),
-        f"Where fewer than one series in twenty has the note, stretches reject in {trusted['level'].min():.3f} to "
-        f"{trusted['level'].max():.3f} of the series; everywhere else the share goes up to "
-        f"{stretched['level'].max():.3f}.",
+        f"Where fewer than one series in twenty has the note, stretches reject in {spread(long['level'])} of the "
+        f"series; elsewhere in up to {100 * stretched['level'].max():.1f} %.",
         "## Eleven lags",
         "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
         "n shifts "

@@ -13,10 +13,12 @@ from zlib import crc32
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, parts, write
+from _charts import dots
+from _study import claim, markdown, options, parts, write
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import change_point_test, change_points
+from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import Changed, CorrelationChange, MeanShift, ScaleChange
 
 NAME = "change_power"
@@ -151,31 +153,69 @@ def _wide(some: pd.DataFrame, values: str) -> str:
     return markdown(wide)
 
 
+def rivals_in(methods: list[str]) -> list[str]:
+    """The methods of others that were run."""
+    return [name for name in ("E-divisive", "ruptures, rbf") if name in methods]
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    power = tables[""][tables[""]["what"] == "power"]
+    found, near = (
+        power.groupby("method", sort=False)[column].mean().loc[["auto", *rivals_in(list(power["method"]))]]
+        for column in ("rejected", "found_near")
+    )
+    names = {"auto": "`auto`", "ruptures, rbf": "ruptures"}
+    listed = ", ".join(f"{names.get(name, name)} in {100 * share:.0f} %" for name, share in found.items())
+    placed = ", ".join(f"{100 * share:.0f} %" for share in near)
+    return (
+        f"Averaged over {power['data'].nunique()} kinds of change, the change was found by {listed} of the series. "
+        f"It was found, and placed to within {NEAR} rows, in {placed}."
+    )
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    power = tables[""][tables[""]["what"] == "power"]
+    mean = power.groupby("method")["rejected"].mean()
+    return "How often each method finds each kind of change: " + claim(
+        "auto is first on average", mean.idxmax() == "auto"
+    )
+
+
+def chart(tables):
+    """Power of every method against every kind of change."""
+    power = tables[""][tables[""]["what"] == "power"]
+    wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
+    colours = {"auto": ("o", BLUE), "kme": ("o", GREY), "E-divisive": ("s", ORANGE), "ruptures, rbf": ("^", "#009E73")}
+    looks = {name: look for name, look in colours.items() if name in wide}
+    made = dots(wide[list(looks)], "share of series in which the change is found", looks)
+    made.axes[0].set_xlim(0.0, 1.02)
+    return made
+
+
 def page(tables) -> list[str]:
     """What the page says, from all cells."""
     table = tables[""]
     power, level, several = (table[table["what"] == what] for what in ("power", "level", "several"))
     trials = power["trials"].max()
     wide = power.pivot_table(index="data", columns="method", values="rejected", sort=False)
-    rivals = [name for name in ("E-divisive", "ruptures, rbf") if name in wide]
+    rivals = rivals_in(list(wide))
     best, auto = wide[rivals].max(axis=1), wide["auto"]
     behind = (best - auto).max()
     ahead = int((auto >= best - 0.05).sum())
     near = power.pivot_table(index="data", columns="method", values="found_near", sort=False)
     return [
-        f"{trials} series of {ROWS} rows in every row, {level['trials'].max()} more without a change; all "
-        "methods on the "
-        f"same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends than {TRIM:.0%}. "
-        "`E-divisive` is "
-        "the first split of Matteson and James (2014) by the energy distance, written out in the script. "
-        "`ruptures, rbf` "
-        "is the kernel method of ruptures with one change, its penalty the .95 quantile of its gain on series of the "
-        "same law without a change, which nobody knows outside of a study: it has the level by construction.",
+        f"{trials} series of {ROWS} rows in every row of the tables, and {level['trials'].max()} more without a "
+        f"change; all methods on the same series, level {ALPHA:g}, {RESAMPLES} permutations, no cut nearer to the ends "
+        f"than {TRIM:.0%}. `E-divisive` is the first split of Matteson and James (2014) by the energy distance, "
+        "written out in the script. `ruptures, rbf` is the kernel method of ruptures with one change. Its penalty is "
+        "the .95 quantile of its gain on series of the same law without a change. So it has the level by construction; "
+        "with data of one's own that law is not known.",
         "## How often the change is found",
         _wide(power, "rejected"),
-        f"`auto` is at most {max(behind, 0.0):.3f} behind the better of the others ({' and '.join(rivals)}), "
-        "and within .05 of "
-        f"it or ahead in {ahead} of {len(best)} rows.",
+        f"`auto` is at most {max(behind, 0.0):.3f} behind the better of the others ({' and '.join(rivals)}). In "
+        f"{ahead} of {len(best)} rows it is ahead of it, or behind by .05 at most.",
         f"## How often it is found, with the place right to {NEAR} rows",
         _wide(power, "found_near"),
         "The best of ours is ahead of the best of the others in "

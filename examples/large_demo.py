@@ -20,10 +20,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from _study import ROOT, file, markdown, read, write
+from _charts import figure, rows
+from _study import ROOT, claim, file, markdown, read, write
 
 from shrinktest import Batches, two_sample_test
 from shrinktest._machine import usable_cores
+from shrinktest.plots.axes import BLUE
 
 NAME = "large_demo"
 TITLE = "More rows than memory: files, and a cluster"
@@ -233,6 +235,47 @@ def row(part: str, who: str, args, workers: int, columns: int, small, large, mem
 # --- the page ------------------------------------------------------------------------------------------------------
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    where = {"files": "from files", "generated": "made as they are needed"}
+    return " ".join(
+        f"A two-sample test of {one['rows'] / 1e6:.3g} million rows in {one['columns']} columns "
+        f"({one['GB of data']:.3g} GB, {where[one['part']]}) took {one['seconds']:.3g} s with {one['workers']} "
+        f"{'threads' if one['who'] == 'threads' else 'processes'}, and held {one['peak GB']:.2g} GB at most."
+        for one in tables[""].to_dict("records")
+    )
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    return "Size of the data beside the memory that the test held: " + claim(
+        "it held a part of the data", bool((tables[""]["peak GB"] < tables[""]["GB of data"]).all())
+    )
+
+
+def chart(tables):
+    """Size of the data beside what was held of it, and seconds of the test."""
+    table = tables[""]
+    made, (left, right) = figure(1.0 + 0.7 * len(table), 2)
+    places = np.arange(len(table))
+    for offset, (column, label, colour) in enumerate(
+        (("GB of data", "data", "#C8C8C8"), ("peak GB", "held at most", BLUE))
+    ):
+        bars = left.barh(places + 0.36 * offset - 0.18, table[column], height=0.34, color=colour, label=label)
+        left.bar_label(bars, [f"{value:.2g}" for value in table[column]], padding=2, fontsize="small")
+    rows(left, [f"{one.rows / 1e6:.3g} million rows,\n{one.columns} columns" for one in table.itertuples()])
+    left.set_xlabel("GB")
+    bars = right.barh(places, table["seconds"], height=0.5, color=BLUE)
+    right.bar_label(bars, [f"{value:.3g}" for value in table["seconds"]], padding=2, fontsize="small")
+    rows(right, [f"{one.workers} {'threads' if one.who == 'threads' else 'processes'}" for one in table.itertuples()])
+    right.set_xlabel("seconds")
+    for ax in (left, right):
+        ax.grid(visible=False)
+        ax.margins(x=0.15)
+    made.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
+    return made
+
+
 def page(tables) -> list[str]:
     """What the page says."""
     said = []
@@ -260,7 +303,7 @@ def page(tables) -> list[str]:
             sent = 8e-9 * tasks * one["features"] * one["bins"] / 2
             text += (
                 f" If {MANY} workers took as long for a row, they would take {seconds:.3g} s, and send back {sent:.2g} "
-                f"GB of sums in {tasks} tasks, whatever the number of permutations; that is foretold, and was not "
+                f"GB of sums in {tasks} tasks, whatever the number of permutations; this is extrapolated, not "
                 "measured."
             )
         said.append(text.replace(",", " ", text.split(" rows")[0].count(",")))

@@ -11,10 +11,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, parts, write
+from _charts import figure, rows
+from _study import claim, markdown, options, parts, write
 from new_tests_levels import measured, numbers, region
 
 from shrinktest import Batches, independence_test
+from shrinktest.plots.axes import BLUE, GREY
 
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
@@ -77,6 +79,44 @@ def cases() -> list[tuple]:
         "whitened, rff": {"gram": "rff", "kernel_x": "whitened", "kernel_y": "whitened"},
     }
     return [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in (53, 203)]
+
+
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    power, level = tables[""], tables["levels"]["level"]
+    lost = " and ".join(f"{r.lost:+.3f} ± {r.error:.3f} ({r.data})" for r in power.itertuples())
+    return (
+        f"Permuting y within blocks of eight successive pairs, and not among all pairs, costs this much power: {lost}. "
+        f"At level {ALPHA:g} the tests rejected true null hypotheses in {100 * level.min():.1f} to "
+        f"{100 * level.max():.1f} % of data sets."
+    )
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    lost, inside = tables[""]["lost"].abs().max(), tables["levels"]["inside"].all()
+    return "Power of both tests and levels: " + claim(
+        "the powers are nearly equal, and all levels are those of an exact test", lost < 0.1 and inside
+    )
+
+
+def chart(tables):
+    """Power with both ways to permute, and levels of the test in batches."""
+    power, table = tables[""], tables["levels"]
+    made, (left, right) = figure(2.6, 2)
+    for how, marker, colour in zip(HOW, "os", (GREY, BLUE), strict=True):
+        left.plot(power[how], range(len(power)), marker, color=colour, label=how)
+    rows(left, [name.replace(" of ", "\nof ").replace(" with ", "\nwith ") for name in power["data"]])
+    left.set(xlabel=f"power at level {ALPHA:g}", xlim=(0.0, 1.0))
+    right.axvspan(*region(int(table["trials"].max())), color="#DDDDDD", label="an exact test")
+    names = list(dict.fromkeys(table["estimator"]))
+    right.plot(table["level"], [names.index(name) for name in table["estimator"]], "s", color=BLUE)
+    rows(right, names)
+    right.set(xlabel="level, in batches", xlim=(0.0, 3.0 * ALPHA))
+    handles, labels = left.get_legend_handles_labels()
+    more, also = right.get_legend_handles_labels()
+    made.legend(handles + more, labels + also, loc="outside upper center", ncols=3, frameon=False, fontsize="small")
+    return made
 
 
 def page(tables) -> list[str]:

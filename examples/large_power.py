@@ -11,10 +11,12 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from _study import markdown, options, parts, write
+from _charts import figure
+from _study import claim, markdown, options, parts, write
 from new_tests_levels import measured, numbers, region
 
 from shrinktest import Batches, Collection, Gaussian, Member, Whitened, two_sample_test
+from shrinktest.plots.axes import BLUE, GREY, ORANGE
 from shrinktest.power.designs import CorrelationChange, PerturbedUniform, SparseShift
 
 NAME = "large_power"
@@ -22,7 +24,7 @@ TITLE = "What bins and rank cost in power"
 ALPHA, RESAMPLES, ROWS = 0.05, 199, 500
 RANKS, BINS = (25, 50, 100, 200, 400), (100, 400, 2000)
 FEWER = (25, 100, 400), (100, 2000)  # ranks and bins of auto
-WHITENED, AUTO = 4, 20  # they are in one of so many data sets
+WHITENED, AUTO = 5, 40  # they are in one of so many data sets
 NULLS, MOST = 8, 4000  # null data sets for each, and in all
 DESIGNS = {
     "sparse shift, 20 columns": SparseShift(dimension=20, shift=0.18),
@@ -119,6 +121,58 @@ def mean_lost(table: pd.DataFrame, column: str, **cell) -> str:
     return f"{100 * some[column].mean():.1f} ± {100 * error:.1f}"
 
 
+def opening(tables) -> str:
+    """What came out, in two sentences."""
+    table = tables[""]
+    both = table[(table["permuted"] == "bins") & table["estimator"].isin(NAMES)]
+    (fewest, most), bins = (both["rank"].min(), both["rank"].max()), both["bins"].max()
+    less, more = (mean_lost(both, "lost", rank=rank, bins=bins) for rank in (fewest, most))
+    coarse = both["bins"].min()
+    return (
+        f"Beside the test in memory, a test with {most} random Fourier features lost {more} points of power on average "
+        f"over {both['data'].nunique()} designs, and one with {fewest} features {less}. With the same {most} features, "
+        f"permuting {coarse} bins in place of single rows cost "
+        f"{mean_lost(both, 'lost_to_bins', rank=most, bins=coarse)} points more."
+    )
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    table = tables[""]
+    both = table[(table["permuted"] == "bins") & table["estimator"].isin(NAMES)]
+    lost = both[both["bins"] == both["bins"].max()].groupby("rank")["lost"].mean()
+    return "Points of power lost against the number of features: " + claim(
+        "the more features, the less is lost", lost.is_monotonic_decreasing
+    )
+
+
+def chart(tables):
+    """What is lost of the power of the test in memory, by the number of features and of bins."""
+    table = tables[""]
+    table = table[table["permuted"] == "bins"]
+    names = list(dict.fromkeys(table["estimator"]))
+    made, axes = figure(3.0, len(names), sharey=True)
+    for ax, name in zip(axes, names, strict=True):
+        some = table[table["estimator"] == name]
+        for bins, look in zip(sorted(set(table["bins"])), (("^", ORANGE), ("s", GREY), ("o", BLUE)), strict=False):
+            here = some[some["bins"] == bins].groupby("rank")
+            if not len(here):
+                continue
+            mean, squares = here["lost"].mean(), here["lost_error"].agg(lambda errors: np.square(errors).sum() ** 0.5)
+            error = squares / here.size()
+            style = {"marker": look[0], "color": look[1], "linewidth": 1.0, "markersize": 4.5}
+            at = mean.index * 1.04 ** (("^", "s", "o").index(look[0]) - 1)
+            ax.errorbar(at, 100.0 * mean, yerr=100.0 * error, label=f"{bins} bins", **style)
+        ax.axhline(0.0, color=GREY, linewidth=0.8, linestyle=":")
+        ax.set(xscale="log", xlabel="random Fourier features")
+        ax.set_title(name, fontsize="medium")
+        ax.set_xticks(ticks := sorted(set(some["rank"])), [str(rank) for rank in ticks])
+        ax.set_xticks([], minor=True)
+    axes[0].set_ylabel("points of power lost\n(95 % interval)")
+    made.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
+    return made
+
+
 def page(tables) -> list[str]:
     """What the page says, from power and level in all cells."""
     table, levels = tables[""], tables["levels"]
@@ -146,17 +200,14 @@ def page(tables) -> list[str]:
     wide = levels.pivot(index="cell", columns="test", values="level").loc[list(dict.fromkeys(levels["cell"]))]
     wide = wide.reset_index().astype(object)
     both = said[said["estimator"].isin(NAMES)]
-    few, many = (mean_lost(both, "lost", rank=rank, bins=400) for rank in (100, 400))
-    to_bins = [mean_lost(both, "lost_to_bins", rank=400, bins=n) for n in bins[:-1]]
+    hard = both.groupby("data")["lost"].mean().idxmax()
     return [
-        f"With 400 bins, 100 random Fourier features lose {few} points of power and 400 of them {many}, on average "
-        "over the two kernels and three designs; most is lost in 20 columns. Bins of several rows lose less: beside "
-        f"the same 400 features with rows themselves permuted, {bins[0]} bins lose {to_bins[0]} points and {bins[1]} "
-        f"bins {to_bins[1]}.",
         f"Samples of {ROWS} + {ROWS} rows, {RESAMPLES} permutations, level {ALPHA:g}. What is lost is the power of "
         "the test in memory, by its Gram matrix, less that of the test in batches on the same data, by random Fourier "
-        "features and bins; with its 95 % interval, of the data sets of these designs. With `bins=2000` every row is a "
-        "bin of its own, so that this column is what rank alone costs; 400 bins are of 3 rows, 100 bins of 10.",
+        f"features and bins; with its 95 % interval. With `bins={max(BINS)}` every row is a bin of its own, so that "
+        "this column is what the rank alone costs. "
+        + "; ".join(f"{n} bins are of {-(-2 * ROWS // n)} rows" for n in bins if n < 2 * ROWS)
+        + f". Most is lost in this design: {hard}.",
         *parts,
         "## Rows in place of bins",
         f"`bins=None` permutes rows by keyed shuffles of their numbers. Points of power that `kme` loses, mean of "

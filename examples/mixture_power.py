@@ -44,7 +44,7 @@ def main() -> None:
         differences.append(pd.concat(against))
     rates, difference = (pd.concat(parts, ignore_index=True) for parts in (tables, differences))
     made = {"": rates, "differences": difference}
-    write(args, NAME, TITLE, page(made), made, picture(rates))
+    write(args, NAME, TITLE, page(made), made)
 
 
 def opening(tables) -> str:
@@ -62,6 +62,20 @@ def opening(tables) -> str:
     )
 
 
+def alt(tables) -> str:
+    """What the picture shows."""
+    rates = tables[""]
+    mean = rates[~rates["null"] & (rates["change"] == "covariance")].groupby("estimator")["power"].mean()
+    return "Power against the sample size and the dimension: " + claim(
+        "where covariances changed, heavy shrinkage is first", mean.idxmax() == "fkmse, lam_cov 1"
+    )
+
+
+def chart(tables):
+    """Power against the sample size and the dimension."""
+    return picture(tables[""])
+
+
 def page(tables) -> list[str]:
     """What the page says, from the rates and the differences."""
     rates, difference = tables[""], tables["differences"]
@@ -75,6 +89,7 @@ def page(tables) -> list[str]:
     )
     against_kme = difference.assign(cell=text).pivot(index=keys, columns="estimator", values="cell")
     trials = rates["trials"].max()
+    ahead = power[["mkme", "mmkme"]].max(axis=1) - power[["skmse", "fkmse"]].max(axis=1)
     return [
         f"{trials} trials in every cell, 1000 permutations, level .05, n + n points in d dimensions, median "
         "bandwidth; the mixture is drawn anew in every trial. `change`: every covariance times 3.7, or every mean "
@@ -88,7 +103,9 @@ def page(tables) -> list[str]:
         "## Level (the same mixture twice)",
         markdown(level.reset_index()),
         "[X20] reports that the marginalised estimators beat the shrinkage estimators throughout. With valid tuning "
-        "they do not: a common noise variance only widens the kernel.",
+        f"the better of `mkme` and `mmkme` is ahead of the better of `skmse` and `fkmse` in {int((ahead > 0).sum())} "
+        f"of {len(ahead)} cells, by {max(ahead.max(), 0.0):.3f} at most: a common noise variance only widens the "
+        "kernel.",
     ]
 
 

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pandas as pd
 from _charts import figure, rows
-from _study import markdown, options, store, write
+from _study import claim, markdown, options, store, write
 from scipy.stats import binom
 
 from shrinktest import Gaussian, power_study
@@ -326,6 +326,21 @@ def chart(tables):
     return made
 
 
+def as_expected(exact: pd.DataFrame) -> bool:
+    """Whether restricted tests are inside their regions, free ones above, and below for pairs that are alike."""
+    free, alike = exact["restriction"] == "none", exact["data"] == "pairs that are alike"
+    above, below = exact["level"] > exact["region_high"], exact["level"] < exact["region_low"]
+    return not (above | below)[~free].any() and above[free & ~alike].all() and below[free & alike].all()
+
+
+def alt(tables) -> str:
+    """What the picture shows."""
+    return "Shares of true null hypotheses rejected: " + claim(
+        "restricted permutations are near .05, free ones far from it",
+        as_expected(tables[""][tables[""]["kind"] == "exact"]),
+    )
+
+
 def page(tables) -> list[str]:
     """What the page says, from the levels of all cases."""
     table = tables[""]
@@ -338,15 +353,18 @@ def page(tables) -> list[str]:
         "binomial), and a star marks what is outside.",
         "## Exact by theory",
         shown(frames["exact"]),
-        "Every restricted test has its level. The unrestricted test of the same data rejects far too often, except "
-        "for pairs that are alike, where it rejects far too seldom.",
+        claim(
+            "Every restricted test has its level. The unrestricted test of the same data rejects too often, except for "
+            "pairs that are alike, where it rejects too seldom.",
+            as_expected(frames["exact"]),
+        ),
         "## Shifts of series that do not close",
-        "The end of an autoregressive series does not join its start, so that a circular shift is not quite what the "
-        "null hypothesis allows; the longer the series compared with its memory, the less it matters. The correlation "
-        "from one observation to the next is .7, in slow series .9, in very slow ones .98. A test with shifts looks "
-        "how much the series remember, in a way that no shift changes, and puts a note into its result where they are "
-        "short for that. These are series without the note, for which shifts are meant (drawn from the same seeds as "
-        "those below, and drawn again where they have the note, so that the two tables share data sets):",
+        "The end of an autoregressive series is not followed by its start, so that circular shifts are only nearly "
+        "exact; the longer the series compared with its memory, the smaller the error. The correlation from one "
+        "observation to the next is .7, in slow series .9, in very slow ones .98. A test with shifts looks at the "
+        "memory of the series, in a way that no shift changes, and puts a note into its result where they are short "
+        "for that. These are series without the note, for which shifts are meant (drawn from the same seeds as those "
+        "below, and drawn again where they have the note, so that the two tables share data sets):",
         shown(frames["trusted"]),
         "And these are all series, with the share of them that have the note (of a quarter as many):",
         shown(frames["approximate"]),
@@ -354,7 +372,8 @@ def page(tables) -> list[str]:
         f"{share_noted(frames['exact'], 'periodic series'):.0%} of the periodic series above have it, whose shifts "
         "are exact.",
         "## Not covered",
-        "A random walk is not stationary: its shifts are unlike it however long it is. Its differences are stationary.",
+        "A random walk is not stationary, so that shifts are not valid, however long it is. Its differences are "
+        "stationary.",
         shown(frames["not covered"]),
     ]
 

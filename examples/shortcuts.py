@@ -251,7 +251,9 @@ def blocks(table: pd.DataFrame) -> dict[str, str]:
     for kind, part in table.groupby("kind", sort=False):
         rows = [
             {
-                "what is done": f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what,
+                "what is done": (f"`{r.what}`" if "=" in r.what or ">" in r.what else r.what).replace(
+                    "relabelling", "permuting"
+                ),
                 "where": r.where,
                 "nominal": f"{r.alpha:g}",
                 "its level": rate(r, "level"),

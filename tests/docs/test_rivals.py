@@ -140,10 +140,10 @@ def test_the_picture_of_a_study_comes_first():
 
         @staticmethod
         def chart(tables):
-            """What is seen."""
+            """What is drawn."""
 
-    told = "a", "A", ["one", "two"], {"": 0}, "python a.py", True
-    early, late, opened = _study.text(*told), _study.text(*told, 2), _study.text(*told, 2, Study)
-    assert early.split("\n\n")[1:4] == ["one", "![A](figures/a.png)", "two"]
-    assert late.split("\n\n")[1:4] == ["one", "two", "![A](figures/a.png)"]
-    assert opened.split("\n\n")[1:5] == ["what came out", "![What is seen](figures/a.png)", "one", "two"]
+    told = "a", "A", ["one", "two"], {"": 0}, "python a.py", Study
+    page = _study.text(*told).split("\n\n")
+    assert page[:5] == ["# A", "what came out", "![What is drawn](figures/a.png)", "one", "two"]
+    Study.alt = staticmethod(lambda tables: f"{tables['']} seen")
+    assert _study.text(*told).split("\n\n")[2] == "![0 seen](figures/a.png)"
