@@ -36,7 +36,7 @@ print(result.summary())
 # P-values are adjusted for the number of columns. The picture has the columns that changed.
 # ``result.to_html("report.html")`` writes a page with all of this.
 
-plt.rc("font", size=15)
+plt.rc("font", size=17)
 figure = plt.figure(layout="constrained")
 result.plot(figure=figure)
 figure.set_size_inches(9, 6.3)

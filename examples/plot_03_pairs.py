@@ -39,9 +39,9 @@ right.set(xlabel="2005 less 2000", ylabel="countries", title=f"as pairs: p = {as
 plt.show()
 
 # %%
-# **How to read it.** On the left the two years look alike; on the right most countries are below zero. It would be wrong
-# to conclude from the first p-value that nothing changed, and the second one takes countries as independent of each
-# other: neighbours with one history say less than their number.
+# **How to read it.** On the left the two years look alike; on the right most countries are below zero. It would be
+# wrong to conclude from the first p-value that nothing changed, and the second one takes countries as independent of
+# each other: neighbours with one history say less than their number.
 #
 # **Next:** :doc:`three samples <plot_04_three_groups>`, :doc:`which rows may be shuffled </choosing>`, :doc:`blocks,
 # groups and shifts </restricted_levels>`.
