@@ -28,7 +28,7 @@ print(f"as pairs:            p = {as_pairs.pvalue:.3f}")
 # %%
 # With ``paired=True`` a permutation swaps the two years within countries, and nothing else.
 
-plt.rc("font", size=15)
+plt.rc("font", size=17)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
 left.hist([before, after], bins=range(1, 9), color=["#0072B2", "#D55E00"], label=["2000", "2005"])
 left.set(xlabel="births per woman", ylabel="countries", title=f"as rows: p = {as_rows.pvalue:.2f}")

@@ -32,7 +32,7 @@ print(results[-1].effect(columns=True).summary())
 
 # %%
 
-plt.rc("font", size=15)
+plt.rc("font", size=17)
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
 left.plot(sizes, [effect.z for effect in effects], "o-", color="#D55E00", linewidth=3, markersize=10)
 left.set(xlabel="rows", ylabel="z of the test", title="Evidence", ylim=(0, None))

@@ -29,7 +29,7 @@ print(given.notes[0])
 # The picture has on the left the data, and on the right what straight lines on the three others leave of both. (The
 # test takes off more than straight lines.)
 
-plt.rc("font", size=15)
+plt.rc("font", size=17)
 left_over = [column - LinearRegression().fit(others, column).predict(others) for column in (sugar, worse)]
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
 for ax, x, y, color in ((left, sugar, worse, "#0072B2"), (right, *left_over, "#D55E00")):

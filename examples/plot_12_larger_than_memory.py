@@ -43,7 +43,8 @@ print(result.summary())
 folder.cleanup()
 
 # %%
-# What a test of all rows takes to remember, with a matrix of all pairs and with features:
+# What a test of all rows takes to remember, by arithmetic: eight bytes for every pair of rows, or for every feature of
+# every bin:
 
 plt.rc("font", size=16)
 rows = np.geomspace(1e3, 1e7, 30)
