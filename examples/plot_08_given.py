@@ -34,8 +34,15 @@ left_over = [column - LinearRegression().fit(others, column).predict(others) for
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 6.3), layout="constrained")
 for ax, x, y, color in ((left, sugar, worse, "#0072B2"), (right, *left_over, "#D55E00")):
     ax.plot(x, y, "o", color=color, markersize=5, alpha=0.6)
-    ax.axline((x.mean().item(), y.mean().item()), slope=LinearRegression().fit(x, y).coef_.item(), color="black")
-left.set(xlabel="blood sugar", ylabel="disease a year later", title=f"alone: p = {alone.pvalue:.3f}")
+    line = LinearRegression().fit(x, y)
+    ax.axline((0, line.intercept_.item()), slope=line.coef_.item(), color="black")
+left.set(
+    xlim=(50, 130),
+    ylim=(0, 360),
+    xlabel="blood sugar",
+    ylabel="disease a year later",
+    title=f"alone: p = {alone.pvalue:.3f}",
+)
 right.set(xlabel="blood sugar, rest", ylabel="disease, rest", title=f"given: p = {given.pvalue:.2f}")
 plt.show()
 
