@@ -162,15 +162,6 @@ def test_every_page_with_code_is_run():
     assert {path.relative_to(ROOT).as_posix() for path in PAGES if code.search(text_of(path))} == set(_pages.PAGES)
 
 
-@pytest.mark.parametrize("script", sorted(path.name for path in (ROOT / "examples").glob("plot_*.py")))
-def test_gallery_scripts_read_as_pages(script):
-    text = (ROOT / "examples" / script).read_text(encoding="utf-8")
-    title, line = text.splitlines()[1:3]
-    assert text.startswith('"""\n') and set(line) == {"="} and len(line) == len(title)
-    assert text.count("\n# %%\n") >= 2 and text.rstrip().endswith("plt.show()")
-    assert "xlabel" in text and "ylabel" in text
-
-
 # ------------------------------------------------------------------------------------------------- links
 
 
