@@ -43,15 +43,15 @@ def closer_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> CloserMatrixResult:
-    """Which of several models X is nearest to: a test of every two, adjusted for their number, and the best ones.
+    """Which of several models is nearest to X: estimates, and adjusted p-values for every two models.
 
     Parameters
     ----------
     X : array_like, shape (m, d)
         What was observed, one row an observation.
     models : mapping from names to array_like, shape (n_i, d)
-        What each model or simulator makes of it, two or more.  With another measure than "distance", variables that
-        were observed together with X, with as many rows.
+        What each model or simulator produces, two or more.  With another measure than "distance", variables that were
+        observed together with X, with as many rows.
     name : str, default "X"
         What the answer calls X.
     method : str, default "holm"
@@ -83,14 +83,15 @@ def closer_matrix(
 
     See Also
     --------
-    closer_test : Two models.
+    closer_test : The same for two models.
     k_sample_test : Whether several samples differ at all.
+    equivalence_test : Whether X and the nearest model are practically the same.
 
     Notes
     -----
     Every p-value is that of a two-sided :func:`closer_test` by one kernel, found on the rows of all models together.
-    The estimates go together, because all share X (and, with ``paired`` or ``groups``, more than that); the jackknife
-    gives their whole covariance, from which every standard error comes.
+    The estimates are correlated, because all share X (and, with ``paired`` or ``groups``, more than that); the
+    jackknife gives their covariance matrix, from which every standard error comes.
 
     Examples
     --------
