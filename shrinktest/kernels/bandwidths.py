@@ -103,8 +103,8 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
     """The median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
 
-    It follows clusters and other fine structure where the median of all distances sees only how far these are apart;
-    in many columns, where all distances are alike, the two are nearly the same.
+    It follows clusters and other fine structure, where the median of all distances measures only how far these are
+    apart; in many columns, where all distances are alike, the two are nearly the same.
 
     Parameters
     ----------

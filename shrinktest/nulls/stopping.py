@@ -45,7 +45,7 @@ class Stopping(ABC):
 
 @dataclass(frozen=True)
 class BesagClifford(Stopping):
-    """Stop at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
+    """Stop drawing at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class BesagClifford(Stopping):
 
 @dataclass(frozen=True)
 class Curtailed(Stopping):
-    """Stop as soon as it is certain whether all draws would reject: the same decision, mostly at a fifth of the cost.
+    """Stop drawing once the decision is certain: it is that of all draws, usually at about a fifth of the cost.
 
     Statisticians call this curtailed sampling.
 
