@@ -30,7 +30,7 @@ class AggregateResult(TestResult):
     statistic : float
         Minus the decimal logarithm of the smallest weighted p-value among the members.
     pvalue : float
-        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all permutations.
+        Of the combined test, exact: the smallest p-value is compared with the smallest ones of all permutations.
     null_distribution : ndarray, shape (n_resamples,)
         The combined statistic over the permutations.
     estimator : Collection
@@ -160,7 +160,7 @@ class AggregateResult(TestResult):
         return super().to_frame().drop(columns=["decided", "members"])
 
     def summary(self, *, effect: bool = False) -> Summary:
-        """What was combined and what came out, as a table that prints as text and renders as HTML in a notebook.
+        """The combined statistics and the results, as a table that prints as text and renders as HTML in a notebook.
 
         With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
         """

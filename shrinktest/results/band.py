@@ -32,9 +32,9 @@ class WitnessBand(Result):
     pvalue : float
         Of the test that rejects when the function leaves its band anywhere.
     n_resamples : int
-        Relabellings that the band is made of.
+        Number of permutations from which the band was computed.
     exact : bool
-        Whether these are all.
+        Whether these are all permutations.
     studentized : bool
         Whether the band follows the spread of the function over the permutations, or has one width.
 
@@ -88,7 +88,7 @@ class WitnessBand(Result):
 
     @property
     def outside(self) -> np.ndarray:
-        """Where the function leaves the band, shape (g,)."""
+        """At which points the function leaves the band, shape (g,)."""
         return np.abs(self.values) > self.half_width
 
     def to_frame(self) -> pd.DataFrame:

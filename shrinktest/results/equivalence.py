@@ -41,9 +41,9 @@ class EquivalenceResult(AsJson, Result):
     ----------
     statistic : float
         The estimate less the margin, in the standard deviations that it has if the margin is true; NaN where there is
-        no variance to be had.
+        no variance.
     pvalue : float
-        Of the hypothesis that the difference is the margin or more; asymptotic.  1 where nothing can be told.
+        Of the hypothesis that the difference is the margin or more; asymptotic.  1 where the data allow no test.
     estimate : float
         The distance, from 0 to 1 and estimated without bias, so that it may be below 0; the area under the ROC curve of
         the cross-fitted witness function; or the kernel correlation.
@@ -130,7 +130,7 @@ class EquivalenceResult(AsJson, Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in one sentence."""
+        """The result in one sentence."""
         what = f"the {_CALLED[self.scale]} of {self.names[0]} and {self.names[1]}"
         margin, upper = _apart(self.margin, self.upper)
         chance = f"p = {shown_pvalue(self.pvalue)}"

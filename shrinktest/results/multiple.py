@@ -40,7 +40,7 @@ class MultipleTestsResult(AsJson, Result):
     test : str
         "two-sample" (a test for every column) or "independence" (a test for every pair of columns).
     keys : tuple of str
-        What names a test: ``("column",)`` or ``("x", "y")``.
+        The columns of ``table`` that name a test: ``("column",)`` or ``("x", "y")``.
     labels : tuple of tuple of str
         The names of the tests, in order.
     statistics, pvalues : ndarray, shape (k,)
@@ -53,7 +53,7 @@ class MultipleTestsResult(AsJson, Result):
         The statistics over the permutations, a row for each; with ``exact`` these are all, the observed one included.
         NaN where they are not known, after ``from_json``.
     tolerances : ndarray, shape (k,)
-        How far below an observed statistic still counts as a tie.
+        How far below an observed statistic a value still counts as equal to it.
     exact : bool
         Whether all permutations were enumerated.
     estimator : MeanEstimator or Collection
@@ -69,7 +69,7 @@ class MultipleTestsResult(AsJson, Result):
     form, tuning : str
         Of the statistics, as in a :class:`TestResult`.
     notes : tuple of str
-        What a reader should know about this combination.
+        What a reader should know: assumptions that may fail, what was left out.
     versions : dict
         Versions of the packages that computed it.
 
@@ -114,7 +114,7 @@ class MultipleTestsResult(AsJson, Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
+        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
         return float(self.adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
