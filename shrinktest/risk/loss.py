@@ -90,7 +90,7 @@ def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbed
     n : int
         Number of points.
     alpha : float
-        At least 0; more than 1 turns the estimate round.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
+        At least 0; above 1 the estimate changes its sign.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
     target : MeanEmbedding, optional
         f*, fixed beforehand; by default 0.
 

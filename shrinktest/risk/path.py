@@ -145,7 +145,7 @@ def loss_path(
     d: int = 30,
     **study: Any,
 ) -> LossPath:
-    """Follow the exact loss of an estimator along its amount of shrinkage, on the same data sets.
+    """Mean exact loss of an estimator at every amount of shrinkage, on the same data sets.
 
     Parameters
     ----------
