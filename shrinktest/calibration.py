@@ -48,7 +48,7 @@ class CalibrationResult(Result):
     alphas : tuple of float
         Levels, ascending.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     kind : str
         "two-sample" or "independence": how the data were permuted.
     restriction : str
@@ -200,7 +200,7 @@ def calibrate(
     alphas : float or sequence of float
         Levels at which the pipeline would reject (p <= alpha).
     confidence : float, default 0.99
-        Of the interval for every level.
+        Confidence of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
         permutations are restricted rows are not dropped, because ``test`` would not know which.
@@ -315,7 +315,7 @@ class _Relabelled:
     y : array or table, optional
         The second variable.
     sizes : tuple of int
-        Of the samples, or the number of pairs.
+        Sizes of the samples, or the number of pairs.
     restriction : Restriction
     flat : tuple of bool
         Whether the pipeline gets X, and Y, in one dimension.

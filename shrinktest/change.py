@@ -55,7 +55,7 @@ def change_point_test(
         No cut is made nearer to either end than this share of the rows (and two rows); an interval, and what is outside
         it, holds at least this share.
     confidence : float or None, default 0.95
-        Of the interval for the place.  None: it is not computed, which saves time.
+        Confidence of the interval for the place.  None: it is not computed, which saves time.
     times : array_like, shape (n,), optional
         When the rows were observed: numbers, dates or texts, which must increase.  They name the place and change
         nothing else; default the dates in the index of a pandas table.

@@ -60,7 +60,7 @@ def closer_test(
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
     confidence : float, default 0.95
-        Of the interval for the difference, which is as one-sided as the alternative.
+        Confidence of the interval for the difference, which is as one-sided as the alternative.
     names : tuple of str, default ("X", "Y", "Z")
         What the answer calls the samples.
     paired : bool, default False

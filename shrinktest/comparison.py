@@ -77,7 +77,7 @@ def compare(
     alpha : float, default 0.05
         Level at which the result decides, of the overall test and of the adjusted tests of columns.
     confidence : float, default 0.95
-        Of the intervals of effects, of each by itself.
+        Confidence of the intervals of effects, of each by itself.
     blocks, paired, groups
         Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.  Intervals take
         pairs and groups into account as well; effects of columns and their intervals do not take blocks into account.

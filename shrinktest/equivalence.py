@@ -64,8 +64,8 @@ def equivalence_test(
     units : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
         Units of the columns; what ``scale`` is in :func:`two_sample_test`.
     estimator : str, MeanEstimator or callable, optional
-        Of the kernel means that make the witness function, with "auc" (default "kme").  The estimates on the other
-        scales are unbiased, and take none.
+        With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
+        other scales are unbiased, and take none.
     folds : int, default 5
         With "auc": the witness function is fitted to all folds but one, and scores that one.
     alpha : float, default 0.05

@@ -63,7 +63,7 @@ def closer_matrix(
     alpha : float, default 0.05
         Level at which the result decides.
     confidence : float, default 0.95
-        Of the interval for every difference, of each by itself.
+        Confidence of the interval for every difference, of each by itself.
     paired, groups
         As in :func:`closer_test`: row i of X and of every model belong together; a label for every row of X and then
         of every model, or a list with a vector for each.

@@ -46,7 +46,7 @@ def check_estimator(estimator: Any) -> None:
     Raises
     ------
     AssertionError
-        The message says which law is broken, on which Gram matrix.
+        The message says which property is missing, on which Gram matrix.
 
     Examples
     --------

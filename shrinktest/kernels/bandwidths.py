@@ -24,8 +24,8 @@ _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first p
 def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean") -> tuple[float, ...]:
     """Bandwidths in a geometric sequence from half the 5 % quantile of the distances to twice the 95 % quantile.
 
-    What ``bandwidth="grid"`` stands for in a test: narrow enough to see the distances between neighbours, wide enough
-    to see means, in any number of columns ([S23] section 5.2).
+    What ``bandwidth="grid"`` stands for in a test: narrow enough to detect differences between neighbours, wide enough
+    to detect differences of means, in any number of columns ([S23] section 5.2).
 
     Parameters
     ----------

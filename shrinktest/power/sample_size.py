@@ -83,7 +83,7 @@ def solve_sample_size(
     largest : int, default 5000
         The largest size that is tried.
     confidence : float, default 0.95
-        Of the interval.
+        Confidence of the interval.
     rng : int, default 0
         Seed.
     store : path, optional

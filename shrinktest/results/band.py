@@ -26,11 +26,12 @@ class WitnessBand(Result):
     values : ndarray, shape (g,)
         The witness function mu_X - mu_Y of the data.
     half_width : ndarray, shape (g,)
-        Of the band, which is symmetric about zero; infinite with too few permutations for this confidence.
+        Half the width of the band, which is symmetric about zero; infinite with too few permutations for this
+        confidence.
     confidence : float
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
-        Of the test that rejects when the function leaves its band anywhere.
+        p-value of the test that rejects when the function leaves its band anywhere.
     n_resamples : int
         Number of permutations from which the band was computed.
     exact : bool

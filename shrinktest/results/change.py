@@ -107,7 +107,7 @@ class ChangeResult(Placed, TestResult):
     until_interval : tuple of int or None
         The same for ``until``.
     confidence : float or None
-        Of each interval.
+        Confidence of each interval.
     curve : ndarray, shape (n + 1,)
         The standardised distance of the rows before and after every cut, NaN where none is made; of epidemic changes
         the largest of those that begin there.

@@ -30,7 +30,7 @@ class Stretch:
     first, end : int
         Its first row, and the first behind it.
     pvalue : float
-        Of the change-point test of these rows.
+        p-value of the change-point test of these rows.
     adjusted : float
         Adjusted for all tests.
     location : int
@@ -70,7 +70,7 @@ class ChangesResult(AsJson, Result):
     alpha : float
         Level of all tests together.
     confidence : float or None
-        Of each interval.
+        Confidence of each interval.
     estimator : MeanEstimator or Collection
     kernel : Kernel
         As it was asked for; bandwidths are found in every stretch anew.

@@ -34,7 +34,7 @@ class CloserMatrixResult(AsJson, Result):
     distances : ndarray, shape (k,)
         Unbiased estimates of their squared distances, or of the dependence on each.
     tests : tuple of CloserResult
-        Of every two models, in the order of ``names``.
+        Tests of every two models, in the order of ``names``.
     adjusted : ndarray, shape (k (k - 1) / 2,)
         Their p-values, adjusted for their number.
     method : str

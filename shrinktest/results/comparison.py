@@ -48,7 +48,7 @@ class ComparisonResult(Result):
     tables : tuple of Table
         The data, without what was left out; the pictures are made from them.
     confidence : float
-        Of every interval, each by itself.
+        Confidence of every interval, each by itself.
     only : tuple of tuple of str
         Columns that only one of the tables has, those of the first and those of the second.
     where : Where or None

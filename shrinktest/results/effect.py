@@ -39,7 +39,7 @@ class Effect(AsJson, Result, ABC):
     z : float
         How far the test's statistic is above its mean under permutations, in standard deviations.
     confidence : float
-        Of each interval by itself.
+        Confidence of each interval by itself.
     notes : tuple of str
         What a reader should know.
     """

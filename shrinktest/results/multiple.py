@@ -44,7 +44,7 @@ class MultipleTestsResult(AsJson, Result):
     labels : tuple of tuple of str
         The names of the tests, in order.
     statistics, pvalues : ndarray, shape (k,)
-        Of the single tests, not adjusted.
+        Statistics and p-values of the single tests, not adjusted.
     adjusted : ndarray, shape (k,)
         p-values adjusted by ``method``.
     method : str
@@ -57,7 +57,8 @@ class MultipleTestsResult(AsJson, Result):
     exact : bool
         Whether all permutations were enumerated.
     estimator : MeanEstimator or Collection
-        Of a collection, the statistics are minus the decimal logarithms of the smallest weighted p-values.
+        As it was given; for a collection, the statistics are minus the decimal logarithms of the smallest weighted
+        p-values.
     n_observations : tuple of int
         Sizes of the samples, or the number of rows.
     alpha : float
@@ -67,7 +68,7 @@ class MultipleTestsResult(AsJson, Result):
     restriction : str
         Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
     form, tuning : str
-        Of the statistics, as in a :class:`TestResult`.
+        Form and tuning of the statistics, as in a :class:`TestResult`.
     notes : tuple of str
         What a reader should know: assumptions that may fail, what was left out.
     versions : dict

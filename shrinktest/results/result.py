@@ -76,7 +76,7 @@ class TestResult(Kept, Result):
     kernel : Kernel or tuple of Kernel
         With the bandwidths that were used; one per variable for independence.
     bandwidth : float, tuple or None
-        Of the kernel or kernels; None where they have none.
+        Bandwidth of the kernel or kernels; None where they have none.
     n_observations : tuple of int
         Sizes of the samples, or the number of pairs.
     alpha : float
