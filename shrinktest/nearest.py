@@ -56,7 +56,7 @@ def closer_matrix(
         What the answer calls X.
     method : str, default "holm"
         How the p-values are adjusted: "holm" keeps the chance of any wrong rejection at ``alpha``, "fdr_bh" the share
-        of wrong ones among all; or another of ``statsmodels.stats.multitest.multipletests``.
+        of wrong ones among all; or another method of ``multipletests`` of statsmodels.
     measure, kernel, bandwidth, scale
         As in :func:`closer_test`, one kernel for all models; with dependences a list has one for X and one for each
         model.

@@ -78,7 +78,7 @@ def drawn(obj, example, line):
     if not hasattr(axes, "size"):  # pictures of several axes have a size of their own
         figure.set_size_inches(SIZE)
         for ax in figure.axes:
-            ax.set_title(fill(ax.get_title(), 50), fontsize="medium")
+            ax.title.set(text=fill(ax.get_title(), 50), fontsize="medium")
             ax.set_ylabel(fill(ax.get_ylabel(), 34))
     return figure
 

@@ -48,6 +48,12 @@ def check_estimator(estimator: Any) -> None:
     AssertionError
         The message says which property is missing, on which Gram matrix.
 
+    See Also
+    --------
+    shrinktest.MeanEstimator : The base class of an estimator of your own.
+    shrinktest.risk.risk_study : How near an estimator comes to the true kernel mean.
+    shrinktest.power_study : How often tests with it reject.
+
     Examples
     --------
     >>> from shrinktest import check_estimator

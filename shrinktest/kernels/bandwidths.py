@@ -43,6 +43,11 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
     ValueError
         All rows are equal, there is only one row, or values are missing.
 
+    See Also
+    --------
+    median_bandwidth : The default of tests.
+    neighbour_bandwidth : One bandwidth for fine structure.
+
     Notes
     -----
     Quantiles are of the positive distances over pairs i < j.
@@ -83,6 +88,11 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     ValueError
         All rows are equal, there is only one row, or values are missing.
 
+    See Also
+    --------
+    neighbour_bandwidth : A narrower one, for clusters and other fine structure.
+    bandwidth_grid : Several from narrow to wide, to combine in one test.
+
     Examples
     --------
     >>> median_bandwidth([0.0, 1.0, 3.0])
@@ -119,6 +129,11 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     ------
     ValueError
         All rows are equal, there is only one row, or values are missing.
+
+    See Also
+    --------
+    median_bandwidth : The default of tests.
+    bandwidth_grid : Several from narrow to wide, to combine in one test.
 
     Notes
     -----

@@ -173,6 +173,11 @@ def loss_path(
     ValueError, TypeError
         For an estimator or a parameter that has no path, for repeated amounts, and as ``risk_study``.
 
+    See Also
+    --------
+    risk_study : The risks of several estimators beside each other.
+    oracle_shrinkage : The best amount of simple shrinkage, where the distribution is known.
+
     Notes
     -----
     The curves of [M14] Fig. 1 and [S14] Fig. 3(a) (lam, iterations) and of [X20] Fig. 1 (variance).

@@ -79,6 +79,12 @@ def risk_study(
     OSError
         For a store that cannot be opened or written to.
 
+    See Also
+    --------
+    loss_path : The loss of one estimator by its amount of shrinkage.
+    oracle_shrinkage : The best amount of simple shrinkage, where the distribution is known.
+    shrinktest.power_study : What an estimator does for the power of a test.
+
     Notes
     -----
     Studies are paired: in every trial all estimators and kernels get the same points.  Every trial has random streams
