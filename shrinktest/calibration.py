@@ -1,4 +1,4 @@
-"""Calibration: the realised level of any pipeline, on relabelled versions of one's own data."""
+"""Calibration: the realised level of any pipeline, on permuted versions of one's own data."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CalibrationResult(Result):
     alphas : tuple of float
         Levels, ascending.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     kind : str
         "two-sample" or "independence": how the data were permuted.
     restriction : str
@@ -176,7 +176,7 @@ def calibrate(
     workers: int | None = None,
     progress: bool = False,
 ) -> CalibrationResult:
-    """Realised level of a test, or of any pipeline that ends in a p-value, on permuted versions of the data.
+    """How often a test, or any pipeline that ends in a p-value, rejects permuted versions of your data: its level.
 
     Parameters
     ----------
@@ -188,28 +188,28 @@ def calibrate(
         The data; for independence, two variables of the same observations.  ``test`` gets them as they were given:
         tables as tables of the same library, one dimension as one dimension, else arrays of float64.
     kind : {"two-sample", "independence"}
-        What is made true: "two-sample" gives the rows of both samples new places, "independence" permutes those of Y.
+        Which null hypothesis is made true: "two-sample" permutes the rows of both samples, "independence" those of Y.
     blocks, paired, groups, shift
-        What may take whose place, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
-        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Places keep the labels that ``test`` knows of.
+        Which permutations are allowed, as in :func:`two_sample_test` (``blocks``, ``paired``, ``groups``) and
+        :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
-        For independence given other variables, which ``test`` knows of: with labels Y is permuted within their values;
-        with numbers it is what a regression on them says, and what that leaves, permuted among neighbouring rows.
+        For independence given other variables, which ``test`` knows of.  Given labels, Y is permuted among rows with
+        the same ones; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbours.
     n_trials : int, default 1000
-        Relabelled data sets.
+        Number of permuted data sets.
     alphas : float or sequence of float
         Levels at which the pipeline would reject (p <= alpha).
     confidence : float, default 0.99
-        Of the interval for every level.
+        Confidence of the interval for every level.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error, drop their rows, or (the others) leave them to ``test``.  Where
         permutations are restricted rows are not dropped, because ``test`` would not know which.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Seed of the permutations.  A function that draws random numbers has to be given its own, unless it is wrapped:
-        that of an :class:`~shrinktest.power.AnyTest` gets a generator for every data set.
+        Seed of the permutations.  A function that draws random numbers needs a generator of its own; wrapped in an
+        :class:`~shrinktest.power.AnyTest` it is given one for every data set.
     workers : int, optional
-        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  Give a test that uses threads
-        itself ``workers=1``, or this.
+        Processes; default all usable cores, or what ``joblib.parallel_config`` says.  If the test itself uses threads,
+        give ``workers=1`` to one of the two.
     progress : bool, default False
         Show a progress bar.
 
@@ -225,15 +225,15 @@ def calibrate(
 
     See Also
     --------
-    power_study : The power of a test, beside its level.
-    permutation_test : A permutation test of your own statistic.
+    power_study : How often a test rejects when there is something to find.
+    permutation_test : A valid test of a statistic of your own.
 
     Notes
     -----
-    Relabelled data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
+    Permuted data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
     samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
     what a permutation test keeps.  Where observations depend on each other in a way that ``blocks``, ``paired``,
-    ``groups`` and ``shift`` do not say, nothing is learned.  At most (1 - confidence) / 2 of sound pipelines are
+    ``groups`` and ``shift`` do not say, the estimate says nothing.  At most (1 - confidence) / 2 of valid pipelines are
     flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
 
     Examples
@@ -315,7 +315,7 @@ class _Relabelled:
     y : array or table, optional
         The second variable.
     sizes : tuple of int
-        Of the samples, or the number of pairs.
+        Sizes of the samples, or the number of pairs.
     restriction : Restriction
     flat : tuple of bool
         Whether the pipeline gets X, and Y, in one dimension.
@@ -384,7 +384,7 @@ def _read(
         sizes = (len(found.values[0]),)
     restriction = found.restriction
     if restriction and restriction.pairings(1, as_rng(0), sum(sizes), alpha=1.0).distinct < 2:
-        raise ValueError(f"{', '.join(told)} let nothing take another place, so that there is nothing to relabel")
+        raise ValueError(f"{', '.join(told)} allow no other order of the rows, so that there is nothing to permute")
     # tables go to the pipeline as they are, arrays as numbers; of two samples of which one is an array, both do
     tables = [is_table(data) and (kind != TWO_SAMPLE.name or is_table(X) == is_table(Y)) for data in (X, Y)]
     rows = [

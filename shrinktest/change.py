@@ -42,7 +42,7 @@ def change_point_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangeResult | AggregateChangeResult:
-    """Kernel change-point test: whether the distribution of successive rows changes, and with which row.
+    """p-value for the hypothesis that a series does not change, and the row of the change with an interval.
 
     Parameters
     ----------
@@ -52,28 +52,29 @@ def change_point_test(
         "single": one cut, with another distribution after it than before.  "epidemic": an interval, with another
         distribution within than outside.
     trim : float, default 0.05
-        No cut is nearer to either end than this share of the rows (and two rows); of intervals, and what is outside of
-        them, it is the least share.
+        No cut is made nearer to either end than this share of the rows (and two rows); an interval, and what is outside
+        it, holds at least this share.
     confidence : float or None, default 0.95
-        Of the interval for the place.  None: it is not computed, which saves time.
+        Confidence of the interval for the place.  None: it is not computed, which saves time.
     times : array_like, shape (n,), optional
         When the rows were observed: numbers, dates or texts, which must increase.  They name the place and change
         nothing else; default the dates in the index of a pandas table.
     estimator : str or MeanEstimator, list of these, Collection or "auto", default "kme"
-        "kme", or a marginalised mean whose noise is fixed or pooled: those whose distances are sums of kernel values,
-        whatever the cut.  Several are combined; "auto" is the combination of :func:`two_sample_test`.
+        "kme", or a marginalised mean whose noise is fixed or pooled: estimators whose distances are sums of kernel
+        values for every cut.  Several are combined; "auto" is the combination of :func:`two_sample_test`.
     kernel, bandwidth, scale, column_types, transform
         As in :func:`two_sample_test`.
     form : {"auto", "unbiased"}
         The distance at every cut is the unbiased one.
     n_resamples, alpha, stopping, rng, workers, progress
-        As in :func:`two_sample_test`; all n! orders are enumerated when they are no more than ``n_resamples``.
+        As in :func:`two_sample_test`; all n! orders are enumerated where there are no more than ``n_resamples``.
     blocks : array_like, shape (n,), optional
         A label for every row (its weekday, its instrument): rows change places within their block only.
     shift : {None, "stretches", "circular"} or int
-        For rows that depend on each other.  A number: stretches of so many successive rows change places.
-        "stretches": of as many as keep nine tenths of the variance of means, after the correlation of successive rows.
-        "circular": the series is only shifted, its end coming round to its start.  With ``blocks`` each is a series.
+        For rows that depend on each other.  A number: stretches of so many successive rows change places.  "stretches":
+        their length is chosen from the correlation of successive rows, so that means keep nine tenths of their
+        variance. "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
+        each block is a series.
     permutations : Relabellings, optional
         Permutations of your own, orders of the rows.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
@@ -85,8 +86,8 @@ def change_point_test(
     -------
     ChangeResult
         ``statistic, pvalue = result`` works; ``result.location`` is the first row after the change, ``result.interval``
-        holds the places that are not ruled out, ``result.plot()`` shows both.  An
-        :class:`~shrinktest.AggregateChangeResult` for several estimators, kernels or bandwidths.
+        its confidence interval, ``result.plot()`` shows both.  An :class:`~shrinktest.AggregateChangeResult` for
+        several estimators, kernels or bandwidths.
 
     Raises
     ------
@@ -102,27 +103,31 @@ def change_point_test(
 
     See Also
     --------
-    change_points : several changes.
+    change_points : All changes of a series, where there may be several.
+    two_sample_test : Whether the rows before and after a known time differ; how large the difference is.
+    equivalence_test : Whether they are practically the same.
+    independence_test : Whether one series depends on another, at several lags.
+    solve_sample_size : How many rows a test needs.
 
     Notes
     -----
     The statistic is the largest unbiased squared distance of the kernel means before and after a cut, in units of its
-    exact standard deviation over all orders of the rows, so that cuts near the ends do not prevail.  It is the same as
-    the within-sample statistic with weights of least variance of Song and Chen (2022, arXiv:2206.01853; for graphs Chen
-    and Zhang 2015, Annals of Statistics 43, 139-176).  With the Gram matrix a permutation takes one pass over it for
-    all cuts, by coordinates time linear in n; intervals take a pass that is ten times slower.
+    exact standard deviation over all orders of the rows, so that cuts near the ends are not favoured.  It is the same
+    as the within-sample statistic with weights of least variance of Song and Chen (2022, arXiv:2206.01853; for graphs
+    Chen and Zhang 2015, Annals of Statistics 43, 139-176).  With the Gram matrix a permutation takes one pass over it
+    for all cuts, by coordinates time linear in n; intervals take a pass that is ten times slower.
 
     The p-value is exact where, if nothing changes, the rows are exchangeable (within blocks): independent, for example.
     It is not for rows that depend on each other.  Stretches of a stationary series are nearly exchangeable when they
-    are long compared with its memory, and there are enough of them when the series is much longer still; a note says
-    where they are too short.  "circular" shifts keep all of the dependence; they are exact for periodic series, and
-    find large changes only.
+    are long compared with the range of its dependence, and there are enough of them when the series is much longer
+    still; a note says where they are too short.  "circular" shifts keep all of the dependence; they are exact for
+    periodic series, and detect large changes only.
 
     The interval holds every place that a test of "the change is here" does not reject at level 1 - ``confidence``, and
     those between them.  If there is one change, and the rows on both sides of it are exchangeable, that test is exact,
-    and the interval covers the place with at least this probability, if it is no nearer to the ends than ``trim``; of
-    long series every so many places are tried first.  The tests permute rows within both sides of the place (with
-    ``blocks`` and ``shift`` as these say).
+    and the interval covers the place with at least this probability, if it is no nearer to the ends than ``trim``; in
+    long series only some places, evenly spaced, are tried at first.  The tests permute rows within both sides of the
+    place (with ``blocks`` and ``shift`` as these say).
 
     Examples
     --------
@@ -134,7 +139,7 @@ def change_point_test(
     >>> result.pvalue, result.location, result.interval
     (0.001, 60, (56, 61))
 
-    A spell in which something else went on:
+    A change that ends again (epidemic):
 
     >>> X[60:] = rng.normal(size=(60, 2))
     >>> X[40:70] += 1.0

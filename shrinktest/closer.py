@@ -34,13 +34,13 @@ def closer_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> CloserResult:
-    """Whether X is nearer to Y than to Z (two simulators, say), or depends more on Y: a test of the difference.
+    """Which of two samples, Y or Z, is nearer to X, or which X depends on more: difference, interval and p-value.
 
     Parameters
     ----------
     X, Y, Z : array_like, shape (m, d), (n, d) and (l, d)
-        The samples, one row an observation: what was observed, and what two models or simulators make of it.  Tables
-        are matched by column name, as in :func:`two_sample_test`.  With another measure than "distance", three
+        The samples, one row an observation: for example, what was observed, and what two models or simulators produce.
+        Tables are matched by column name, as in :func:`two_sample_test`.  With another measure than "distance", three
         variables observed together, with as many rows.
     measure : {"distance", "dependence", "hsic"}
         "distance": the squared distance (MMD^2) from X to Y less that from X to Z, by one kernel.  "dependence": the
@@ -55,12 +55,12 @@ def closer_test(
     scale : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
         Units of the columns, as in :func:`two_sample_test` or, with dependences, :func:`independence_test`.
     alternative : {"two-sided", "less", "greater"}
-        "two-sided": which of the two is nearer is for the data to say.  "less": that the difference is below zero, X
-        nearer to Y.  "greater": that X is nearer to Z.  To be chosen before the data are seen.
+        "two-sided": either of the two may be nearer.  "less": that the difference is below zero, X nearer to Y.
+        "greater": that X is nearer to Z.  To be chosen before the data are seen.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
     confidence : float, default 0.95
-        Of the interval for the difference, which is as one-sided as the alternative.
+        Confidence of the interval for the difference, which is as one-sided as the alternative.
     names : tuple of str, default ("X", "Y", "Z")
         What the answer calls the samples.
     paired : bool, default False
@@ -71,8 +71,8 @@ def closer_test(
     column_types, transform
         As in :func:`two_sample_test`.
     nan_policy : {"raise", "omit", "indicator"}
-        Missing values are an error; their rows are left out (with those they are paired with); or that they are missing
-        is information.
+        Missing values are an error; their rows are left out (with those they are paired with); or it is used as
+        information that they are missing.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Source of random coordinates; nothing else is random.
     workers : int, optional
@@ -96,9 +96,10 @@ def closer_test(
 
     See Also
     --------
-    closer_matrix : More than two models.
-    two_sample_test : Whether two samples differ at all.
-    equivalence_test : Whether they are practically the same.
+    closer_matrix : Which of several models is nearest.
+    two_sample_test : Whether X and one model differ at all.
+    equivalence_test : Whether X and one model are practically the same.
+    independence_test : Whether X depends on one of the variables at all.
 
     Notes
     -----
@@ -109,17 +110,17 @@ def closer_test(
     is near: use :func:`two_sample_test` for whether X and Y differ at all.
 
     The statistic is that of [B16], and for "hsic" of [B15]: the difference of two unbiased estimates over its standard
-    error.  Both estimates share X, so that they go together, and the standard error is that of their difference.  It
+    error.  Both estimates share X, so that they are correlated, and the standard error is that of their difference.  It
     comes from leaving out one row of X, Y or Z at a time (the jackknife, in closed form; one pair or group where these
-    belong together), which also counts what is not linear in the data: with three samples of one distribution the
-    normal limit of the papers fails, while this test becomes conservative.  The p-value is of Student's t
-    distribution, with Welch's degrees of freedom.
+    belong together), which includes the part that is not linear in the data: with three samples of one distribution the
+    normal limit of the papers fails, while this test becomes conservative.  The p-value is of Student's t distribution,
+    with Welch's degrees of freedom.
 
     With ``paired`` or ``groups`` no two rows that belong together are compared, so that the estimates stay unbiased.
 
-    The kernel, its bandwidth and the units of the columns are found on all rows together and then taken as they are:
-    the hypothesis is about distances by this kernel.  Another kernel sees other differences and may find another
-    model nearer.
+    The kernel, its bandwidth and the units of the columns are found on all rows together and then regarded as fixed:
+    the hypothesis is about distances by this kernel.  Another kernel weighs differences in another way and may find
+    another model nearer.
 
     There is no ``estimator=``.  A difference of distances is centred at zero under the null hypothesis only if both are
     unbiased.  Shrinkage shortens each by an amount that depends on the spread and the size of the samples, and so makes

@@ -52,7 +52,7 @@ def two_sample_test_columns(
     max_memory: float | None = None,
     store: Any = None,
 ) -> MultipleTestsResult:
-    """A kernel two-sample permutation test for every column, on shared permutations, adjusted for their number.
+    """p-values for the equality of two samples in every column, adjusted for the number of columns.
 
     Parameters
     ----------
@@ -77,8 +77,8 @@ def two_sample_test_columns(
     blocks, paired, groups
         Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
-        that the test draws; for data whose distribution other permutations leave as it is.
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+        for data whose distribution is unchanged by other permutations.
 
     Returns
     -------
@@ -97,18 +97,19 @@ def two_sample_test_columns(
 
     See Also
     --------
-    compare : The same with effects, an overall test and a report.
-    two_sample_test : One test of all columns together.
+    compare : The same with effect sizes, an overall test and a report.
+    two_sample_test : Whether the samples differ in all columns together.
+    independence_matrix : Which columns of one sample depend on each other.
 
     Notes
     -----
-    The p-value of a column is that of :func:`two_sample_test` on that column with the same ``rng``.  All columns see
-    the same splits of the rows, which keep the dependence between columns: the step-down procedure of Westfall and
-    Young [WY93] then does not pay for tests that say the same.  Its
-    adjusted p-values are exact when the two samples have one distribution.  When they differ in some columns, the
-    chance of a false rejection among the others is at most ``alpha`` if those columns have the same *joint*
-    distribution in both samples; if each of them has the same distribution but they depend on each other differently,
-    use "holm", which needs n_resamples >= d / alpha to reject anything.
+    The p-value of a column is that of :func:`two_sample_test` on that column with the same ``rng``.  All columns have
+    the same permutations of the rows, which keep the dependence between columns, so that the step-down procedure of
+    Westfall and Young [WY93] loses little power where columns are correlated.  Its adjusted p-values are exact when the
+    two samples have one distribution.  When they differ in some columns, the chance of a false rejection among the
+    others is at most ``alpha`` if those columns have the same *joint* distribution in both samples; if each of them has
+    the same distribution but they depend on each other differently, use "holm", which needs n_resamples >= d / alpha to
+    reject anything.
 
     Examples
     --------
@@ -116,7 +117,8 @@ def two_sample_test_columns(
     >>> from shrinktest import two_sample_test_columns
     >>> rng = np.random.default_rng(0)
     >>> X, Y = rng.normal(size=(30, 4)), rng.normal(size=(30, 4)) * [1.0, 1.0, 3.0, 1.0]
-    >>> two_sample_test_columns(X, Y, rng=0).table[["column", "pvalue", "adjusted", "reject"]]
+    >>> result = two_sample_test_columns(X, Y, rng=0)
+    >>> result.table[["column", "pvalue", "adjusted", "reject"]]
       column  pvalue  adjusted  reject
     0     x0   0.864     0.972   False
     1     x1   0.854     0.972   False

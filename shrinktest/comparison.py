@@ -56,7 +56,7 @@ def compare(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ComparisonResult:
-    """What changed between two tables, and how: an overall test, a test of every column, effects and a report.
+    """What changed between two tables: an overall p-value, adjusted p-values and effects of all columns, a report.
 
     Parameters
     ----------
@@ -77,13 +77,13 @@ def compare(
     alpha : float, default 0.05
         Level at which the result decides, of the overall test and of the adjusted tests of columns.
     confidence : float, default 0.95
-        Of the intervals of effects, of each by itself.
+        Confidence of the intervals of effects, of each by itself.
     blocks, paired, groups
-        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.  Intervals regard
-        pairs and groups as well; effects of columns and their intervals do not regard blocks.
+        Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.  Intervals take
+        pairs and groups into account as well; effects of columns and their intervals do not take blocks into account.
     nan_policy : {"indicator", "omit", "raise"}
-        Missing values count as information, so that a column also changes if it misses more values than before; or
-        rows with missing values are left out; or are an error.
+        Missing values count as information, so that a column also changes if more of its values are missing than
+        before; or rows with missing values are left out; or are an error.
 
     Returns
     -------
@@ -102,26 +102,28 @@ def compare(
 
     See Also
     --------
-    two_sample_test : The overall test, with all its options.
-    two_sample_test_columns : The tests of the columns.
-    equivalence_test : Whether two samples are practically the same.
+    two_sample_test : The overall test, with all its options; where the tables differ (witness function).
+    two_sample_test_columns : The tests of the columns alone.
+    equivalence_test : Whether two tables are practically the same, which a large p-value does not show.
+    k_sample_test : Whether three tables or more differ.
+    change_points : When the rows of one table changed.
 
     Notes
     -----
     The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
-    :func:`two_sample_test_columns`, with the same ``rng``: all are on the same permutations of rows, and exact.  Each
-    of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column with
-    one value only is not tested.
+    :func:`two_sample_test_columns`, with the same ``rng``: all come from the same permutations of rows, and are exact.
+    Each of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column
+    with one value only is not tested.
 
     How different the tables are as a whole is ``overall.effect()``: with ``estimator="auto"`` it combines all of its
     statistics, which takes up to half as long as the tests.
 
-    Effects of columns describe what the tests do not say.  Numbers, dates and times: Hedges' standardised difference of
-    means and the ratio of standard deviations, with jackknife intervals, which assume no distribution; categories, and
-    True and False: the change of every share, and of missing values, with Newcombe's intervals.
-    Where data are skewed and rows few, intervals of standard deviations cover less often than they say.
-    With fewer than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted
-    for their number: the tests say whether a column changed, the effects by how much.
+    The effects of columns describe how large the changes are.  Numbers, dates and times: Hedges' standardised
+    difference of means and the ratio of standard deviations, with jackknife intervals, which assume no distribution;
+    categories, and True and False: the change of every share, and of missing values, with Newcombe's intervals.  Where
+    data are skewed and there are few rows, intervals of standard deviations cover less often than stated.  With fewer
+    than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted for their
+    number: the tests say whether a column changed, the effects by how much.
 
     Examples
     --------
@@ -196,7 +198,7 @@ def compare(
     notes = [*_only_notes(only, called), *pooled.notes, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
-        notes.append("Effects of columns and their intervals do not regard blocks; the p-values compare within blocks.")
+        notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
     return replace(result, notes=tuple(dict.fromkeys(notes)), where=_where(result, shown))
 
 

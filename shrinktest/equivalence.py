@@ -40,7 +40,7 @@ def equivalence_test(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> EquivalenceResult:
-    """Whether two samples are practically the same: a test that rejects where their difference is below a margin.
+    """p-value for the hypothesis that two samples differ by a margin or more; a small one shows equivalence.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def equivalence_test(
         change whose effect is the margin: "shift 0.2" moves every column by 0.2 standard deviations, and a function
         takes the pooled rows (N, d) and returns changed ones.  It must be given, before the data are seen.
     scale : {"distance", "auc", "dependence"}
-        What the margin is about; it must be given.  "distance": the squared distance (MMD^2) of the kernel means
+        On which scale the margin is; it must be given.  "distance": the squared distance (MMD^2) of the kernel means
         relative to their norms, from 0 to 1, as ``two_sample_test(X, Y).effect().distance``.  "auc": the probability
         with which the cross-fitted witness function ranks an observation of X above one of Y, from .5 to 1.
         "dependence": the kernel correlation of X and Y, from 0 to 1; are they practically independent?
@@ -64,8 +64,8 @@ def equivalence_test(
     units : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
         Units of the columns; what ``scale`` is in :func:`two_sample_test`.
     estimator : str, MeanEstimator or callable, optional
-        Of the kernel means that make the witness function, with "auc" (default "kme").  The estimates on the other
-        scales are unbiased, and take none.
+        With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
+        other scales are unbiased, and take none.
     folds : int, default 5
         With "auc": the witness function is fitted to all folds but one, and scores that one.
     alpha : float, default 0.05
@@ -79,10 +79,10 @@ def equivalence_test(
     column_types, transform
         As in :func:`two_sample_test`.
     nan_policy : {"raise", "omit", "indicator"}
-        Missing values are an error; their rows are left out (with those they are paired with); or that they are missing
-        is information.
+        Missing values are an error; their rows are left out (with those they are paired with); or it is used as
+        information that they are missing.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
-        Shares rows out among folds, and draws random coordinates.
+        Assigns rows to folds, and draws random coordinates.
     workers : int, optional
         Threads; the result is the same for any number.
     gram, rank, max_memory
@@ -97,20 +97,22 @@ def equivalence_test(
     Raises
     ------
     ValueError, TypeError
-        For margins that mean nothing, fewer than 5 rows (pairs, groups) in a sample, rows that are all the same, or
+        For margins outside the scale, fewer than 5 rows (pairs, groups) in a sample, rows that are all the same, or
         other input that cannot be compared; the message names the argument and says what to do.
     MemoryError
         If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
 
     See Also
     --------
-    two_sample_test : Whether two samples differ; a large p-value is no equivalence.
-    closer_test : Which of two samples is nearer.
+    two_sample_test : Whether two samples differ; a large p-value of it does not show equivalence.
+    TwoSampleResult.effect : How large the difference is, with an interval on both sides.
+    closer_test : Which of two samples is nearer to a third.
+    solve_sample_size : How many observations are needed to show equivalence (``test="equivalence"``).
 
     Notes
     -----
-    The null hypothesis is that the difference is the margin or more.  A large p-value of :func:`two_sample_test` shows
-    nothing of the kind, for few data have large p-values however different their distributions are.
+    The null hypothesis is that the difference is the margin or more.  A large p-value of :func:`two_sample_test` does
+    not show equivalence: with few data p-values are large even if the distributions are very different.
 
     The p-value is that of a score test, asymptotic and not exact: the estimate less the margin over the standard
     deviation that it has if the margin is true.  It is at most alpha where the upper limit of the one-sided score
@@ -118,19 +120,19 @@ def equivalence_test(
     same?" for the level that was measured.
 
     On the scale "auc" the statement is about the function that was fitted.  The best function there is separates the
-    distributions at least as well, and better than one that was fitted to few rows: an upper limit of what the fitted
-    one attains is none of what the best attains.  A note in the result says so.  Where a bound for the distributions is
-    wanted take "distance", which is estimated without bias.
+    distributions at least as well, and better than one that was fitted to few rows: an upper limit for the fitted
+    function is not an upper limit for the best one.  A note in the result says so.  Where a bound for the distributions
+    is wanted take "distance", which is estimated without bias.
 
-    The kernel, its bandwidth and the units of the columns are found on all rows together and then taken as they are.
-    Distances that the kernel hardly sees are small: a wide kernel sees differences of location, a narrow one also those
-    of details.
+    The kernel, its bandwidth and the units of the columns are found on all rows together and then regarded as fixed.
+    Differences to which the kernel is insensitive count little: a wide kernel is sensitive to differences of location,
+    a narrow one also to those of details.
 
     A margin from a change is the difference between the pooled sample (2000 rows of it at most, at random) and its
     changed copy, by the same kernel and estimated as the difference of the samples is; no label goes into it.  Where X
     and Y differ the pooled sample is wider than each of them, so that a shift by so many of its standard deviations is
     more than by as many of theirs: for normal samples d standard deviations apart by the factor sqrt(1 + d^2 / 4),
-    which is 1.005 for d = .2 and 1.12 for d = 1.  Rows far out in one sample make it larger too; a note says so.  On
+    which is 1.005 for d = .2 and 1.12 for d = 1.  Outlying rows in one sample make it larger too; a note says so.  On
     "auc" the function that separates rows from changed rows is fitted to the pooled sample, which has more rows than X
     or Y, and attains a little more than one fitted to these, so that the margin is a little larger.  The p-value takes
     the number as given, as it does with the bandwidth.

@@ -49,7 +49,7 @@ def independence_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
-    """Kernel independence permutation test: squared norm (HSIC) of the estimated cross-covariance operator.
+    """p-value for the hypothesis that two variables are independent: a kernel permutation test (HSIC).
 
     Parameters
     ----------
@@ -59,20 +59,20 @@ def independence_test(
         Other variables of the same rows: are X and Y still dependent given these?  The result says how they were taken
         into account (``result.method``) and what must be true for the p-value to be valid (``result.assumption``).
     given_method : {"auto", "strata", "residuals", "local"}
-        "strata": y is permuted among rows with the same value of ``given`` (and the same block), which is exact; what
-        "auto" is where all columns are text, categories, or True and False.  "residuals": regressions take off what
-        ``given`` says of X and Y, and the products of what is left get random signs; what "auto" is for numbers.
-        "local": what is left of Y is permuted among neighbouring rows.
+        "strata": Y is permuted among rows with the same value of ``given`` (and the same block), which is exact; "auto"
+        takes this where all columns are text, categories, or True and False.  "residuals": regressions on ``given``
+        leave residuals of X and of Y, and the products of these get random signs; "auto" takes this for numbers.
+        "local": the residuals of Y are permuted among neighbouring rows.
     x_given_z : callable, XGivenZ or fitted regressor, optional
         A model of X given Z, with which the test is exact if the model is true: a function ``(Z, rng) -> X`` that
         draws, or an :class:`XGivenZ` with a density; a fitted regressor of scikit-learn's kind stands for its
         predictions plus noise that does not depend on Z.
     regressor : regressor, optional
-        What does the regressions, of scikit-learn's kind, not fitted; default kernel ridge regressions.
+        For the regressions: a regressor of scikit-learn's kind, not fitted; default kernel ridge regression.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the centred pair features is estimated: "kme" is HSIC, "skmse" and "fkmse" are the shrinkage
-        estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined
-        into one test; "auto" is the combination that is recommended, with kernels of its own (see the notes).
+        estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined into
+        one test; "auto" is the recommended combination, with kernels of its own (see the notes).
     kernel_x, kernel_y : str, Kernel or callable, or list of these, default "gaussian"
         One kernel per variable; every candidate of a list for x is combined with every one for y.
     bandwidth_x, bandwidth_y : float, "median", multiple of it, tuple or array, list of these, or "grid"
@@ -86,24 +86,24 @@ def independence_test(
     form : {"auto", "biased", "unbiased"}
         "biased" ("auto"): the squared norm of the estimate.  "unbiased": for the standard and the marginalised means.
     blocks : array_like, shape (n,), optional
-        A label for every pair; y are exchanged within their block only, so that differences between blocks, in both
-        variables, are no dependence.
+        A label for every pair; the rows of Y are permuted within their block only, so that differences between blocks,
+        in both variables, do not count as dependence.
     groups : array_like, shape (n,), optional
-        A label for every pair; the y of a group (a cluster, a short series) move together, their order kept, to another
-        group of as many pairs, with ``blocks`` in the same block.
+        A label for every pair; the rows of Y of one group (a cluster, a short series) move together, in their order, to
+        another group of as many pairs, with ``blocks`` in the same block.
     shift : {None, "circular"}
-        For time series, rows in order of time: y is shifted by 0 to n - 1 steps, what leaves at the end coming back at
-        the start.  With ``blocks``, every block is a series that is shifted by itself.
+        For time series, rows in order of time: Y is shifted by 0 to n - 1 steps, and what leaves at the end comes back
+        at the start.  With ``blocks``, every block is a series that is shifted by itself.
     lags : sequence of int, optional
         For time series, with ``shift="circular"``: a test at every lag, such as ``range(-5, 6)``.  At lag k, row t of X
-        meets row t + k of Y.  The result has one p-value for all lags, and one for each that is adjusted for there
-        being several.
+        meets row t + k of Y.  The result has one p-value for all lags together, and one for each lag, adjusted for
+        their number.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
-        that the test draws; for data whose distribution other permutations leave as it is.
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+        for data whose distribution is unchanged by other permutations.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress, store
-        As in :func:`two_sample_test`; all n! pairings (or those that are allowed) are enumerated when they are no more
-        than ``n_resamples``.
+        As in :func:`two_sample_test`; all n! permutations (or those that are allowed) are enumerated where there are no
+        more than ``n_resamples``.
     gram, rank, max_memory
         As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
 
@@ -128,63 +128,68 @@ def independence_test(
 
     See Also
     --------
-    joint_independence_test : Three variables or more at once.
-    independence_matrix : Every pair of columns.
-    TestResult.effect : How strong a dependence is, with an interval.
-    solve_sample_size : How many observations are needed.
+    TestResult.effect : How strong the dependence is, with an interval.
+    independence_matrix : Which columns of a table depend on each other, also given the other columns.
+    joint_independence_test : Whether three variables or more are independent all together.
+    XGivenZ : A model of X given Z, with which a test with ``given=Z`` is exact if the model is true.
+    equivalence_test : Whether two variables are practically independent.
+    closer_test : On which of two variables a third depends more.
+    solve_sample_size : How many observations a test needs.
 
     Notes
     -----
     HSIC = tr(Kc Lc) / n^2 with centred Gram matrices is the V form ([X20] (32), (33), which the paper calls unbiased:
-    erratum E25); the unbiased one is that of [Song12].  Other estimators are applied to the Gram matrix
-    Kc o Lc of the centred pairs ([M14] section 4.4, COSE) and refitted for every pairing.
+    erratum E25); the unbiased one is that of [Song12].  Other estimators are applied to the Gram matrix Kc o Lc of the
+    centred pairs ([M14] section 4.4, COSE) and fitted again for every permutation.
 
-    With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the y of a
-    block are exchangeable, or the groups of one size, each as a whole.  With ``shift`` it is exact for a y whose law a
-    circular shift does not change, independent of x, whatever the law of x: a stationary periodic series observed
-    over whole periods, or independent observations.  For any other stationary series it is approximate, because the
-    end does not join the start; the error is small when the series is long compared with its memory, and a note in the
-    result says when it may not be.  A trend or another lack of stationarity is not covered.  Where so few permutations
-    are allowed that the test could never reject at ``alpha`` it is an error.
+    With ``blocks`` or ``groups`` the level is exact where, if the variables are independent (within blocks), the rows
+    of Y of a block are exchangeable, or the groups of one size, each as a whole.  With ``shift`` it is exact where Y is
+    independent of X and a circular shift does not change the distribution of Y, whatever that of X: a stationary
+    periodic series observed over whole periods, or independent observations.  For any other stationary series the level
+    is approximate, because the end does not join the start; the error is small when the series is long compared with
+    the range of its dependence, and a note in the result says when it may not be.  A trend, or another lack of
+    stationarity, is not covered.  It is an error if so few permutations are allowed that the test could never reject at
+    ``alpha``.
 
-    With ``lags``, the rows of Y are rolled, so that at lag k the last k rows of one series meet the first of the other:
-    then all lags have the same null distribution over shifts, and the largest of their statistics, or the p-values that
-    Westfall and Young's step-down adjusts, are as exact as those of one lag.
+    With ``lags``, the rows of Y are rolled, so that at lag k the last k rows of one series meet the first of the other.
+    All lags then have the same null distribution over shifts, so that the test of the largest statistic, and the
+    p-values adjusted by the step-down method of Westfall and Young, are as exact as the test of one lag.
 
-    With ``given`` no test has its level whatever the distribution, unless Z has few values or a model of X given Z
-    is known ([SP20]); what each method assumes is in the result, and the levels that were measured are on the page on
+    With ``given``, no test holds its level for all distributions, unless Z has few values or a model of X given Z is
+    known ([SP20]).  What each method assumes is in the result, and the levels that were measured are on the page on
     levels given Z.  "residuals": kernel ridge regressions, tuned by leaving one row out in closed form, leave residuals
-    of X and Y, on which the kernels work; the same regressions take off what Z says of these features.  The statistic
-    is the squared norm of the mean of the products of what is left of both and of features of Z (those of a Gaussian
-    kernel, and a constant with the same weight), as in [ZPJS11] and [SP20]; a relabelling draws a sign for every
-    product, with ``groups`` for every group.  Residuals share the noise of the regressions, so that the statistic is
-    larger by a factor that is known for white noise; statistics with other signs are multiplied by it.  "local" is the
-    test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel ridge regression
-    on Z is compared with X, which is as exact as Y itself.
+    of X and Y, on which the kernels work; the features of these are regressed on Z in the same way.  The statistic is
+    the squared norm of the mean of the products of both residuals and of features of Z (those of a Gaussian kernel, and
+    a constant with the same weight), as in [ZPJS11] and [SP20]; its null distribution comes from random signs of the
+    products, with ``groups`` one sign for every group.  Residuals share the noise of the regressions, so that the
+    statistic is larger by a factor that is known for white noise; statistics with other signs are multiplied by it.
+    "local" is the test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel
+    ridge regression on Z is compared with X, which is as exact as Y itself.
 
     Variables in batches (:class:`~shrinktest.Batches` with ``columns`` of one source, or two sources whose rows belong
     together) take ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
     finite rank; "kme" or "skmse", and one kernel for each variable; ``nan_policy`` "raise" or "omit".  In place of all
-    pairings, y is shifted within blocks of 8 successive pairs, alike in all blocks of each of 100 random groups: the
-    level is exact where successive pairs are exchangeable.  Data that are sorted lose power, and time series are not
-    for this.
+    permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks of each of 100 random groups:
+    the level is exact where successive pairs are exchangeable.  Sorting the data costs power.  Do not use this for time
+    series.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
     :class:`Energy` (weight 7), Gaussian with four times the median bandwidth (6), whitened (5), :class:`Energy` of
-    ranks (2), and whitened Laplacian (1).  Four have a fine kernel for one variable and a wide one for the other, which
-    is what finds curves (1 each).  Where only a line is to be expected, one wide kernel alone is better: ``kernel_x``
-    and ``kernel_y`` "energy".
+    ranks (2), and whitened Laplacian (1).  Four have a narrow kernel for one variable and a wide one for the other,
+    which detects curves (1 each).  Where only a linear relation is expected, one wide kernel alone has more power:
+    ``kernel_x`` and ``kernel_y`` "energy".
 
     Examples
     --------
     >>> from shrinktest import independence_test
     >>> from shrinktest.datasets import load_eckerle4
     >>> data = load_eckerle4()
-    >>> independence_test(data.wavelength, data.transmittance, estimator="fkmse", rng=0).pvalue
-    0.001
+    >>> result = independence_test(data.wavelength, data.transmittance, rng=0)
+    >>> result.pvalue
+    0.004
 
-    Two variables that depend on each other only by a third:
+    Two variables that depend on each other only through a third:
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

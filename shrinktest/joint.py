@@ -31,15 +31,15 @@ def joint_independence_test(
     progress: bool = False,
     max_memory: float | None = None,
 ) -> TestResult:
-    """Kernel permutation test that several variables are jointly independent (dHSIC).
+    """p-value for the hypothesis that several variables are jointly independent: a kernel permutation test (dHSIC).
 
     Parameters
     ----------
     *variables : array_like, shape (n, p_l) or (n,)
         Two variables or more, row i of all belonging together.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
-        How the mean of the features that dependence lives in is estimated (see Notes): "kme" is dHSIC.  Several are
-        combined into one test, as in :func:`independence_test`; "auto" is the combination that is recommended.
+        How the mean of the features that show the dependence is estimated (see Notes): "kme" is dHSIC.  Several are
+        combined into one test, as in :func:`independence_test`; "auto" is the recommended combination.
     kernels : str, Kernel, callable, or a list with one of these for every variable, default "gaussian"
         As ``kernel`` in :func:`two_sample_test`.
     bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable
@@ -50,11 +50,11 @@ def joint_independence_test(
     column_types, transform
         As in :func:`independence_test`.
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
-        As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) shuffles are
-        enumerated when they are no more than ``n_resamples``.
+        As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) permutations
+        are enumerated where there are no more than ``n_resamples``.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
-        that the test draws; for data whose distribution other permutations leave as it is.
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+        for data whose distribution is unchanged by other permutations.
 
     Returns
     -------
@@ -75,25 +75,26 @@ def joint_independence_test(
 
     See Also
     --------
-    independence_test : Two variables.
+    independence_test : Whether two variables are independent, also given others.
     independence_matrix : Which pairs of columns depend on each other.
+    solve_sample_size : How many observations a test needs.
 
     Notes
     -----
     dHSIC is the squared distance of the embedding of the joint distribution from the product of those of its margins,
     |mu_{1..d} - (x)_l mu_l|^2, in its V form: [P18] Definition 3 and (the permutation test) section 3.2.  It is zero
-    only under joint independence; pairwise tests cannot see, for example, that one of three variables is the sign of
+    only under joint independence; pairwise tests cannot detect, for example, that one of three variables is the sign of
     the product of the others.
 
-    Other estimators need observations whose mean that difference is.  They are applied to
-    psi_i = (x)_l phi_l(x_il) - (x)_l mu_l - sum_l (phi_l(x_il) - mu_l) (x)_{m != l} mu_m, the tensor features less
-    their main effects (the terms of first order of the decomposition of W. Hoeffding, A class of statistics with
-    asymptotically normal distribution, Annals of Mathematical Statistics 19 (1948), 293-325).  Main effects average to
-    zero, so that the mean of psi is the same difference, and leaving them out removes noise that carries no dependence.
-    With two variables psi_i is the pair of centred features of :func:`independence_test` ([M14] section 4.4), and the
-    tests are the same for every estimator.  The product of all centred features, the other generalisation of that
-    pair, would not do: its mean is zero as soon as one variable is independent of the rest.  Estimators are refitted
-    for every shuffle; the level is exact.
+    Other estimators need observations whose mean is that difference.  They are applied to psi_i = (x)_l phi_l(x_il) -
+    (x)_l mu_l - sum_l (phi_l(x_il) - mu_l) (x)_{m != l} mu_m, the tensor features less their main effects (the terms of
+    first order of the decomposition of W. Hoeffding, A class of statistics with asymptotically normal distribution,
+    Annals of Mathematical Statistics 19 (1948), 293-325).  Main effects average to zero, so that the mean of psi is the
+    same difference, and leaving them out removes noise that carries no dependence.  With two variables psi_i is the
+    pair of centred features of :func:`independence_test` ([M14] section 4.4), and the tests are the same for every
+    estimator.  The product of all centred features, the other generalisation of that pair, cannot be used: its mean is
+    zero as soon as one variable is independent of the rest.  Estimators are fitted again for every permutation; the
+    level is exact.
 
     Examples
     --------
@@ -102,10 +103,11 @@ def joint_independence_test(
     >>> rng = np.random.default_rng(0)
     >>> x, y = rng.choice([-1.0, 1.0], size=(2, 60)) + 0.1 * rng.normal(size=(2, 60))
     >>> z = x * y  # any two are (nearly) independent, the three are not
+    >>> result = joint_independence_test(x, y, z, rng=0)
+    >>> result.pvalue
+    0.001
     >>> independence_test(x, z, rng=0).pvalue, independence_test(y, z, rng=0).pvalue
     (0.75, 0.418)
-    >>> joint_independence_test(x, y, z, rng=0).pvalue
-    0.001
     """
     widths = bandwidths if isinstance(bandwidths, list | tuple) else [bandwidths]
     refuse_candidates("joint_independence_test", "gaussian", *(one for one in widths if isinstance(one, str)))

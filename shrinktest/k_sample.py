@@ -43,7 +43,7 @@ def k_sample_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
-    """Kernel permutation test that several samples have one distribution: average squared distance of their means.
+    """p-value for the hypothesis that several samples have the same distribution: a kernel permutation test.
 
     Parameters
     ----------
@@ -54,22 +54,22 @@ def k_sample_test(
         "pairs": |mu_i - mu_j|^2 over all pairs of samples.  "pooled": |mu_i - mu|^2 over the samples, with mu the
         estimate from all observations, which permutation does not change.
     weights : {"sizes", "equal"}
-        "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, which gives large samples their due.
-        "equal": every distance counts the same, which gives small samples theirs.
+        "sizes": pairs are averaged in proportion to n_i n_j, samples to n_i, so that large samples count more. "equal":
+        every distance counts the same, so that small samples count as much as large ones.
     estimator, kernel, bandwidth, scale, column_types, transform
         As in :func:`two_sample_test`, also lists and "auto"; the median is over all samples.
     form : {"auto", "biased", "unbiased"}
         The form of the squared norms, as in :func:`two_sample_test`.  "unbiased" exists for pairs; "auto" is biased for
         "pooled".
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress
-        As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated when they are no more
-        than ``n_resamples``, those that differ by exchanging samples of one size once.
+        As in :func:`two_sample_test`; all partitions into samples of these sizes are enumerated where there are no more
+        than ``n_resamples``; those that differ only by exchanging samples of one size count once.
     blocks, groups : array_like, optional
         A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
         or as a list of vectors.  Observations are permuted within their block only, groups as a whole.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
-        that the test draws; for data whose distribution other permutations leave as it is.
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+        for data whose distribution is unchanged by other permutations.
     gram, rank, max_memory, store
         As in :func:`two_sample_test`.
 
@@ -92,8 +92,11 @@ def k_sample_test(
 
     See Also
     --------
-    two_sample_test : Two samples.
-    closer_matrix : Which of several models is nearest to the data.
+    TestResult.effect : How different every two of the samples are, with intervals.
+    two_sample_test : Whether two samples differ.
+    closer_matrix : Which of several samples is nearest to another one.
+    change_points : When a series changes, where the samples are not known beforehand.
+    solve_sample_size : How many observations a test needs.
 
     Notes
     -----
@@ -102,9 +105,9 @@ def k_sample_test(
     "pooled" one test, the between-sample part of the DISCO decomposition of M. L. Rizzo and G. J. Szekely, DISCO
     analysis: a nonparametric extension of analysis of variance, Annals of Applied Statistics 4 (2010), 1034-1055, with
     a kernel for the distance: sum_i n_i |mu_i - mu|^2 = sum_{i<j} n_i n_j |mu_i - mu_j|^2 / N.  A shrinkage estimator
-    shrinks the pooled sample less than its parts, so that there the two differ.
+    shrinks the pooled sample less than its parts, so that with it the two tests differ.
 
-    Estimators are refitted, and tuned if need be, for every part of every partition; the level is exact.
+    Estimators are fitted again, and tuned again where they are tuned, in every permutation; the level is exact.
 
     Examples
     --------
@@ -112,7 +115,8 @@ def k_sample_test(
     >>> from shrinktest import k_sample_test
     >>> rng = np.random.default_rng(0)
     >>> samples = [rng.normal(size=(20, 3)), rng.normal(size=(15, 3)), rng.normal(0.7, 1.0, size=(25, 3))]
-    >>> k_sample_test(*samples, rng=0).pvalue
+    >>> result = k_sample_test(*samples, rng=0)
+    >>> result.pvalue
     0.016
     >>> k_sample_test(*samples, estimator="fkmse", comparison="pooled", rng=0, n_resamples=99).pvalue
     0.02

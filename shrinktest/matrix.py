@@ -62,7 +62,7 @@ def independence_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> MultipleTestsResult:
-    """A kernel independence test for every pair of columns, on shared permutations, adjusted for their number.
+    """p-values for the independence of every pair of columns, adjusted for the number of pairs.
 
     Parameters
     ----------
@@ -110,8 +110,9 @@ def independence_matrix(
 
     See Also
     --------
-    independence_test : Two variables of several columns each.
-    joint_independence_test : One test of several variables together.
+    independence_test : One test of two variables, of several columns each; how strong their dependence is.
+    joint_independence_test : Whether several variables are independent all together.
+    two_sample_test_columns : In which columns two samples differ.
 
     Notes
     -----
@@ -123,16 +124,17 @@ def independence_matrix(
     What the adjustment controls.  Single p-values are exact for every independent pair, whatever the others do, so that
     "holm" keeps the chance of any false rejection, and "fdr_by" the false discovery rate, at ``alpha`` always (but
     "holm" needs n_resamples >= (number of pairs) / alpha to reject anything).  "westfall-young" is exact if no column
-    of X depends on Y, or if all columns of X are mutually independent.  When some pairs are dependent it also needs
-    the true null hypotheses to have, jointly, the distribution that the permutations give them (subset pivotality,
-    [WY93]).  That holds if the columns of X and Y that
-    they are about are independent as two groups (with Y), or mutually independent (without).  It fails, for example,
-    for columns 1 and 2 dependent and 3 independent of both: the tests of (1, 3) and (2, 3) depend on each other, and
-    the permutations, which break the tie of 1 and 2, do not know.  What that costs or gains is usually small, because
-    only the dependence between the statistics is affected and not their distributions, but it is not guaranteed.
+    of X depends on Y, or if all columns of X are mutually independent.  When some pairs are dependent it also needs the
+    true null hypotheses to have, jointly, the distribution that the permutations give them (subset pivotality, [WY93]).
+    That holds if the columns of X and Y that they are about are independent as two groups (with Y), or mutually
+    independent (without).  It fails, for example, if columns 1 and 2 are dependent and 3 is independent of both: the
+    tests of (1, 3) and (2, 3) depend on each other, which the permutations do not reproduce, because they permute 1
+    against 2.  The error is usually small, because only the dependence between the statistics is affected and not their
+    distributions, but it is not guaranteed.
 
     With ``given``, signs or permutations within strata are shared by all tests, and every single p-value is that of
-    :func:`independence_test`, with what it assumes; what the adjustment controls holds as far as they are valid.
+    :func:`independence_test`, under the same assumptions; the adjustment controls errors as far as these p-values are
+    valid.
 
     Examples
     --------
@@ -141,7 +143,8 @@ def independence_matrix(
     >>> rng = np.random.default_rng(0)
     >>> Z = rng.normal(size=(50, 3))
     >>> Z[:, 2] = np.abs(Z[:, 0]) + 0.3 * rng.normal(size=50)
-    >>> independence_matrix(Z, rng=0).table[["x", "y", "pvalue", "adjusted", "reject"]]
+    >>> result = independence_matrix(Z, rng=0)
+    >>> result.table[["x", "y", "pvalue", "adjusted", "reject"]]
         x   y  pvalue  adjusted  reject
     0  x0  x1   0.059     0.108   False
     1  x0  x2   0.001     0.001    True
@@ -240,7 +243,7 @@ def _refuse_beside_given(given: Any, Y: Any, shift: Any, permutations: Any) -> N
             )
     for name, asked in (("shift", shift), ("permutations", permutations)):
         if asked is not None:
-            raise ValueError(f"{name}= and given= both say what may be relabelled; leave one of them out")
+            raise ValueError(f"{name}= and given= both restrict the permutations; leave one of them out")
 
 
 def _hypotheses_given(

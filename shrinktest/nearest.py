@@ -43,27 +43,27 @@ def closer_matrix(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> CloserMatrixResult:
-    """Which of several models X is nearest to: a test of every two, adjusted for their number, and the best ones.
+    """Which of several models is nearest to X: estimates, and adjusted p-values for every two models.
 
     Parameters
     ----------
     X : array_like, shape (m, d)
         What was observed, one row an observation.
     models : mapping from names to array_like, shape (n_i, d)
-        What each model or simulator makes of it, two or more.  With another measure than "distance", variables that
-        were observed together with X, with as many rows.
+        What each model or simulator produces, two or more.  With another measure than "distance", variables that were
+        observed together with X, with as many rows.
     name : str, default "X"
         What the answer calls X.
     method : str, default "holm"
         How the p-values are adjusted: "holm" keeps the chance of any wrong rejection at ``alpha``, "fdr_bh" the share
-        of wrong ones among all; or another of ``statsmodels.stats.multitest.multipletests``.
+        of wrong ones among all; or another method of ``multipletests`` of statsmodels.
     measure, kernel, bandwidth, scale
         As in :func:`closer_test`, one kernel for all models; with dependences a list has one for X and one for each
         model.
     alpha : float, default 0.05
         Level at which the result decides.
     confidence : float, default 0.95
-        Of the interval for every difference, of each by itself.
+        Confidence of the interval for every difference, of each by itself.
     paired, groups
         As in :func:`closer_test`: row i of X and of every model belong together; a label for every row of X and then
         of every model, or a list with a vector for each.
@@ -83,14 +83,15 @@ def closer_matrix(
 
     See Also
     --------
-    closer_test : Two models.
+    closer_test : The same for two models.
     k_sample_test : Whether several samples differ at all.
+    equivalence_test : Whether X and the nearest model are practically the same.
 
     Notes
     -----
     Every p-value is that of a two-sided :func:`closer_test` by one kernel, found on the rows of all models together.
-    The estimates go together, because all share X (and, with ``paired`` or ``groups``, more than that); the jackknife
-    gives their whole covariance, from which every standard error comes.
+    The estimates are correlated, because all share X (and, with ``paired`` or ``groups``, more than that); the
+    jackknife gives their covariance matrix, from which every standard error comes.
 
     Examples
     --------

@@ -31,23 +31,24 @@ def permutation_test(
     progress: bool = False,
     name: str = "permutation",
 ) -> TestResult:
-    """Permutation test of a statistic of your own, with the p-value, the null distribution and the stopping of ours.
+    """p-value of any statistic of your own by permutations, with its null distribution and early stopping.
 
     Parameters
     ----------
     statistic : callable
-        From a permutation (N,) to a number, large where the null hypothesis is doubtful: it holds the data itself, and
-        is called with the data as they are, too.  Row by row; with ``vectorized`` from (B, N) to (B,).
+        From a permutation (N,) to a number that is large where the null hypothesis is doubtful.  The function holds the
+        data itself, and is also called with the permutation that changes nothing.  With ``vectorized`` it takes many
+        permutations (B, N) and returns (B,).
     permutations : int, tuple of int, or Relabellings
-        n: permutations of 0, ..., n - 1, for observations whose partners may change.  Sizes (m, n, ...) of samples: the
-        sample of every pooled observation, labels 0, 1, ... in the order of the sizes.  Or permutations of your own,
-        a subclass of :class:`~shrinktest.Relabellings`.
+        A number n: permutations of 0, ..., n - 1, for two variables, one of which is permuted against the other.  Sizes
+        (m, n, ...) of samples: for every pooled observation the number of its sample, 0, 1, ... in the order of the
+        sizes.  Or permutations of your own, a subclass of :class:`~shrinktest.Relabellings`.
     vectorized : bool, default False
         Whether ``statistic`` takes many permutations at a time.
     n_resamples, stopping, alpha, rng, progress
         As in :func:`two_sample_test`.
     workers : int, optional
-        Threads; 1 unless you say that ``statistic`` may run in several at a time.
+        Threads; default 1, because ``statistic`` might not be safe to run in several threads at a time.
     name : str
         What the result calls the test.
 
@@ -59,7 +60,7 @@ def permutation_test(
     Raises
     ------
     ValueError, TypeError
-        For what is not a statistic or not permutations; the message says which.
+        If ``statistic`` or ``permutations`` cannot be used; the message says which, and why.
 
     Warns
     -----
@@ -68,8 +69,10 @@ def permutation_test(
 
     See Also
     --------
-    two_sample_test : The kernel test of two samples.
+    two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
+    Relabellings : Permutations of your own, for designs that no argument describes.
     calibrate : Whether a test of your own keeps its level.
+    power_study : How often it rejects, beside other tests.
 
     Notes
     -----
@@ -89,7 +92,8 @@ def permutation_test(
     >>> pooled = np.concatenate([x, y])
     >>> def difference(labels):
     ...     return abs(np.median(pooled[labels == 0]) - np.median(pooled[labels == 1]))
-    >>> permutation_test(difference, (30, 25), rng=0).pvalue
+    >>> result = permutation_test(difference, (30, 25), rng=0)
+    >>> result.pvalue
     0.001
 
     Rank correlation, all permutations at a time:

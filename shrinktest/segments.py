@@ -40,14 +40,14 @@ def change_points(
     rank: int | None = None,
     max_memory: float | None = None,
 ) -> ChangesResult:
-    """Every row with which the distribution of a series changes, by change-point tests of ever shorter stretches.
+    """All rows at which the distribution of a series changes, with intervals and adjusted p-values.
 
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
         The rows in order of time, as in :func:`change_point_test`.
     n_changes : int, optional
-        To stop after so many changes; default as many as are found.
+        Stop after so many changes; default all that are found.
     trim, confidence, times
         As in :func:`change_point_test`; the share is of the stretch that is tested.
     estimator, kernel, bandwidth, scale, column_types, transform
@@ -71,16 +71,18 @@ def change_points(
 
     See Also
     --------
-    change_point_test : one change, or an epidemic one.
+    change_point_test : One change, or an epidemic one, with an exact p-value.
+    k_sample_test : Whether stretches that are known beforehand differ.
+    two_sample_test : Whether two of them differ, and how large the difference is.
 
     Notes
     -----
     The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
     in the same way.  The adjusted p-value of a stretch is its own times n over its rows, and no less than that of the
-    stretch it was cut from (Meinshausen 2008, Biometrika 95, 265-278).  That keeps the chance that any stretch without
-    a change is cut at ``alpha``, if p-values of stretches are valid where the earlier cuts are.  Of the whole series
-    the p-value is exact, so that no change is found in a series without one, but in a share ``alpha`` of cases.  The
-    ends of shorter stretches were chosen by the data, and a cut that misses its change leaves a few rows of another
+    stretch it was cut from (Meinshausen 2008, Biometrika 95, 265-278).  The chance that any stretch without a change is
+    cut is then at most ``alpha``, if p-values of stretches are valid where the earlier cuts are right.  The p-value of
+    the whole series is exact, so that in a series without a change one is found in a share ``alpha`` of cases at most.
+    The ends of shorter stretches were chosen by the data, and a cut that misses its change leaves a few rows of another
     distribution at an end, which ``trim`` keeps from being found again; the page on changes shows how often there are
     too many.
 

@@ -49,7 +49,7 @@ def two_sample_test(
     max_memory: float | None = None,
     store: Any = None,
 ) -> TestResult:
-    """Kernel two-sample permutation test: squared distance (MMD^2) of the estimated kernel means.
+    """p-value for the hypothesis that two samples have the same distribution: a kernel permutation test (MMD).
 
     Parameters
     ----------
@@ -62,16 +62,17 @@ def two_sample_test(
         Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
         they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
     covariate_method : {"auto", "strata", "propensity"}
-        "strata": rows with the same covariates (and the same block) are relabelled, which is exact; what "auto" is
-        where all columns are text, categories, or True and False.  "propensity": rows get new labels, each as likely as
-        its covariates say; what "auto" is for numbers.
+        "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes
+        this where all columns are text, categories, or True and False.  "propensity": rows change samples at random,
+        with the probabilities that their covariates give them; "auto" takes this for numbers.
     propensity : classifier or array_like, optional
-        What says how likely a row with such covariates is in Y: a classifier of scikit-learn's kind, not fitted
-        (default logistic regression), or the chances themselves where they are known, as ``blocks``.
+        How the probability of a row to be in Y follows from its covariates: a classifier of scikit-learn's kind, not
+        fitted (default logistic regression); or the probabilities themselves where they are known, given as ``blocks``
+        are.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
-        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test;
-        "auto" is the combination that is recommended, with kernels of its own (see the notes).
+        ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test; "auto"
+        is the recommended combination, with kernels of its own (see the notes).
     kernel : str, Kernel or callable, or list of these, default "gaussian"
         A name (see :func:`~shrinktest.kernels.as_kernel`), such as "gaussian", "whitened" or "energy", a kernel object,
         or a function ``(X, Y) -> Gram matrix``.
@@ -83,49 +84,49 @@ def two_sample_test(
     scale : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
         Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample; "rank"
         replaces every column by its mid-ranks, "deviation" by its distances from the median, so that only spread is
-        compared; a sequence has a number or a name for every column, a dict for columns by name.  No label goes into
-        them, so that the level stays exact.  "auto" is "sd" for tables and None, as they are, for arrays.  A column
-        with one value only has no weight, and a note says so.
+        compared; a sequence has a number or a name for every column, a dict for columns by name.  Units are found
+        without labels, so that the level stays exact.  "auto" is "sd" for tables and None (columns as they are) for
+        arrays.  A column with one value only has no weight, and a note says so.
     column_types : dict, optional
-        For names of columns (of arrays, their numbers) how to read them, where the type in a table does not say it:
+        How to read columns, by their names (of arrays, by their numbers), where their type in a table does not tell:
         "number", "category", "boolean", "ordered", "date", a list of levels in their order, or "drop".
     transform : transformer or callable, optional
         A scikit-learn transformer, or a function, which turns all rows together into numbers before anything else; it
-        sees no labels, so that the level stays exact.
+        is given no labels, so that the level stays exact.
     form : {"auto", "biased", "unbiased"}
-        "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): less what chance adds to
-        the squared norms.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
+        "biased": the squared distance of the two estimates (V form).  "unbiased" (U form): the same with the bias of
+        the squared norms removed.  "auto": unbiased when the sizes differ, where the V form favours one direction of a
         change of scale; biased otherwise.
     n_resamples : int or inf, default 999
-        Number of random permutations.  All splits are enumerated instead when they are no more than this.
+        Number of random permutations.  All splits are enumerated instead where there are no more than this.
     alpha : float, default 0.05
         Level at which the result decides; the p-value does not depend on it.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
-        When to draw fewer than ``n_resamples``.  "besag-clifford": after 20 exceedances, with a p-value that is exact
-        all the same, for few draws where it is large (``BesagClifford(h=...)`` for another number).  "curtailed": as
-        soon as it is certain whether all of them would reject at ``alpha``; the decision is theirs, and the p-value,
-        of the draws until then, a valid one (:class:`Curtailed`).  No effect where all splits are enumerated.
+        When to draw fewer than ``n_resamples``.  "besag-clifford": stop after 20 exceedances (``BesagClifford(h=...)``
+        for another number); the p-value is still exact, and takes few draws where it is large.  "curtailed": stop as
+        soon as it is certain whether all of them would reject at ``alpha``; the decision is the same, and the p-value
+        of the draws so far is valid (:class:`Curtailed`).  No effect where all splits are enumerated.
     blocks : array_like, optional
         A label for every observation, as one vector for X and then Y or as a pair ``(those of X, those of Y)``.
-        Observations are permuted within their block only, so that differences between blocks do no harm.
+        Observations are permuted within their block only, so that differences between blocks do not count.
     paired : bool, default False
-        Row i of X and row i of Y are a pair, in which the two may change places.
+        Row i of X and row i of Y are a pair; only the two rows of a pair are exchanged.
     groups : array_like, optional
         A label for every observation, as ``blocks``.  The observations of a group (a cluster), which must all be in one
         sample, are permuted together; groups change places with groups of as many observations, and with
         ``blocks`` within their block.
     shift : {None, "stretches", "circular"} or int
         For two stretches of one series, X before Y and rows in order of time, that depend on each other.  A number:
-        stretches of so many successive rows change samples.  "stretches": of as many as keep nine tenths of the
-        variance of means, after the correlation of successive rows.  "circular": the labels are shifted along the
-        series, its end coming round to its start.  With ``blocks`` each is a series.
+        stretches of so many successive rows change samples.  "stretches": their length is chosen from the correlation
+        of successive rows, so that means keep nine tenths of their variance.  "circular": the labels are shifted along
+        the series, whose end is joined to its start.  With ``blocks`` each block is a series.
     permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those
-        that the test draws; for data whose distribution other permutations leave as it is.
+        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+        for data whose distribution is unchanged by other permutations.
     nan_policy : {"raise", "omit", "indicator", "worst", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
-        many; take it as information that they are missing (the pooled median stands in their place, beside an
-        indicator); the largest p-value that their rows could give, or more (see the notes); or a result of NaN.
+        many; use as information that they are missing (an indicator, with the pooled median in their place); an upper
+        bound of the p-value for any values in their rows (see the notes); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the permutations.
     workers : int or executor, optional
@@ -138,11 +139,10 @@ def two_sample_test(
         How the kernel is evaluated.  "dense": the Gram matrix.  "factor": a pivoted Cholesky factor that reproduces it
         up to rounding; time and memory are then linear in the sizes.  "auto": one of these two, which give the same
         p-value.  "nystrom", "rff": ``rank`` coordinates from random landmarks or random Fourier features; the
-        permutation test of that approximate statistic is still exact.  All but "dense" are for
-        estimators that can do without the Gram matrix: not for your own, nor for marginalised ones that tune their
-        noise in every permutation.
+        permutation test of that approximate statistic is still exact.  All but "dense" need an estimator that works
+        without the Gram matrix: not your own, nor a marginalised one that tunes its noise in every permutation.
     rank : int, optional
-        Coordinates of the approximation (default 1000); for "factor", where to truncate it.
+        Coordinates of the approximation (default 1000); for "factor", the rank at which it is truncated.
     max_memory : float, optional
         Bytes that the kernel's values may take; default a quarter of what is free.
     store : path, optional
@@ -171,50 +171,55 @@ def two_sample_test(
     See Also
     --------
     compare : Which columns of two tables changed, and by how much.
-    TestResult.effect : How large a difference is, with an interval.
-    two_sample_test_columns : A test of every column.
-    equivalence_test : Whether two samples are practically the same.
-    solve_sample_size : How many observations are needed.
+    TestResult.effect : How large the difference is, with an interval.
+    two_sample_test_columns : In which columns the samples differ.
+    k_sample_test : Whether three samples or more differ.
+    equivalence_test : Whether the samples are practically the same, which a large p-value does not show.
+    change_point_test : When a series changes, where the time of the change is not known.
+    closer_test : Which of two samples is nearer to a third.
+    solve_sample_size : How many observations a test needs.
 
     Notes
     -----
     The level is exact for every estimator: what is computed once does not depend on the labels, everything else is
-    recomputed for every permutation, ties count as exceedances, and the observed labelling is one of the rows.
+    computed again for every permutation, ties count as exceedances, and the observed data are one of the permutations.
     Statistic: [M14] section 2 with the weights of the estimator; for the marginalised means [X20] (30).
 
     The U form replaces the squared norm w'Kw of an estimate with weights w by w'Kw - sum_i w_i^2 (K_ii - A), with A the
-    mean of the off-diagonal entries of K: what is taken off estimates sum_i w_i^2 (E k(x, x) - |mu|^2), by which
-    independent points raise it.  For equal weights this is the unbiased statistic of [G12].
+    mean of the off-diagonal entries of K: the difference estimates sum_i w_i^2 (E k(x, x) - |mu|^2), the bias for
+    independent points.  For equal weights this is the unbiased statistic of [G12].
 
-    With ``blocks``, ``paired`` or ``groups`` the statistic is the same and the permutations are fewer: those under
-    which the data have the same law if there is no difference.  The level is exact where, under the null hypothesis,
-    the observations of a block are exchangeable; the two of every pair; or the groups of one size (and block), given
-    their sizes, whatever the dependence within them.  It is an error if the permutations left are too few to reject
-    at ``alpha``: .05 takes 20, such as those of 6 pairs.
+    With ``blocks``, ``paired`` or ``groups`` the statistic is the same and there are fewer permutations: those under
+    which the data have the same distribution if the samples do not differ.  The level is exact where, under the null
+    hypothesis, the observations of a block are exchangeable; the two of every pair; or the groups of one size (and
+    block), given their sizes, whatever the dependence within them.  It is an error if the permutations left are too few
+    to reject at ``alpha``: .05 takes 20, such as those of 6 pairs.
 
     ``shift`` is for stationary series.  Stretches of them are nearly exchangeable when they are long compared with the
-    memory of the series; a note says where they are too short for it, and where rows that are not restricted look as if
-    they remembered.  Circular shifts keep all of the dependence and are exact for periodic series; they find large
-    differences only, because labels that are shifted a little are nearly the same.  The page on changes has the levels.
+    range of the dependence; a note says where they are too short, and where rows that are permuted one by one look as
+    if they depended on each other.  Circular shifts keep all of the dependence and are exact for periodic series; they
+    detect large differences only, because labels that are shifted a little are nearly the same.  The page on changes
+    has the levels.
 
     With ``covariates`` and their propensity, sets of n rows are drawn as the second sample with probability
-    proportional to the product of the odds of their rows ([R84]): independent draws, exact where the chances are known.
-    Kernels then compare what is left of X and Y once a kernel ridge regression on the covariates, which sees no labels,
-    is taken off; the level does not depend on how good it is.
+    proportional to the product of the odds of their rows ([R84]): independent draws, exact where these probabilities
+    are known. Kernels then compare the residuals of X and Y after a kernel ridge regression on the covariates, which is
+    given no labels; the level does not depend on how well it fits.
 
-    ``nan_policy="worst"`` has a p-value that is valid whatever made values missing ([Z24] is of the same kind): no less
-    than that of the complete data for any values of the rows with missing ones, each of which counts as wholly unknown.
-    It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and ``scale`` in numbers:
-    what is found on the data depends on what is missing.  The bound of every permutation is taken by itself: known
-    pairs of rows enter as they are, a row i that is unknown by the norm of sum_j a_ij k(x_j, .) over known rows j, with
-    a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij where that is above zero.
+    ``nan_policy="worst"`` has a p-value that is valid whatever the reason why values are missing (a method like that of
+    [Z24]): no less than that of the complete data for any values of the rows with missing ones, each of which counts as
+    wholly unknown.  It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and
+    ``scale`` in numbers, because what is computed from the data depends on what is missing.  The bound of every
+    permutation is taken by itself: known pairs of rows enter as they are, a row i that is unknown by the norm of sum_j
+    a_ij k(x_j, .) over known rows j, with a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij
+    where that is above zero.
 
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
     of finite rank; estimators that work on features, lists of them, of kernels and of bandwidths, and "auto", all from
     one reading; one ``scale`` for all columns, or numbers, and for tables with other columns than numbers also a dict;
-    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted, or rows with
-    ``Batches(..., bins=None)``.  What kernels and units take from data, but for standard deviations, is from a random
-    sample of the rows.
+    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted, or rows with ``Batches(...,
+    bins=None)``.  What kernels and units take from the data is computed from a random sample of the rows, except for
+    standard deviations.
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
@@ -239,8 +244,12 @@ def two_sample_test(
     >>> from shrinktest import two_sample_test
     >>> rng = np.random.default_rng(1)
     >>> X, Y = rng.normal(size=(30, 5)), 1.5 * rng.normal(size=(30, 5))
-    >>> two_sample_test(X, Y, estimator="kme", rng=0).pvalue
+    >>> result = two_sample_test(X, Y, rng=0)
+    >>> result.pvalue
     0.015
+
+    With shrinkage, and with several kernels combined:
+
     >>> two_sample_test(X, Y, estimator="fkmse", rng=0).pvalue
     0.009
     >>> two_sample_test(X, Y, estimator="auto", rng=0).pvalue

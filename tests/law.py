@@ -295,7 +295,8 @@ def read():
             row["case"]: (
                 [float(x) for x in row["statistics"].split()],
                 [float(x) for x in row["pvalues"].split()],
-                row["error"].replace("statistic=", "form="),  # as it was called when they were recorded
+                # as it was called when they were recorded
+                row["error"].replace("statistic=", "form=").replace("relabelled sample", "permuted sample"),
             )
             for row in csv.DictReader(file)
         }

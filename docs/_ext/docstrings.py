@@ -1,9 +1,12 @@
 """Docstrings as they are meant: a norm is no substitution, what scikit-learn adds is described there.
 
-Pages of functions begin with their simplest call, which is the first example down to its first output.
+Pages of functions begin with their simplest call, which is the first example down to its first output, and with the
+picture of what it returns where there is one; so do pages of results that can be drawn.
 """
 
 import re
+
+from pictures import picture, shown
 
 # a bar in running text, not in ``code``
 _BARS = re.compile(r"(``.*?``|`[^`]*`)|(\|)")
@@ -26,8 +29,8 @@ def skip(app, what, name, obj, skipped, options):
 
 
 def simplest(app, what, name, obj, options, lines):
-    """Show the simplest call of a function below its first sentence."""
-    if what != "function" or "Examples" not in lines:
+    """Show the simplest call of a function, or of what returns a result that can be drawn, below the first sentence."""
+    if not (what == "function" or (what == "class" and shown(name))) or "Examples" not in lines:
         return
     start = next((i for i in range(lines.index("Examples"), len(lines)) if lines[i].startswith(">>>")), None)
     if start is None:
@@ -39,7 +42,7 @@ def simplest(app, what, name, obj, options, lines):
             break
         printed, stop = printed or not prompt, stop + 1
     first = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
-    lines[first:first] = ["", *lines[start:stop], ""]
+    lines[first:first] = ["", *lines[start:stop], *picture(name, obj, lines[start:stop], app.srcdir / "api"), ""]
 
 
 def setup(app):

@@ -46,7 +46,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
         result depends on it: the objective is flat where the likelihood is not.
     min_variance : float, default 1e-3
         No variance falls below this part of the mean variance of the columns.  Where the best match of an empirical
-        mean is points, this keeps the likelihood of other data finite.
+        mean is a set of points, this keeps the likelihood of other data finite.
     random_state : None, int, RandomState or Generator
         For k-means.
 
@@ -85,10 +85,10 @@ class KernelMeanMatching(DensityMixin, OnPoints):
     As in the experiments of [M14] and [S14].  Weights stay on the simplex, as a softmax: the papers' constraint leaves
     out that they are at least 0 (erratum E17).
 
-    A kernel sees a distribution through the functions in its RKHS.  The linear kernel sees means only: its objective
-    does not depend on the variances at all, which keep the values of the k-means start, and identifies nothing but
-    the mean of the mixture.  Polynomial kernels see moments up to their degree.  What is not identified stays near
-    the start.  The Gaussian kernel sees everything.
+    A kernel compares distributions by the functions in its RKHS.  The linear kernel compares means only: its objective
+    does not depend on the variances at all, which keep the values of the k-means start, and identifies nothing but the
+    mean of the mixture.  Polynomial kernels compare moments up to their degree.  What is not identified stays near the
+    start.  The Gaussian kernel tells all distributions apart.
 
     Examples
     --------

@@ -33,15 +33,15 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
     level2 : {"gaussian", "linear"}
         Kernel of the embeddings.
     level2_bandwidth : float or "median"
-        Of ``level2="gaussian"``; "median": its square is the median squared distance between the embeddings of two
-        training samples.
+        Bandwidth of ``level2="gaussian"``; "median": its square is the median squared distance between the embeddings
+        of two training samples.
     random_state : None, int, RandomState or Generator
         Draws the points for the median heuristic when there are more than 2000.
 
     Attributes
     ----------
     embeddings_ : list of MeanEmbedding
-        Those of the training samples.
+        Embeddings of the training samples.
     kernel_ : Kernel
         The kernel of the points with its bandwidth resolved.
     level2_bandwidth_ : float or None

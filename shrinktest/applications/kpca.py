@@ -67,11 +67,11 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     -----
     ``covariance="skmse"`` (S-COSE) changes nothing: it multiplies the operator by one number, which leaves its
     eigenfunctions, and so every projection and every reconstruction error, as they were; only ``eigenvalues_`` are
-    smaller.  [M14] Fig. 3 reports an advantage that cannot be (erratum E14).  ``covariance="fkmse"`` (F-COSE) and the
-    other spectral filters weight the points unequally and do change the components.  Simple shrinkage of the mean,
+    smaller.  The advantage that [M14] Fig. 3 reports is impossible (erratum E14).  ``covariance="fkmse"`` (F-COSE) and
+    the other spectral filters weight the points unequally and do change the components.  Simple shrinkage of the mean,
     ``centering="skmse"``, adds alpha^2 mu (x) mu to the operator, which can promote the direction of the mean.
 
-    With w >= 0 or not: the eigenproblem is solved in the span of the centred features, where it is symmetric
+    Whatever the signs of w, the eigenproblem is solved in the span of the centred features, where it is symmetric
     ([M14]).  Signs are such that the training score of largest size is positive, as in scikit-learn.
 
     Examples

@@ -55,9 +55,9 @@ class Batches:
     -----
     The test reads the rows twice: to count them and to draw a sample for the bandwidth and landmarks, and to add up
     their features in bins.  Bins are of equally many rows, chosen at random by a key, and the few rows left over in
-    every sample are dropped.  Then bins are permuted in place of rows, which has exact level: rows that may change
-    places may do so in bins, too.  The statistic is the squared distance of the means of the same rows; its unbiased
-    form leaves out the products of bins with themselves, as that of rows does those of rows.
+    every sample are dropped.  Then bins are permuted in place of rows, with exact level: where rows are exchangeable,
+    bins of rows are exchangeable, too.  The statistic is the squared distance of the means of the same rows; its
+    unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     With ``bins=None`` a key says for any row in which sample it is in each permutation, and features are added up for
     all of them in the second reading, so that 999 permutations take ten to twenty times as long as bins.  That is for
@@ -65,11 +65,10 @@ class Batches:
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
     ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
-    memory, and read once more before, to find the levels of their categories, 1000 at most.  Whatever
-    is iterated over gives its first batch once more, which tells whether it is a table.  Memory is, for every
-    worker, that of a batch and of the sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB
-    where a bandwidth is found on them.
-    The result does not depend on how the rows are cut into batches, nor on who reads them.
+    memory, and read once more before, to find the levels of their categories, 1000 at most.  The first batch of an
+    iterable is read once more, to see whether it is a table.  Memory is, for every worker, that of a batch and of the
+    sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.
+    The result does not depend on how the rows are cut into batches, nor on which process reads them.
 
     Examples
     --------
@@ -159,7 +158,7 @@ class Batches:
 
     @property
     def by_dask(self) -> bool:
-        """Whether it is a collection of dask, which no one else computes."""
+        """Whether it is a collection of dask, which only dask computes."""
         return is_dask(self.data)
 
     @property
@@ -168,7 +167,7 @@ class Batches:
         return is_paths(self.data) or is_dask(self.data) or isinstance(self.data, np.ndarray | list | tuple)
 
     def signature(self, name: str) -> list[Any] | None:
-        """What tells files from others, without reading them; None where the data are in no files."""
+        """What identifies files without reading them; None where the data are not in files."""
         if not is_paths(self.data):
             return None
         return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in found_paths(self.data, name)]

@@ -45,7 +45,7 @@ _TESTS: dict[str, Callable[..., Any]] = {TWO_SAMPLE.name: two_sample_test, INDEP
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     command.description = (
-        "Realised level of a test on relabelled versions of the data: two samples in two files, or two variables "
+        "Realised level of a test on permuted versions of the data: two samples in two files, or two variables "
         "(--x and --y) in one."
     )
     exits = "exit with 1 when it rejects too often at any level"
@@ -58,7 +58,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         add(f"--{variable}", metavar="NAMES", help=f"columns of the variable {variable}, where there is one file")
     what = "a function (X, Y) -> p-value, such as mine:pipeline, or ks_2samp (default: ours with --estimator)"
     add("--test", metavar="MODULE:FUNCTION", help=what)
-    add("--trials", metavar="N", type=whole, default=1000, help="relabelled data sets (default: 1000)")
+    add("--trials", metavar="N", type=whole, default=1000, help="permuted data sets (default: 1000)")
     add_restrictions(command, *_TESTS)
     add("--given", metavar="NAMES", help="columns that are given, which the test of this package knows of")
     add_kernels(command)

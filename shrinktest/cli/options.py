@@ -43,9 +43,9 @@ COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 PATTERNS = "such as 'before/*.parquet' or x.npy: read in batches"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
-    "blocks": {"metavar": "NAME", "help": "column of labels: relabel within blocks only"},
-    "groups": {"metavar": "NAME", "help": "column of labels: relabel whole groups (clusters)"},
-    "paired": {"action": "store_true", "help": "row i of both files is a pair: relabel within pairs"},
+    "blocks": {"metavar": "NAME", "help": "column of labels: permute within blocks only"},
+    "groups": {"metavar": "NAME", "help": "column of labels: permute whole groups (clusters)"},
+    "paired": {"action": "store_true", "help": "row i of both files is a pair: permute within pairs"},
     "shift": {
         "metavar": "HOW",
         "help": "circular: y is a time series; shift it instead of permuting it (with --blocks each of several series)",
@@ -166,7 +166,7 @@ def add_shift(command: argparse.ArgumentParser) -> None:
     """Add how rows of a series that depend on each other are permuted."""
     what = (
         "for rows in order of time that depend on each other: a number of successive rows that change places together, "
-        "stretches (as many as they remember), or circular"
+        "stretches (of a length that their correlation says), or circular"
     )
     command.add_argument("--shift", metavar="HOW", type=shift, help=what)
 

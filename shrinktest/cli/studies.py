@@ -27,7 +27,7 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
     what = "units of the columns of every variable: sd, mad or rank"
     add("--scale", metavar="UNITS", help=what)
     add("--stopping", metavar="RULE", help=STOPPING)
-    add("--paired", action="store_true", help="relabel within pairs, observation i of one sample and of the other")
+    add("--paired", action="store_true", help="permute within pairs, observation i of one sample and of the other")
     what = "circular: shift y (or labels) instead of permuting; samples and series: also stretches, or a number of rows"
     add("--shift", metavar="HOW", type=shift, help=what)
     add("--seed", metavar="N", type=whole, default=0, help="of the study (default: 0)")

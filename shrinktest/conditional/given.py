@@ -63,15 +63,15 @@ def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[st
     kept = np.bincount(codes)[codes] > 1
     if not kept.any():
         raise ValueError(
-            f"{argument}: each of {counted(len(codes), 'row')} has a value of its own, so that none can take another's "
-            "place; use fewer and larger strata, or given_method='residuals' for numbers"
+            f"{argument}: each of {counted(len(codes), 'row')} has a value of its own, so that there is nothing to "
+            "permute; use fewer and larger strata, or given_method='residuals' for numbers"
         )
     if kept.all():
         return kept, ()
     alone = int((~kept).sum())
     return kept, (
-        f"{alone} of {counted(len(codes), 'row')} {'is' if alone == 1 else 'are'} alone with the value of {argument}, "
-        "tell nothing, and are left out.",
+        f"{alone} of {counted(len(codes), 'row')} {'has' if alone == 1 else 'have'} a value of {argument} that no "
+        f"other row has, and {'is' if alone == 1 else 'are'} left out.",
     )
 
 

@@ -18,8 +18,8 @@ class XGivenZ:
     Parameters
     ----------
     draw : callable, optional
-        ``draw(Z, rng)`` returns X (n, p), or (n,), row i drawn given row i of Z, with a numpy Generator and
-        nothing else that is random.
+        ``draw(Z, rng)`` returns X (n, p), or (n,), row i drawn given row i of Z; all randomness comes from the numpy
+        Generator ``rng``.
     log_density : callable, optional
         ``log_density(X, Z)`` returns the logarithm of the density, or of the probability, of every row of X given that
         row of Z, shape (m,); factors that depend on X alone or on Z alone may be left out.
@@ -28,8 +28,8 @@ class XGivenZ:
     -----
     With ``draw`` alone the test draws copies of X given Z (the conditional randomisation test, [CFJL18]).  With
     ``log_density`` it permutes X, each permutation as likely as the model says (the conditional permutation test,
-    [BWBS20]), which needs the margin of X to be right no more: it is the more robust of the two where the model is not
-    quite true.  Both are exact where it is.
+    [BWBS20]), which does not need the margin of X to be right, and is the more robust of the two where the model is
+    true only approximately.  Both are exact where it is true.
 
     Examples
     --------

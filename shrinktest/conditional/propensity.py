@@ -31,7 +31,7 @@ def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
         )
     if not ((p > 0.0) & (p < 1.0)).all():
         raise ValueError(
-            "propensity must lie between 0 and 1, both excluded: a row that could be in one sample only cannot change; "
+            "propensity must lie between 0 and 1, both excluded: a row that could be in one sample only cannot move; "
             "leave such rows out"
         )
     return checked(np.asarray(np.log(p) - np.log1p(-p)))

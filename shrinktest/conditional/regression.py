@@ -98,8 +98,8 @@ class Regression:
             raise ValueError(f"{name} has one value only, so that nothing can depend on it")
         if rest <= _NOTHING * total:
             raise ValueError(
-                f"given determines {name}: less than {_NOTHING:g} of its variance is left once its regression on given "
-                "is taken off, so that there is nothing to test; leave out of given what it is computed from"
+                f"given determines {name}: less than {_NOTHING:g} of its variance is left after its regression on "
+                "given, so that there is nothing to test; leave out of given what it is computed from"
             )
         return left
 

@@ -40,6 +40,11 @@ def load_eckerle4() -> Eckerle:
     Eckerle
         ``wavelength`` (35,), 400 to 500 nm, and ``transmittance`` (35,).
 
+    See Also
+    --------
+    simulate_eckerle : Data like these, of any size.
+    shrinktest.independence_test : Whether transmittance depends on wavelength.
+
     Notes
     -----
     K. Eckerle, circular interference transmittance study, National Institute of Standards and Technology,
@@ -70,6 +75,10 @@ def eckerle_curve(wavelength: Any) -> Array:
     -------
     array of the same shape
         Transmittances.
+
+    See Also
+    --------
+    simulate_eckerle : Data from this curve and noise.
 
     Examples
     --------
@@ -105,6 +114,11 @@ def simulate_eckerle(n: int, noise: float = RESIDUAL_SD, rng: Any = None) -> Eck
     ------
     TypeError, ValueError
         For an ``n`` that is no positive integer, or a ``noise`` that is not a finite number at least 0.
+
+    See Also
+    --------
+    load_eckerle4 : The measured data.
+    shrinktest.power.designs.EckerleSimulation : The same as a design of power studies.
 
     Examples
     --------

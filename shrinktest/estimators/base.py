@@ -48,11 +48,10 @@ def as_gram(gram: object, name: str = "gram") -> np.ndarray:
 class MeanEstimator(ABC):
     """An estimator of the kernel mean mu_P = E k(X, .), the base class of every estimator and of your own.
 
-    A subclass is a value that does not change (a frozen dataclass, say) with the method ``weights``, which turns a Gram
-    matrix into one weight per point.  If the estimator changes the features and not the weights, override ``features``,
-    which returns the kernel that makes the Gram matrix; it must treat the points as a set, because tests call it once,
-    on the pooled sample.  Such a subclass works in every test, power study and application; see
-    :func:`shrinktest.check_estimator`.
+    A subclass is immutable (a frozen dataclass, say) and has the method ``weights``, which turns a Gram matrix into one
+    weight per point.  If the estimator changes the features and not the weights, override ``features``, which returns
+    the kernel that makes the Gram matrix; it must treat the points as a set, because tests call it once, on the pooled
+    sample.  Such a subclass works in every test, power study and application; see :func:`shrinktest.check_estimator`.
 
     Examples
     --------

@@ -29,24 +29,30 @@ def _grams() -> Iterator[tuple[str, np.ndarray]]:
 
 
 def check_estimator(estimator: Any) -> None:
-    """Check that an estimator obeys the laws that tests rely on.
+    """Check that an estimator of your own has the properties on which the tests rely; an error says which it lacks.
 
     On ordinary, singular, duplicated, constant and zero Gram matrices: one finite weight per point; the same answer
     twice; the Gram matrix left as it was; the weights travel with the points when these are reordered; duplicates of
-    the data get a sensible embedding; and both tests run with it.  An estimator that has seen other data, few or many,
-    gives what a fresh copy of it gives: one that keeps an amount of the first sample it saw, which in a test is the
-    sample as it is labelled, has no level, whether it keeps it on itself or on its class.
+    the data get a sensible embedding; and both tests run with it.  An estimator that was fitted to other data before,
+    few or many, gives the same as a fresh copy.  One that keeps an amount from the first sample it is fitted to, which
+    in a test is the observed sample, makes the level wrong, whether it keeps the amount on itself or on its class.
 
     Parameters
     ----------
     estimator : str, MeanEstimator or callable
-        Whatever the ``estimator=`` of a test accepts.  Give it before its first use: what it remembers of earlier data
-        is in its copies, too.
+        Whatever the ``estimator=`` of a test accepts.  Check it before its first use: what it keeps of earlier data is
+        in its copies, too.
 
     Raises
     ------
     AssertionError
-        The message says which law is broken, on which Gram matrix.
+        The message says which property is missing, on which Gram matrix.
+
+    See Also
+    --------
+    shrinktest.MeanEstimator : The base class of an estimator of your own.
+    shrinktest.risk.risk_study : How near an estimator comes to the true kernel mean.
+    shrinktest.power_study : How often tests with it reject.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class _Gradient(SpectralEstimator):
 
 @dataclass(frozen=True, repr=False)
 class Landweber(_Gradient):
-    """Landweber iteration (L2 boosting), stopped early: b <- b + (eta/n) (K 1/n - K b), t times from 0.
+    """Kernel mean by Landweber iteration (L2 boosting), stopped early: b <- b + (eta/n) (K 1/n - K b), t times.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ class Landweber(_Gradient):
     max_iter : int, optional
         Largest t that tuning compares, default max(50, 2n).
     loo : {"deletion", "paper"}
-        Leave-one-out score: every point really left out, or the filter analogue of [M14] Theorem 4 (erratum E1).
+        Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
         See :class:`~shrinktest.estimators.base.Tuned`.
 
@@ -151,7 +151,7 @@ class Landweber(_Gradient):
 
 @dataclass(frozen=True, repr=False)
 class NuMethod(_Gradient):
-    """The nu-method (accelerated L2 boosting), stopped early.
+    """Kernel mean by the nu-method (accelerated L2 boosting), stopped early.
 
     Parameters
     ----------

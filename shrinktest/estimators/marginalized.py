@@ -139,7 +139,7 @@ def _gaussian(kernel: Kernel, estimator: Marginalized) -> Gaussian:
 
 @dataclass(frozen=True, repr=False)
 class MKME(Marginalized):
-    """Marginalised mean with one noise variance for all coordinates.
+    """Marginalised kernel mean: averaged over Gaussian noise, with one noise variance for all coordinates.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ class MKME(Marginalized):
 
     Notes
     -----
-    [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard one with
-    bandwidth^2 + 2 variance: what it gains is bandwidth choice.  The score always selects a positive variance unless
-    all points coincide.
+    [X20] section 3 (Gaussian kernel).  With one variance for both samples the test is the standard one with bandwidth^2
+    + 2 variance: tuning it is a choice of the bandwidth.  The score always selects a positive variance unless all
+    points coincide.
 
     Examples
     --------
@@ -183,7 +183,7 @@ class MKME(Marginalized):
 
 @dataclass(frozen=True, repr=False)
 class MMKME(Marginalized):
-    """Marginalised mean with one noise variance per coordinate.
+    """Marginalised kernel mean: averaged over Gaussian noise, with one noise variance per coordinate.
 
     Parameters
     ----------
@@ -194,9 +194,9 @@ class MMKME(Marginalized):
 
     Notes
     -----
-    [X20] section 3.2.  The score is not convex: the search starts from the common variance of :class:`MKME`, from
-    next to no noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it
-    is :class:`MKME`.
+    [X20] section 3.2.  The score is not convex: the search starts from the common variance of :class:`MKME`, from very
+    little noise and from much noise, and stays within e^-12 to e^6 of the squared bandwidth.  In one dimension it is
+    :class:`MKME`.
 
     Examples
     --------

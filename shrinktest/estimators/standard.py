@@ -114,7 +114,7 @@ class Target(Kernel):
 
 @dataclass(frozen=True, repr=False)
 class SKMSE(Tuned, ScaledMean):
-    """Simple shrinkage, (1 - alpha) mu_hat + alpha f*, with f* = 0 unless a target is given.
+    """Kernel mean with simple shrinkage: (1 - alpha) mu_hat + alpha f*, with f* = 0 unless a target is given.
 
     Parameters
     ----------

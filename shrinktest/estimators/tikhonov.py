@@ -73,7 +73,7 @@ class _Tikhonov(SpectralEstimator):
 
 @dataclass(frozen=True, repr=False)
 class FKMSE(_Tikhonov):
-    """Flexible shrinkage (Tikhonov): weights (K + lam I)^-1 K 1/n.
+    """Kernel mean with flexible shrinkage, one factor per eigenvector (Tikhonov): weights (K + lam I)^-1 K 1/n.
 
     Parameters
     ----------
@@ -83,9 +83,9 @@ class FKMSE(_Tikhonov):
         Fixed amount on the covariance scale, relative to the mean of K_ii: lam = n * lam_cov * mean(K_ii).  A common
         amount for samples of any size.
     loo : {"deletion", "averaged", "paper"}
-        Leave-one-out score when neither is given.  "deletion": every point really left out.  "averaged": the same with
-        mean leverages, cheaper.  "paper": the closed form of [M14] Theorem 4, which keeps the left-out point in the
-        basis and over-shrinks (erratum E1).
+        Leave-one-out score when neither is given.  "deletion": each point is left out in turn, exactly.  "averaged":
+        the same with mean leverages, cheaper.  "paper": the closed form of [M14] Theorem 4, which keeps the left-out
+        point in the basis and over-shrinks (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
         See :class:`~shrinktest.estimators.base.Tuned`.
 
@@ -107,7 +107,7 @@ class FKMSE(_Tikhonov):
 
 @dataclass(frozen=True, repr=False)
 class IteratedTikhonov(_Tikhonov):
-    """Iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b; factors 1 - (lam / (D + lam))^t.
+    """Kernel mean by iterated Tikhonov: t steps of (K + lam I) b <- K 1/n + lam b; factors 1 - (lam / (D + lam))^t.
 
     Parameters
     ----------

@@ -16,7 +16,7 @@ THRESHOLD_GRID = np.concatenate([[0.0], np.logspace(-6.0, 0.0, 64), [np.inf]])
 
 @dataclass(frozen=True, repr=False)
 class TSVD(SpectralEstimator):
-    """Truncated SVD: the plain mean projected on leading eigenvectors of the Gram matrix (the kernel-PCA basis).
+    """Kernel mean projected on the leading eigenvectors of the Gram matrix (truncated SVD, the kernel-PCA basis).
 
     Parameters
     ----------
@@ -26,7 +26,8 @@ class TSVD(SpectralEstimator):
         Keep the eigenvalues of K/n that are at least threshold * mean(K_ii).
     rule : {"loo", "gcv"}
         How the threshold is tuned when neither is given: the leave-one-out score of the filter, or generalised
-        cross-validation, which is here for replication: it has no noise to trade off and hardly ever truncates (E24).
+        cross-validation, which is for replication only: there is no noise to trade off, so that it hardly ever
+        truncates (erratum E24).
     tuning : {"auto", "sample", "joint", "pooled"}
         See :class:`~shrinktest.estimators.base.Tuned`.
 

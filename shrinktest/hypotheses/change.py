@@ -139,9 +139,9 @@ class NoChange(Hypothesis):
         tuning = estimator.tuning_for(apart)
         if estimator.needs == "function" or tuning not in ("fixed", "pooled") or not estimator.weighs_all_alike(apart):
             raise ValueError(
-                f"{estimator!r} would be fitted anew on both sides of every cut, of which every permutation has "
-                f"{self.sizes[0]}, and nothing is known of its mean and spread there, in whose units cuts are "
-                "compared: use estimator='kme', or 'mkme' or 'mmkme' whose noise is fixed or pooled; to compare two "
+                f"{estimator!r} would be fitted anew on both sides of every cut, {self.sizes[0]} in every "
+                "permutation, and its mean and spread there, by which cuts are compared, are not "
+                "known: use estimator='kme', or 'mkme' or 'mmkme' whose noise is fixed or pooled; to compare two "
                 "stretches that were fixed beforehand, two_sample_test takes every estimator"
             )
         return tuning

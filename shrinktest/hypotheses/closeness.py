@@ -40,7 +40,7 @@ UNEVEN = (
 SAME = "{first} and {second} hold the same rows: there is nothing to compare, and the p-value is 1."
 NO_ERROR = (
     "The standard error of the difference is zero, because the kernel sees no difference between rows of one sample: "
-    "nothing can be said of chance, and the p-value is 1."
+    "there is no test, and the p-value is 1."
 )
 
 

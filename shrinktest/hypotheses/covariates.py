@@ -162,9 +162,7 @@ def read_with_covariates(
     if hypothesis.missing:
         return hypothesis
     left = distilled(hypothesis.variables[0], z, "the samples")
-    note = (
-        "Kernels compare what is left of the samples once a regression on the covariates, without labels, is taken off."
-    )
+    note = "Kernels compare the residuals of the samples after a regression on the covariates, without labels."
     remarks = (*hypothesis.remarks, note) if left is not hypothesis.variables[0] else hypothesis.remarks
     return replace(hypothesis, variables=(left,), remarks=remarks)
 
@@ -180,14 +178,14 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates
     kept = both[codes]
     if not kept.any():
         raise ValueError(
-            "covariates: no value is there in both samples, so that no row can change samples; use fewer and larger "
+            "covariates: no value occurs in both samples, so that no row can change samples; use fewer and larger "
             "strata, or covariate_method='propensity' for numbers"
         )
     notes: tuple[str, ...] = ()
     if not kept.all():
         notes = (
             f"{counted(int((~kept).sum()), 'row')} of {len(kept)} have covariates that the other sample does not have, "
-            "tell nothing, and are left out.",
+            "carry no information, and are left out.",
         )
     only = hypothesis.variables[0]
     return replace(

@@ -35,9 +35,7 @@ ATTAINED = (
     "The separability is what a witness function attains that was fitted to {fitted} rows: a small p-value says "
     "that such a function tells X and Y apart less well than the margin, and not that no function does better."
 )
-NOTHING = (
-    "There is no variance to be had from these data, and so no upper limit: nothing was shown, and the p-value is 1."
-)
+NOTHING = "These data have no variance, and so there is no upper limit: nothing was shown, and the p-value is 1."
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,9 +84,9 @@ class Place:
                 "says nothing about whether there is."
             )
         if self.until is not None:
-            notes.append("Each end of the interval of change has its places for the other end as it was found.")
+            notes.append("The interval for each end of the change takes the other end as fixed where it was found.")
         if hasattr(result, "members"):
-            notes.append("The data chose the statistic that the place is of, which its interval does not count.")
+            notes.append("The interval does not count that the data chose the statistic which gives the place.")
         return tuple(notes)
 
 

@@ -25,7 +25,7 @@ from shrinktest.tables.encoding import scale_each
 from shrinktest.tables.reading import names_for
 from shrinktest.units import Scale
 
-_WHY = "what is missing has a say in what is found on the data, and so may the labels"
+_WHY = "what is computed from the data depends on which values are missing, and so possibly on the labels"
 _NO_DATA = (
     "the samples have rows with missing values, of which nothing but a bound of the p-value is known: the band, the "
     "contributions and the picture need all rows; nan_policy='omit' takes the complete ones"
@@ -182,6 +182,6 @@ def _remarks(parts: list[np.ndarray], names: Sequence[str]) -> tuple[str, ...]:
     return (
         f"Unknown for missing values: {unknown}. The p-value is no less than that of the complete data, whatever the "
         "values of these rows are and whatever made them missing.",
-        "The statistic is the part of it that complete rows make, as are the estimates; to each permutation is added "
+        "The statistic and the estimates are those of the complete rows; to the statistic of each permutation is added "
         "the most by which the unknown rows may raise it above the observed one.",
     )

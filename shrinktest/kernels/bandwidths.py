@@ -24,8 +24,8 @@ _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first p
 def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean") -> tuple[float, ...]:
     """Bandwidths in a geometric sequence from half the 5 % quantile of the distances to twice the 95 % quantile.
 
-    What ``bandwidth="grid"`` stands for in a test: narrow enough to see the distances between neighbours, wide enough
-    to see means, in any number of columns ([S23] section 5.2).
+    What ``bandwidth="grid"`` stands for in a test: narrow enough to detect differences between neighbours, wide enough
+    to detect differences of means, in any number of columns ([S23] section 5.2).
 
     Parameters
     ----------
@@ -42,6 +42,11 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
     ------
     ValueError
         All rows are equal, there is only one row, or values are missing.
+
+    See Also
+    --------
+    median_bandwidth : The default of tests.
+    neighbour_bandwidth : One bandwidth for fine structure.
 
     Notes
     -----
@@ -83,6 +88,11 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     ValueError
         All rows are equal, there is only one row, or values are missing.
 
+    See Also
+    --------
+    neighbour_bandwidth : A narrower one, for clusters and other fine structure.
+    bandwidth_grid : Several from narrow to wide, to combine in one test.
+
     Examples
     --------
     >>> median_bandwidth([0.0, 1.0, 3.0])
@@ -103,8 +113,8 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
     """The median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
 
-    It follows clusters and other fine structure where the median of all distances sees only how far these are apart;
-    in many columns, where all distances are alike, the two are nearly the same.
+    It follows clusters and other fine structure, where the median of all distances measures only how far these are
+    apart; in many columns, where all distances are alike, the two are nearly the same.
 
     Parameters
     ----------
@@ -119,6 +129,11 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     ------
     ValueError
         All rows are equal, there is only one row, or values are missing.
+
+    See Also
+    --------
+    median_bandwidth : The default of tests.
+    bandwidth_grid : Several from narrow to wide, to combine in one test.
 
     Notes
     -----

@@ -19,9 +19,9 @@ from shrinktest._warn import warn_user
 class Kernel(ABC):
     """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
 
-    A subclass is a value that does not change (a frozen dataclass, say) and has ``evaluate``.  It may have ``resolve``
-    if it takes something from the data, such as a bandwidth, and ``diagonal`` if there is a quicker way to that.
-    Calling a kernel gives a Gram matrix, and ``+`` and ``*`` combine kernels.
+    A subclass is immutable (a frozen dataclass, say) and has ``evaluate``.  It may have ``resolve`` if it takes
+    something from the data, such as a bandwidth, and ``diagonal`` if the diagonal can be computed faster.  Calling a
+    kernel gives a Gram matrix, and ``+`` and ``*`` combine kernels.
 
     Examples
     --------

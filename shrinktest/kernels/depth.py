@@ -19,7 +19,7 @@ _ROUNDING = 1e-12  # of the largest depth
 
 @dataclass(frozen=True, eq=False)
 class Depth(PooledKernel):
-    """Kernel of depths: sees whether one sample lies further out than the other, and not in which direction.
+    """Kernel of depths: detects whether one sample lies further from the centre than the other, in any direction.
 
     Parameters
     ----------
@@ -31,14 +31,13 @@ class Depth(PooledKernel):
     Notes
     -----
     The depth of x is D(x), the mean of k(x, z) over the N pooled observations z (the h-modal depth of [CFF07]).  With
-    u(x) the depth less its mean over the pooled sample, in units of its standard deviation there, the kernel is
-    1 + u(x) u(y), so that the distance of two samples is that of their mean depths: the comparison of [LS93] with the
-    depths themselves in place of their ranks.  The constant changes no difference of means; it gives estimators that
-    shrink a mean to shrink to, and joint features their main effects.
+    u(x) the depth less its mean over the pooled sample, in units of its standard deviation there, the kernel is 1 +
+    u(x) u(y), so that the distance of two samples is that of their mean depths: the comparison of [LS93] with the
+    depths themselves in place of their ranks.  The constant changes no difference of means.  It gives the features a
+    mean that is not zero, for estimators that shrink it, and main effects to joint features.
 
-    It finds changes of spread, also where every one of many columns shows a little of it, and observations in the
-    tails; it sees no shift between samples of one shape, so that it is one of several kernels to combine and not one
-    to test with alone.
+    It detects changes of spread, also small ones in each of many columns, and observations in the tails.  It does not
+    detect a shift between samples of the same shape: combine it with other kernels, and do not test with it alone.
 
     Examples
     --------

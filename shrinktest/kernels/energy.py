@@ -26,8 +26,8 @@ class Energy(Kernel):
     -----
     The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'| of the samples, and the biased HSIC
     with this kernel for both variables their squared distance covariance ([SSGF13]).  There is no bandwidth, and the
-    distances are in the units of the columns (see ``scale=``).  It finds shifts and monotone dependence about as well
-    as anything does, and little else.
+    distances are in the units of the columns (see ``scale=``).  It detects shifts and monotone dependence about as well
+    as any test does, and little else.
 
     Examples
     --------

@@ -12,7 +12,7 @@ from shrinktest.kernels.base import FiniteRank, Kernel
 
 @dataclass(frozen=True)
 class Linear(FiniteRank):
-    """Linear kernel x'y: sees differences of means only.
+    """Linear kernel x'y: detects differences of means only.
 
     Examples
     --------
@@ -26,7 +26,7 @@ class Linear(FiniteRank):
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """Polynomial kernel (x'y + offset)^degree: sees moments up to the degree.
+    """Polynomial kernel (x'y + offset)^degree: detects differences of moments up to the degree.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class PooledKernel(Kernel):
         """Its Gram matrix of the pooled sample, from that of the other kernel, which is left as it is."""
 
     def few(self, gram: Array) -> tuple[FiniteRank, Array] | None:
-        """A few coordinates of the pooled sample, as by :meth:`of_features`, where it has them whatever the other."""
+        """A few coordinates of the pooled sample, as by :meth:`of_features`, if it has them for every other kernel."""
         return None
 
     @abstractmethod

@@ -25,8 +25,8 @@ class Rescaled(Kernel):
     scale : {"sd", "mad", "rank", "deviation"} or tuple
         What one unit of a column is: its standard deviation or median absolute deviation in the pooled sample, or a
         number; or the column is replaced by its mid-ranks in the pooled sample, over their number; or by its distances
-        from the median of the pooled sample over their mean, in which spread shows and location does not.  A tuple
-        holds a name or a number for every column.
+        from the median of the pooled sample over their mean, which depend on spread and not on location.  A tuple holds
+        a name or a number for every column.
     points : ndarray, shape (N, d), optional
         The pooled sample; a test puts it in (see :meth:`resolve`).
 

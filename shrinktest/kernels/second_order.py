@@ -15,7 +15,7 @@ from shrinktest.kernels.pooled import PooledKernel, require_plain
 
 @dataclass(frozen=True, eq=False)
 class SecondOrder(PooledKernel):
-    """Kernel of covariances: sees how features vary together, and hardly where their mean is.
+    """Kernel of covariances: detects changes in how features vary together, and hardly changes of their mean.
 
     Parameters
     ----------
@@ -27,9 +27,9 @@ class SecondOrder(PooledKernel):
     Notes
     -----
     The square kc(x, y)^2 of the kernel after centring at the mean of the pooled sample: the distance of two samples'
-    mean embeddings is the Hilbert-Schmidt distance of their covariance operators about that mean.  It finds what
-    differs in many directions by a little each; it is nearly blind to a small shift, so that it is one of several
-    kernels to combine and not one to test with alone.
+    mean embeddings is the Hilbert-Schmidt distance of their covariance operators about that mean.  It detects small
+    differences in many directions.  It hardly detects a small shift: combine it with other kernels, and do not test
+    with it alone.
 
     Examples
     --------

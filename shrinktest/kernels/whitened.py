@@ -30,10 +30,10 @@ class Whitened(PooledKernel):
 
     Notes
     -----
-    With phi the features of the kernel about their mean over the N pooled observations, C their covariance operator
-    and c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) = phi(x)'(C + c I)^-1 phi(y) and D, the mean of
-    w(x, x) over the pooled sample, is the effective dimension of the features.  The constant changes no difference of
-    means; it gives estimators that shrink a mean to shrink to, and joint features their main effects.
+    With phi the features of the kernel about their mean over the N pooled observations, C their covariance operator and
+    c = lam tr(C), this is k(x, y) = 1 + w(x, y) / D, where w(x, y) = phi(x)'(C + c I)^-1 phi(y) and D, the mean of w(x,
+    x) over the pooled sample, is the effective dimension of the features.  The constant changes no difference of means.
+    It gives the features a mean that is not zero, for estimators that shrink it, and main effects to joint features.
 
     The squared distance of two mean embeddings is, but for D, the kernel Fisher discriminant ratio of [HBM07] and the
     spectral-regularised distance of [HSL24]; with each margin whitened by itself, HSIC is the normalised

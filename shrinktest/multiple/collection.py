@@ -34,7 +34,7 @@ GRID = "grid"
 
 @dataclass(frozen=True)
 class Member:
-    """One statistic of a collection.
+    """One of the statistics of a :class:`Collection`: an estimator with its kernels, and a weight.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Collection:
-    """Statistics to combine into one test: the value behind a list of estimators or bandwidths, and behind "auto".
+    """Several statistics to combine into one test: what lists of estimators or bandwidths, and "auto", stand for.
 
     Parameters
     ----------

@@ -32,8 +32,8 @@ class Sampled(Relabellings):
     def __post_init__(self) -> None:
         if self.n_resamples == math.inf:
             raise ValueError(
-                "n_resamples=inf asks for all relabellings, and those of a model are drawn, for they are not equally "
-                "likely; give a number, such as n_resamples=9999"
+                "n_resamples=inf asks for all permutations, which by a model are not equally likely and have to be "
+                "drawn at random; give a number, such as n_resamples=9999"
             )
 
     @property

@@ -169,10 +169,9 @@ def notes(parts: Sequence[np.ndarray], restriction: Restriction, named: str, tol
         if share <= 1.5 * _LOST:
             return ()
         return (
-            f"Stretches of {counted(restriction.stretch, 'row')} are short for how much successive rows of "
-            f"{named} have "
-            f"in common: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be too "
-            "small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
+            f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive "
+            f"rows of {named}: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be "
+            "too small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
         )
     memory = remembers(parts)
     if memory is None or restriction.shift:

@@ -17,16 +17,16 @@ from shrinktest.nulls.draws import permutations, subsets
 
 @dataclass(frozen=True)
 class Relabellings(ABC):
-    """The permutations of a test: the data as they are, then random ones, or all others where these are few enough.
+    """The permutations of a test: the observed data, then random ones, or all others where these are few enough.
 
     One of your own is a frozen dataclass with ``size``, ``distinct``, ``magnitude``, ``draw`` and ``every``; every test
-    takes it as ``permutations=``.  The test has its level if the data have the same distribution after each of them
-    when the null hypothesis is true, and if they form a group or are what the experiment was randomised over.
+    takes it as ``permutations=``.  The level is exact if the data have the same distribution after each of them when
+    the null hypothesis is true, and if they form a group or are those over which the experiment was randomised.
 
     Parameters
     ----------
     n_resamples : int or inf
-        Relabellings to draw; all of them are used instead when they are no more than this.
+        Permutations to draw; all of them are used instead where there are no more than this.
     rng : numpy.random.Generator
         Source of the draws; nothing else is random in a test.
 
@@ -59,12 +59,12 @@ class Relabellings(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """Number of observations that a relabelling moves."""
+        """Number of observations that a permutation moves."""
 
     @property
     @abstractmethod
     def distinct(self) -> int:
-        """Number of all relabellings that can give different statistics, the identity included."""
+        """Number of all permutations that can give different statistics, the identity included."""
 
     @property
     @abstractmethod
@@ -73,33 +73,33 @@ class Relabellings(ABC):
 
     @abstractmethod
     def draw(self, rows: int) -> np.ndarray:
-        """The next ``rows`` random relabellings, from ``self.rng``: labels 0, 1, ... of samples, or places of pairs."""
+        """The next ``rows`` random permutations, from ``self.rng``: labels 0, 1, ... of samples, or places of pairs."""
 
     @abstractmethod
     def every(self) -> Iterator[np.ndarray]:
-        """All relabellings, the identity first."""
+        """All permutations, the identity first."""
 
     def drawn(self, n_resamples: float, rng: np.random.Generator) -> Self:
-        """The same relabellings, so many of them, from another source of random numbers."""
+        """The same kind of permutations, so many of them, from another source of random numbers."""
         return replace(self, n_resamples=n_resamples, rng=rng)
 
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)
 
     def skip(self, rows: int) -> None:
-        """Leave the generator as drawing so many rows would."""
+        """Advance the generator as if so many rows had been drawn."""
         self._seeds(rows)
 
     @property
     def exact(self) -> bool:
-        """Whether all relabellings are used."""
+        """Whether all permutations are used."""
         if self.n_resamples <= 0 or self.magnitude > math.log(self.n_resamples) + 1.0:
             return False
         return self.n_resamples == math.inf or self.distinct <= self.n_resamples
 
     @property
     def count(self) -> int:
-        """Rows in all: every relabelling, or the identity and the drawn ones."""
+        """Rows in all: every permutation, or the identity and the drawn ones."""
         return self.distinct if self.exact else int(self.n_resamples) + 1
 
     def rows(self) -> Callable[[int], np.ndarray]:

@@ -177,7 +177,7 @@ def of_labels(
     if cut_by(sample):
         raise ValueError(
             f"groups: some groups have observations in {where}, so that they cannot move as a whole; where the "
-            "samples differ within groups, relabel within them: blocks= instead of groups="
+            "samples differ within groups, permute within them: blocks= instead of groups="
         )
     if cut_by(blocks):
         raise ValueError(

@@ -45,7 +45,7 @@ class Stopping(ABC):
 
 @dataclass(frozen=True)
 class BesagClifford(Stopping):
-    """Stop at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
+    """Stop drawing at the h-th exceedance: few draws where the p-value is large, all of them where it is small.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ class BesagClifford(Stopping):
 
 @dataclass(frozen=True)
 class Curtailed(Stopping):
-    """Stop as soon as it is certain whether all draws would reject: the same decision, mostly at a fifth of the cost.
+    """Stop drawing once the decision is certain: it is that of all draws, usually at about a fifth of the cost.
 
     Statisticians call this curtailed sampling.
 
@@ -106,9 +106,10 @@ class Curtailed(Stopping):
 
     The p-value is (1 + b) / (1 + l), and valid though l is random: P(p <= x) <= x for every x.  (Every run that ends no
     higher than with b of l has at most b exceedances after l draws, whether it ends sooner or later, because it stops
-    where exceedances or their absence reach fixed numbers; and without ties the number after l draws is uniform on
-    0, ..., l under the null hypothesis.)  It lies between the two bounds above, and so on the side of every level
-    where the p-value of all draws is.  At other levels the decision is that of a valid test, but need not be theirs.
+    where exceedances or their absence reach fixed numbers; and without ties the number after l draws is uniform on 0,
+    ..., l under the null hypothesis.)  It lies between the two bounds above, and so on the side of every level where
+    the p-value of all draws is.  At other levels the decision is that of a valid test, but may differ from that of all
+    draws.
 
     Examples
     --------

@@ -30,7 +30,7 @@ _ERROR = 0.05  # of every interval: they cover 95 %
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PowerStudyResult(Result):
-    """Result of a power study.
+    """Result of a power study: power and level of every test, with intervals.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class PowerStudyResult(Result):
     alphas : tuple of float
         Levels, ascending.
     n_resamples : int or inf
-        Relabellings per test.
+        Permutations per test.
     seed : int
         Seed of the study; ``power_study(..., rng=seed)`` repeats it.
     interval : str
@@ -81,9 +81,9 @@ class PowerStudyResult(Result):
         for alpha in alphas:
             if alpha not in known:
                 raise ValueError(
-                    f"the tests stopped once they had decided at {', '.join(f'{one:g}' for one in known)}, and nobody "
-                    f"knows how they would at alpha={alpha:g}; run the study with this level among its alphas, or "
-                    "without stopping"
+                    f"the tests stopped once they had decided at {', '.join(f'{one:g}' for one in known)}, so that "
+                    f"their decisions at alpha={alpha:g} are not known; run the study with this level among its "
+                    "alphas, or without stopping"
                 )
 
     @classmethod
@@ -127,7 +127,7 @@ class PowerStudyResult(Result):
         return pd.DataFrame(rows, columns=columns)
 
     def compare(self, a: str, b: str, alpha: float | None = None) -> pd.DataFrame:
-        """Does one test reject more often than another?  Paired over the trials of the design.
+        """Difference of the powers of two tests, with interval and p-value, paired over the trials of the design.
 
         Parameters
         ----------

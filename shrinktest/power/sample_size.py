@@ -54,7 +54,7 @@ def solve_sample_size(
     workers: int | None = None,
     progress: bool = False,
 ) -> SampleSizeResult:
-    """Sample size at which a test reaches a given power: ``solve_power`` of statsmodels, for kernel tests.
+    """Number of observations with which a test reaches a given power, with its interval, found by simulation.
 
     Parameters
     ----------
@@ -64,30 +64,30 @@ def solve_sample_size(
         The test: whatever is a member of a :func:`power_study`, so also "auto", the name of a test of another package,
         such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
     test : {None, "equivalence"}
-        "equivalence": how many observations :func:`equivalence_test` needs where there is nothing to find, which is
-        what it is to show; ``test_options`` are its arguments, with ``margin`` and ``scale``.  Power is then the share
-        of rejections in the design's null twin, and the level in the check that in the design, whose difference should
-        be the margin.
+        "equivalence": how many observations :func:`equivalence_test` needs to show equivalence where there is no
+        difference; ``test_options`` are its arguments, with ``margin`` and ``scale``.  Power is then the share of
+        rejections in the design's null twin, and the level in the check that in the design, whose difference should be
+        the margin.
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional
         Size of the second sample over that of the first, for designs of two samples; default the design's own.
     n_trials : int, default 2000
-        Simulated data sets that the answer is fitted to, besides those that look for the region.
+        Simulated data sets that the answer is fitted to, besides those that first look for its region.
     n_resamples : int, default 199
-        Relabellings in every test.
+        Permutations in every test.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When a test may draw fewer; "curtailed" gives the same answer in less time.  See :func:`power_study`.
     test_options : mapping, optional
         Keyword arguments for the test, such as ``{"bandwidth": 1.5}``.
     largest : int, default 5000
-        Sizes that are not looked beyond.
+        The largest size that is tried.
     confidence : float, default 0.95
-        Of the interval.
+        Confidence of the interval.
     rng : int, default 0
         Seed.
     store : path, optional
-        Keeps the trials, so that an interrupted search goes on where it was; see :func:`power_study`.
+        A file that keeps the trials, so that an interrupted search goes on where it was; see :func:`power_study`.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
     progress : bool, default False
@@ -105,7 +105,8 @@ def solve_sample_size(
     See Also
     --------
     power_study : The power at given numbers of observations.
-    two_sample_test : The test itself.
+    shrinktest.power.designs.FromData : A design from the data of a pilot study.
+    two_sample_test, independence_test, equivalence_test : The tests themselves.
 
     Notes
     -----
@@ -115,16 +116,16 @@ def solve_sample_size(
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  Where
     the power by the curve is not in the 95% interval of the check, its trials are added to the others, and the new
-    answer is checked anew, five times at most; ``result.agrees`` and the summary say how that ended.  A check that
-    did not agree is never thrown away.  The last check is the first one that agreed, so that it is a description, and
-    no second estimate; the answer and its intervals are without it.
+    answer is checked anew, five times at most; ``result.agrees`` and the summary say how that ended.  A check that did
+    not agree is never discarded.  The last check is the first one that agreed, so that it is a description and not a
+    second estimate; the answer and its intervals do not use it.
 
-    How good that is was measured where the power is known, for shifts at which the t test needs 17, 64 and 699
-    observations in each sample for power 0.8, by 300 searches each with the default number of trials, whose rejections
-    were drawn with that power: at the answer it was within 0.03 of 0.8 in 89, 99.7 and 99.3 of 100 (in the first an
-    observation more is worth 0.026), and the interval held the true crossing in 94 of 100 each.  One search in 13
-    needed more than one check.  With data drawn and tested, of 120 searches for 64 all were within 0.03, and 113
-    intervals held the crossing.
+    The accuracy was measured where the power is known, for shifts at which the t test needs 17, 64 and 699 observations
+    in each sample for power 0.8, by 300 searches each with the default number of trials, whose rejections were drawn
+    with that power: at the answer it was within 0.03 of 0.8 in 89, 99.7 and 99.3 of 100 (in the first an observation
+    more is worth 0.026), and the interval held the true crossing in 94 of 100 each.  One search in 13 needed more than
+    one check.  With data drawn and tested, of 120 searches for 64 all were within 0.03, and 113 intervals held the
+    crossing.
 
     Examples
     --------
@@ -141,7 +142,7 @@ def solve_sample_size(
     count(n_trials, "n_trials", 100)
     count(largest, "largest", d.smallest())
     if power <= alpha:
-        raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which no data at all reach")
+        raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
     if ratio is not None:
         one_sample = {INDEPENDENCE.name: "an independence test has one sample of pairs"}
         one_sample[CHANGE.name] = "a change-point test has one series"

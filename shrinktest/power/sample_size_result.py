@@ -32,14 +32,14 @@ class SampleSizeResult(Result):
         Confidence interval for where the curve reaches the power, of which ``n`` is the next whole number; ``high`` is
         infinite where the trials cannot tell.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     power, alpha : float
         As asked for.
     estimator : str
         The label of the estimator or the test.
     design : Design
     sizes : tuple of int
-        Of all samples, or the number of rows of each variable, where the first has ``n``.
+        Sizes of all samples, or the number of rows of each variable, where the first has ``n``.
     table : pandas.DataFrame
         Power and interval at every size that was tried: the trials behind the answer.
     check : pandas.DataFrame
@@ -52,7 +52,7 @@ class SampleSizeResult(Result):
     curve : PowerCurve
         The fitted power curve, Phi(a + b log n).
     shown : str
-        Of an equivalence test, what it is to show; empty for other tests.
+        What an equivalence test is to show; empty for other tests.
 
     Examples
     --------

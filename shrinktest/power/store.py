@@ -232,6 +232,11 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     OSError
         If a file cannot be read or written.
 
+    See Also
+    --------
+    shrinktest.power_study : The study itself.
+    shrinktest.risk.risk_study : Studies of risk, whose stores are joined in the same way.
+
     Examples
     --------
     >>> import os, tempfile

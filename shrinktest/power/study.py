@@ -55,7 +55,7 @@ def power_study(
     progress: bool = True,
     interval: str = "beta",
 ) -> PowerStudyResult:
-    """Estimate how often tests reject: their power, and beside it their level; kernel tests and any others.
+    """Power of tests, and their level beside it, estimated by simulation with intervals: kernel tests and any others.
 
     Parameters
     ----------
@@ -77,20 +77,20 @@ def power_study(
         Data sets per sample size; ``range(100, 200)`` are those numbered 100 to 199, for a part of a study that
         :func:`~shrinktest.power.merge` puts together.
     n_resamples : int or inf, default 999
-        Relabellings per test, also of those tests of other packages that have names and permute.
+        Permutations per test, also for those tests of other packages that have names and permute.
     stopping : {None, "besag-clifford", "curtailed"} or Stopping
         When a test may draw fewer of them; see :func:`two_sample_test`.  With "curtailed" every test draws only until
         it is certain how it decides at all ``alphas``: the same powers and levels in a fraction of the time, but at
         these levels only.  For kernel tests, as are ``test_options``: any other test gets the data and nothing else.
     with_null : bool, default True
-        Run the design's null twin as well, which shows the level of the tests.
+        Also run the design's null twin, the same data with nothing to find, which shows the level of the tests.
     test_options : dict, optional
         Keyword arguments for the test: ``kernel``, ``bandwidth`` (two samples), ``kernel_x``, ``kernel_y``,
-        ``bandwidth_x``, ``bandwidth_y`` (independence), ``form``, ``gram``, ``rank``; ``comparison``,
-        ``weights`` (k samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``,
-        and ``blocks`` and ``groups`` for studies of one sample size.  "auto" and other collections keep the kernels and
-        bandwidths they have.  :class:`~shrinktest.power.designs.FromFunction`
-        has labels for every size, and a null twin that heeds them.
+        ``bandwidth_x``, ``bandwidth_y`` (independence), ``form``, ``gram``, ``rank``; ``comparison``, ``weights`` (k
+        samples); ``kernels``, ``bandwidths`` (joint independence); also ``paired``, ``shift``, and ``blocks`` and
+        ``groups`` for studies of one sample size.  "auto" and other collections keep the kernels and bandwidths they
+        have.  :class:`~shrinktest.power.designs.FromFunction` has labels for every size, and a null twin that respects
+        them.
     rng : int, None, SeedSequence, BitGenerator or Generator, default 0
         Seed of the study.  None takes the seed of the store or, for a new one, fresh entropy.
     store : str or path, optional
@@ -112,8 +112,8 @@ def power_study(
     Raises
     ------
     ValueError, TypeError
-        For arguments that make no study; the message names the argument and says what to do.  Also for a store that
-        is damaged or of another study; it is then left as it is.
+        For arguments that cannot be used; the message names the argument and says what to do.  Also for a store that is
+        damaged or of another study; it is then left as it is.
     OSError
         For a store that cannot be opened or written to.
 
@@ -124,16 +124,18 @@ def power_study(
 
     See Also
     --------
-    solve_sample_size : The number of observations for a given power.
-    calibrate : Whether a test keeps its level on your data.
+    solve_sample_size : How many observations a given power needs.
+    calibrate : Whether a test keeps its level on your own data.
+    two_sample_test, independence_test : The tests themselves.
+    shrinktest.power.merge : One study from parts that ran on several machines.
 
     Notes
     -----
-    Studies are paired: in every trial all estimators see the same data and the same permutations, and any other test
+    Studies are paired: in every trial all estimators get the same data and the same permutations, and any other test
     the same data.  Every trial has random streams of its own (``SeedSequence(seed, spawn_key=(n, null, trial,
     stream))``; 0 for data, 1 for permutations, 2 for other tests), so that the order of trials, what else is compared,
-    the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every
-    test runs in a single thread.
+    the number of workers, interruptions and the machine do not matter.  The work is spread over trials, and every test
+    runs in a single thread.
 
     A store knows functions (a design, an estimator, a kernel or a test of yours) by their names only.
 
@@ -150,11 +152,15 @@ def power_study(
     >>> from shrinktest.power import designs, power_study
     >>> wider = designs.ScaleChange(dimension=20, scale=1.3)
     >>> estimators = {"kme": "kme", "shrunken": FKMSE(lam_cov=0.3)}
-    >>> result = power_study(wider, estimators, 25, n_trials=40, n_resamples=99, workers=1, progress=False)
+    >>> result = power_study(wider, estimators, [10, 20, 30], n_trials=40, n_resamples=99, workers=1, progress=False)
     >>> result.table[["estimator", "n", "alpha", "power", "trials"]]
       estimator   n  alpha  power  trials
-    0       kme  25   0.05  0.375      40
-    1  shrunken  25   0.05  0.875      40
+    0       kme  10   0.05  0.200      40
+    1       kme  20   0.05  0.250      40
+    2       kme  30   0.05  0.425      40
+    3  shrunken  10   0.05  0.375      40
+    4  shrunken  20   0.05  0.600      40
+    5  shrunken  30   0.05  0.900      40
 
     Beside a test of scipy, by name, and a test of one's own:
 

@@ -30,15 +30,16 @@ class AggregateResult(TestResult):
     statistic : float
         Minus the decimal logarithm of the smallest weighted p-value among the members.
     pvalue : float
-        Of the combined test, exact: the smallest p-value is judged by the smallest ones of all permutations.
+        p-value of the combined test, exact: the smallest p-value is compared with the smallest ones of all
+        permutations.
     null_distribution : ndarray, shape (n_resamples,)
         The combined statistic over the permutations.
     estimator : Collection
         The members with the kernels as they were asked for.
     kernel, bandwidth : tuple
-        Those of the members, as they were used.
+        Kernels and bandwidths of the members, as they were used.
     form, tuning, route : str
-        Of the members; joined by "/" where they differ.
+        Values for the members; joined by "/" where they differ.
     members : tuple of TestResult
         What every member found on the same permutations; their p-values are not adjusted.
     adjusted : ndarray, shape (k,)
@@ -160,7 +161,7 @@ class AggregateResult(TestResult):
         return super().to_frame().drop(columns=["decided", "members"])
 
     def summary(self, *, effect: bool = False) -> Summary:
-        """What was combined and what came out, as a table that prints as text and renders as HTML in a notebook.
+        """The combined statistics and the results, as a table that prints as text and renders as HTML in a notebook.
 
         With ``effect``, also how large it is (:meth:`effect`), which takes time to compute.
         """

@@ -26,15 +26,16 @@ class WitnessBand(Result):
     values : ndarray, shape (g,)
         The witness function mu_X - mu_Y of the data.
     half_width : ndarray, shape (g,)
-        Of the band, which is symmetric about zero; infinite with too few permutations for this confidence.
+        Half the width of the band, which is symmetric about zero; infinite with too few permutations for this
+        confidence.
     confidence : float
         Under equal distributions the whole function stays within the band with at least this probability.
     pvalue : float
-        Of the test that rejects when the function leaves its band anywhere.
+        p-value of the test that rejects when the function leaves its band anywhere.
     n_resamples : int
-        Relabellings that the band is made of.
+        Number of permutations from which the band was computed.
     exact : bool
-        Whether these are all.
+        Whether these are all permutations.
     studentized : bool
         Whether the band follows the spread of the function over the permutations, or has one width.
 
@@ -88,7 +89,7 @@ class WitnessBand(Result):
 
     @property
     def outside(self) -> np.ndarray:
-        """Where the function leaves the band, shape (g,)."""
+        """At which points the function leaves the band, shape (g,)."""
         return np.abs(self.values) > self.half_width
 
     def to_frame(self) -> pd.DataFrame:

@@ -98,16 +98,16 @@ class ChangeResult(Placed, TestResult):
     Attributes
     ----------
     location : int or None
-        The first row after the change, counting from 0; of an epidemic change the first changed row.  None without a
-        place: missing values that propagate.
+        The first row after the change, counting from 0; of an epidemic change the first changed row.  None where
+        missing values propagate.
     interval : tuple of int or None
-        First and last of the places that are not ruled out, of the same kind.
+        Confidence interval for ``location``: first and last of the places that a test does not reject.
     until : int or None
-        The first row behind an epidemic change.
+        The first row after the end of an epidemic change.
     until_interval : tuple of int or None
         The same for ``until``.
     confidence : float or None
-        Of each interval.
+        Confidence of each interval.
     curve : ndarray, shape (n + 1,)
         The standardised distance of the rows before and after every cut, NaN where none is made; of epidemic changes
         the largest of those that begin there.
@@ -133,7 +133,7 @@ class ChangeResult(Placed, TestResult):
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class AggregateChangeResult(Placed, AggregateResult):
-    """Result of a change-point test that combines several statistics: all of an :class:`AggregateResult`, and a place.
+    """Result of a change-point test that combines several statistics: that of an :class:`AggregateResult`, and a place.
 
     Attributes
     ----------

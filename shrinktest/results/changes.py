@@ -30,7 +30,7 @@ class Stretch:
     first, end : int
         Its first row, and the first behind it.
     pvalue : float
-        Of the change-point test of these rows.
+        p-value of the change-point test of these rows.
     adjusted : float
         Adjusted for all tests.
     location : int
@@ -46,18 +46,19 @@ class Stretch:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ChangesResult(AsJson, Result):
-    """Result of a search for several changes: where they are, how sure each is, and what was tested to find them.
+    """Result of a search for several changes: places with intervals, adjusted p-values, and all tests that were made.
 
     Attributes
     ----------
     locations : ndarray of int, shape (k,)
         The first rows after the changes, in order; none where no test rejects.
     adjusted : ndarray, shape (k,)
-        p-values of the changes, adjusted for all tests.
+        p-values of the changes, adjusted for the number of tests.
     pvalues : ndarray, shape (k,)
         As they were when each was found.
     intervals : tuple of tuple of int, or of None
-        First and last of the places of each change that are not ruled out, the changes beside it as they are.
+        Confidence interval for the place of each change, its first and last row, with the neighbouring changes taken as
+        fixed.
     tests : tuple of Stretch
         Every test, in the order in which they were made; those that were rejected were cut in two.
     curve : ndarray, shape (n + 1,)
@@ -69,7 +70,7 @@ class ChangesResult(AsJson, Result):
     alpha : float
         Level of all tests together.
     confidence : float or None
-        Of each interval.
+        Confidence of each interval.
     estimator : MeanEstimator or Collection
     kernel : Kernel
         As it was asked for; bandwidths are found in every stretch anew.
@@ -119,7 +120,7 @@ class ChangesResult(AsJson, Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that nothing changes: that of the test of the whole series, which is exact."""
+        """p-value of the hypothesis that nothing changes: that of the test of the whole series, which is exact."""
         return self.tests[0].pvalue
 
     def reject(self) -> bool:
@@ -133,7 +134,7 @@ class ChangesResult(AsJson, Result):
 
     @property
     def segments(self) -> tuple[tuple[int, int], ...]:
-        """First row, and the first behind, of every stretch between the changes."""
+        """First row of every stretch between the changes, and the first row after it."""
         edges = [0, *self.locations.tolist(), self.n_observations[0]]
         return tuple(pairwise(edges))
 

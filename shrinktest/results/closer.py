@@ -43,8 +43,8 @@ class CloserResult(AsJson, Result):
     statistic : float
         The difference over its standard error; NaN where that is zero.
     pvalue : float
-        Of Student's t distribution with ``freedom`` degrees of freedom: asymptotic and not exact.  1 where nothing
-        can be told.
+        From Student's t distribution with ``freedom`` degrees of freedom: asymptotic and not exact.  1 where the data
+        allow no test.
     difference : float
         Below zero where X is nearer to Y: the squared distance from X to Y less that from X to Z; for dependences,
         that on Z less that on Y.
@@ -62,7 +62,7 @@ class CloserResult(AsJson, Result):
     alternative : str
         "two-sided", "less" or "greater".
     confidence : float
-        Of the interval.
+        Confidence of the interval.
     alpha : float
         Level at which ``nearer``, ``answer`` and ``reject`` decide.
     names : tuple of str
@@ -74,7 +74,7 @@ class CloserResult(AsJson, Result):
     kernel : Kernel or tuple of Kernel
         With the bandwidths that were used; one per variable for dependences.
     bandwidth : float, tuple or None
-        Of the kernel or kernels.
+        Bandwidth of the kernel or kernels.
     route : str
         How the kernel was evaluated: "dense" or "factor", or "nystrom" or "rff", which approximate it.
     columns : tuple
@@ -139,7 +139,7 @@ class CloserResult(AsJson, Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in one sentence."""
+        """The result in one sentence."""
         x, *both = self.names
         more, to = ("is nearer", "to") if self.measure == DISTANCE else ("depends more", "on")
         chance = f"(p = {shown_pvalue(self.pvalue)})."

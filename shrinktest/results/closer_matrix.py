@@ -34,7 +34,7 @@ class CloserMatrixResult(AsJson, Result):
     distances : ndarray, shape (k,)
         Unbiased estimates of their squared distances, or of the dependence on each.
     tests : tuple of CloserResult
-        Of every two models, in the order of ``names``.
+        Tests of every two models, in the order of ``names``.
     adjusted : ndarray, shape (k (k - 1) / 2,)
         Their p-values, adjusted for their number.
     method : str
@@ -77,11 +77,11 @@ class CloserMatrixResult(AsJson, Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that all models are equally near: the smallest adjusted p-value."""
+        """p-value of the hypothesis that all models are equally near: the smallest adjusted p-value."""
         return float(self.adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
-        """Of which two models one is nearer, shape (k (k - 1) / 2,): adjusted p <= alpha (default: the result's)."""
+        """Which pairs of models differ, shape (k (k - 1) / 2,): adjusted p <= alpha (default: the result's)."""
         return np.asarray(self.adjusted <= (self.alpha if alpha is None else level(alpha)))
 
     @property
@@ -92,10 +92,10 @@ class CloserMatrixResult(AsJson, Result):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The models than which no other is clearly nearer, by the adjusted tests; nearest first.
+        """The models that may be the nearest: those for which no other is nearer by the adjusted tests; nearest first.
 
-        The nearest model is missing only where a test went wrong, the chance of which a ``method`` such as "holm"
-        keeps at ``alpha``, as far as the asymptotic p-values do.
+        The nearest model is missing only where a test rejects falsely; a ``method`` such as "holm" keeps the chance of
+        that below ``alpha``, as far as the asymptotic p-values hold.
         """
         beaten = set()
         for test, rejected in zip(self.tests, self.reject(), strict=True):
@@ -105,7 +105,7 @@ class CloserMatrixResult(AsJson, Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in one or two sentences."""
+        """The result in one or two sentences."""
         first, *others = self.best
         near, said = self.measure == DISTANCE, " and ".join(filter(None, [", ".join(others[:-1]), *others[-1:]]))
         if others and near:

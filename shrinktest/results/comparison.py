@@ -48,11 +48,11 @@ class ComparisonResult(Result):
     tables : tuple of Table
         The data, without what was left out; the pictures are made from them.
     confidence : float
-        Of every interval, each by itself.
+        Confidence of every interval, each by itself.
     only : tuple of tuple of str
         Columns that only one of the tables has, those of the first and those of the second.
     where : Where or None
-        The witness function of the two columns of numbers that say most.
+        The witness function of the two columns of numbers that contribute most.
     notes : tuple of str
         What a reader should know.
     effect : TwoSampleEffect or None
@@ -90,7 +90,7 @@ class ComparisonResult(Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that the rows of both tables come from one distribution: that of ``overall``."""
+        """p-value of the hypothesis that the rows of both tables come from one distribution: that of ``overall``."""
         return self.overall.pvalue
 
     @property
@@ -137,7 +137,7 @@ class ComparisonResult(Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in some sentences: whether the tables differ, in which columns, and by how much as a whole."""
+        """The result in a few sentences: whether the tables differ, in which columns, and by how much as a whole."""
         return " ".join([self.verdict, *self.size])
 
     @property
@@ -147,7 +147,7 @@ class ComparisonResult(Result):
 
     @property
     def verdict(self) -> str:
-        """What the tests say, in one or two sentences."""
+        """The result of the tests in one or two sentences."""
         changed, tested = self.changed(), len(self.columns)
         named = ", ".join(changed[:_NAMED]) + (", ..." if len(changed) > _NAMED else "")
         columns = f"{len(changed)} of {counted(tested, 'column')} changed: {named}."
@@ -155,7 +155,7 @@ class ComparisonResult(Result):
             return "No p-value was computed, because there are no permutations (n_resamples=0)."
         if self.reject():
             first = f"These tables differ (p = {shown_pvalue(self.pvalue)})."
-            alone = "No column is clear by itself: small changes may add up, or columns go together in another way."
+            alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
             return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
         if changed:
             as_one = f"taken as a whole, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."

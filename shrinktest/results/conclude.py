@@ -14,8 +14,8 @@ from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
 
 LOST = (
-    "What rounding may have changed counts as a tie, and is not small here beside the differences between "
-    "permutations: the p-value is too large, or 1, whatever the data. Unless the observations are all alike, subtract "
+    "Values within rounding error of the observed one count as ties, and here rounding errors are not small beside "
+    "the differences between permutations: the p-value is too large, or 1. Unless all observations are alike, subtract "
     "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
 )
 

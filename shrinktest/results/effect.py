@@ -39,7 +39,7 @@ class Effect(AsJson, Result, ABC):
     z : float
         How far the test's statistic is above its mean under permutations, in standard deviations.
     confidence : float
-        Of each interval by itself.
+        Confidence of each interval by itself.
     notes : tuple of str
         What a reader should know.
     """
@@ -54,7 +54,7 @@ class Effect(AsJson, Result, ABC):
 
     @abstractmethod
     def lines(self) -> list[str]:
-        """What was found, in sentences."""
+        """The result in sentences."""
 
     @property
     def table(self) -> pd.DataFrame:
@@ -96,7 +96,7 @@ class Effect(AsJson, Result, ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TwoSampleEffect(Effect):
-    """How different two samples are, on scales that do not depend on their sizes.
+    """Effect size of two samples: how different they are, on scales that do not depend on their sizes.
 
     Attributes
     ----------
@@ -141,7 +141,7 @@ class TwoSampleEffect(Effect):
         return f"TwoSampleEffect(auc={_area(self)}, distance={_estimate(self.distance, self.distance_interval)})"
 
     def lines(self) -> list[str]:
-        """What was found, in sentences."""
+        """The result in sentences."""
         first, second = self.names
         said = [
             f"Of one observation of {first} and one of {second}, {_told(self)}."
@@ -159,7 +159,7 @@ class TwoSampleEffect(Effect):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class KSampleEffect(Effect):
-    """How different every two of several samples are.
+    """Effect sizes of several samples: how different every two of them are.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class KSampleEffect(Effect):
         return pd.DataFrame(out, index=list(self.names), columns=list(self.names))
 
     def lines(self) -> list[str]:
-        """What was found, in sentences."""
+        """The result in sentences."""
         found = [one for one in self.pairs.values() if not math.isnan(one.auc)]
         if not found:
             return [_above(self.z)]
@@ -243,7 +243,7 @@ class KSampleEffect(Effect):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DependenceEffect(Effect):
-    """How dependent two variables are, on a scale from 0 to 1 that does not depend on the number of pairs.
+    """Effect size of two variables: how dependent they are, from 0 to 1, whatever the number of pairs.
 
     Attributes
     ----------
@@ -276,7 +276,7 @@ class DependenceEffect(Effect):
         return f"DependenceEffect(dependence={_estimate(self.dependence, self.dependence_interval)})"
 
     def lines(self) -> list[str]:
-        """What was found, in sentences."""
+        """The result in sentences."""
         what = f"The dependence of {self.names[0]} and {self.names[1]}"
         return [_amount(what, self.dependence, self.dependence_interval, "0: none, 1: complete"), _above(self.z)]
 
@@ -338,7 +338,7 @@ def _amount(what: str, value: float, interval: Interval, scale: str) -> str:
 
 def _above(z: float) -> str:
     if math.isnan(z):
-        return "How far the statistic is from what permutations make of it was not computed."
+        return "How far the statistic is from its values under permutations was not computed."
     if abs(z) < 0.05:  # would be shown as 0.0
         return "The statistic is as large as its mean under permutations."
     side = "above its mean" if z > 0.0 else "below its mean"

@@ -20,7 +20,7 @@ class Effects:
     Parameters
     ----------
     name, kind : str
-        Of the column.
+        Name and kind of the column.
     changes : tuple of Change
         In every respect that its kind has.
     constant : bool

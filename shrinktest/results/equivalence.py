@@ -41,9 +41,10 @@ class EquivalenceResult(AsJson, Result):
     ----------
     statistic : float
         The estimate less the margin, in the standard deviations that it has if the margin is true; NaN where there is
-        no variance to be had.
+        no variance.
     pvalue : float
-        Of the hypothesis that the difference is the margin or more; asymptotic.  1 where nothing can be told.
+        p-value of the hypothesis that the difference is the margin or more; asymptotic.  1 where the data allow no
+        test.
     estimate : float
         The distance, from 0 to 1 and estimated without bias, so that it may be below 0; the area under the ROC curve of
         the cross-fitted witness function; or the kernel correlation.
@@ -62,7 +63,7 @@ class EquivalenceResult(AsJson, Result):
     kernel : Kernel or tuple of Kernel
         With the bandwidths that were used; one per variable for dependence.
     bandwidth : float, tuple or None
-        Of the kernel or kernels.
+        Bandwidth of the kernel or kernels.
     route : str
         How the kernel was evaluated: "dense" or "factor", or "nystrom" or "rff", which approximate it.
     margin_words : str
@@ -70,7 +71,7 @@ class EquivalenceResult(AsJson, Result):
     estimator : MeanEstimator, optional
         Whose witness function separates the samples, with ``scale="auc"``.
     folds : int, optional
-        Of the cross-fitting, with ``scale="auc"``.
+        Number of folds of the cross-fitting, with ``scale="auc"``.
     columns : tuple
         The names of the columns of tables, of both samples or of each variable; None for arrays.
     rng : dict
@@ -130,7 +131,7 @@ class EquivalenceResult(AsJson, Result):
 
     @property
     def answer(self) -> str:
-        """What came out, in one sentence."""
+        """The result in one sentence."""
         what = f"the {_CALLED[self.scale]} of {self.names[0]} and {self.names[1]}"
         margin, upper = _apart(self.margin, self.upper)
         chance = f"p = {shown_pvalue(self.pvalue)}"

@@ -41,7 +41,7 @@ class Kept:
         Parameters
         ----------
         confidence : float, default 0.95
-            Of every interval by itself.
+            Confidence of every interval by itself.
         folds : int, default 5
             For samples: the witness function is fitted to all folds but one, and scores that one.
         columns : bool, default False

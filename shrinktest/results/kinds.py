@@ -165,7 +165,7 @@ CONDITIONAL = Kind(
     settings=("given_method", "regressor"),
     forms=("gram", "rank"),
     counted="rows",
-    permuted="what is left of X and Y relabelled",
+    permuted="residuals of X and Y permuted",
     several="pairs of columns",
 )
 

@@ -40,11 +40,11 @@ class MultipleTestsResult(AsJson, Result):
     test : str
         "two-sample" (a test for every column) or "independence" (a test for every pair of columns).
     keys : tuple of str
-        What names a test: ``("column",)`` or ``("x", "y")``.
+        The columns of ``table`` that name a test: ``("column",)`` or ``("x", "y")``.
     labels : tuple of tuple of str
         The names of the tests, in order.
     statistics, pvalues : ndarray, shape (k,)
-        Of the single tests, not adjusted.
+        Statistics and p-values of the single tests, not adjusted.
     adjusted : ndarray, shape (k,)
         p-values adjusted by ``method``.
     method : str
@@ -53,11 +53,12 @@ class MultipleTestsResult(AsJson, Result):
         The statistics over the permutations, a row for each; with ``exact`` these are all, the observed one included.
         NaN where they are not known, after ``from_json``.
     tolerances : ndarray, shape (k,)
-        How far below an observed statistic still counts as a tie.
+        How far below an observed statistic a value still counts as equal to it.
     exact : bool
         Whether all permutations were enumerated.
     estimator : MeanEstimator or Collection
-        Of a collection, the statistics are minus the decimal logarithms of the smallest weighted p-values.
+        As it was given; for a collection, the statistics are minus the decimal logarithms of the smallest weighted
+        p-values.
     n_observations : tuple of int
         Sizes of the samples, or the number of rows.
     alpha : float
@@ -67,9 +68,9 @@ class MultipleTestsResult(AsJson, Result):
     restriction : str
         Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
     form, tuning : str
-        Of the statistics, as in a :class:`TestResult`.
+        Form and tuning of the statistics, as in a :class:`TestResult`.
     notes : tuple of str
-        What a reader should know about this combination.
+        What a reader should know: assumptions that may fail, what was left out.
     versions : dict
         Versions of the packages that computed it.
 
@@ -114,7 +115,7 @@ class MultipleTestsResult(AsJson, Result):
 
     @property
     def pvalue(self) -> float:
-        """Of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
+        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
         return float(self.adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:

@@ -29,7 +29,7 @@ class Shown:
     label : str
         What tables of results call it.
     bandwidth : float, tuple or None
-        Of a kernel.
+        Bandwidth of a kernel.
     amount : str
         What an estimator's amount of shrinkage is.
     weight : float

@@ -48,7 +48,9 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True, eq=False)
 class TestResult(Kept, Result):
-    """What a test found, with its null distribution and how it was made; ``statistic, pvalue = result`` works.
+    """Result of a test: statistic, p-value, null distribution and how they were computed.
+
+    ``statistic, pvalue = result`` works.
 
     Attributes
     ----------
@@ -74,7 +76,7 @@ class TestResult(Kept, Result):
     kernel : Kernel or tuple of Kernel
         With the bandwidths that were used; one per variable for independence.
     bandwidth : float, tuple or None
-        Of the kernel or kernels; None where they have none.
+        Bandwidth of the kernel or kernels; None where they have none.
     n_observations : tuple of int
         Sizes of the samples, or the number of pairs.
     alpha : float
@@ -86,9 +88,9 @@ class TestResult(Kept, Result):
     versions : dict
         Versions of the packages that computed it.
     notes : tuple of str
-        What a reader should know about this combination.
+        What a reader should know: assumptions that may fail, what was left out.
     tolerance : float
-        How far below the observed statistic still counts as a tie.
+        How far below the observed statistic a value still counts as equal to it.
     route : str
         How the kernel was evaluated: "dense" or "factor", which give the same answer, or "nystrom" or "rff".
     restriction : str
@@ -96,7 +98,7 @@ class TestResult(Kept, Result):
     stopping : Stopping or None
         The rule that could end the drawing; None without one, and where all permutations were enumerated.
     n_planned : int
-        Relabellings that would have been drawn without it.
+        Permutations that would have been drawn without stopping.
     stopped : bool
         Whether the p-value is that of the rule, and not the rank of the statistic among all permutations.
     names : tuple of str or None
@@ -191,7 +193,7 @@ class TestResult(Kept, Result):
     def critical_value(self, alpha: float | None = None) -> float:
         """The value that the statistic must exceed (by more than ties) to be rejected at ``alpha``.
 
-        Infinity when there are too few permutations to reject at all; NaN when the drawing was stopped before it was
+        Infinity when there are too few permutations to reject at all; NaN when drawing stopped before the value was
         known, and where the null distribution is not known (``from_json``).
         """
         alpha = self.alpha if alpha is None else level(alpha)
@@ -205,7 +207,7 @@ class TestResult(Kept, Result):
 
     @property
     def exceedances(self) -> int:
-        """Relabellings whose statistic reaches the observed one, ties included."""
+        """Number of permutations whose statistic reaches the observed one, ties included."""
         if np.isnan(self.null_distribution).any():  # not known (from_json): the p-value is their share
             return round(self.pvalue * (self.n_resamples + (not self.exact))) - (not self.exact)
         return int((self.null_distribution >= self.statistic - self.tolerance).sum())

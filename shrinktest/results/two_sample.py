@@ -31,10 +31,12 @@ class TwoSampleResult(TestResult):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from shrinktest import two_sample_test
-    >>> result = two_sample_test([1.2, 0.3, 0.5, 0.8], [2.1, 1.9, 3.0, 2.6])
-    >>> result.witness([0.5, 2.5]).round(2)  # the first sample is at the left
-    array([ 0.68, -0.64])
+    >>> rng = np.random.default_rng(0)
+    >>> result = two_sample_test(rng.normal(size=60), rng.normal(1.0, 1.0, size=60), rng=0)
+    >>> result.witness([-1.0, 2.0]).round(2)  # there are more of the first sample at the left
+    array([ 0.3, -0.3])
     """
 
     def witness(self, points: Any) -> np.ndarray:
@@ -84,7 +86,7 @@ class TwoSampleResult(TestResult):
             The chance that the whole function stays within the band if the samples have one distribution.
         studentize : bool, default True
             Whether the band is proportional to the spread of the function over the permutations; otherwise it has one
-            width, which small differences in the tails cannot leave.
+            width, so that small differences in the tails stay within it.
 
         Returns
         -------
@@ -99,15 +101,16 @@ class TwoSampleResult(TestResult):
         Notes
         -----
         The functions of the same permutations as in the test, each with its estimates fitted again, are compared by
-        their largest height over the points, in units of their root mean square at every point if ``studentize``.  A
-        function that leaves the band anywhere rejects equality at level 1 - confidence, exactly.  Where it does is
-        where the evidence is, and not proven for each point by itself: the permutations know the hypothesis that there
-        is no difference at all (weak control).  A rule that stopped the test early is not used here.
+        their largest height over the points, in units of their root mean square at every point if ``studentize``.  If
+        the function leaves the band anywhere, equality is rejected at level 1 - confidence, exactly.  The points where
+        it does show where the evidence is; they are not proven one by one, because the permutations are made under the
+        hypothesis that there is no difference at all (weak control).  A rule that stopped the test early is not used
+        here.
 
         All this holds for points that are fixed beforehand, or taken from the pooled sample without regard to the
         labels, as the default points and those of ``plot_witness`` are.  At points that depend on the labels the band
-        is not simultaneous: the mean of X is where X happens to have much mass, which it is not in the permuted
-        data, so that the band may be left there twice as often as it says.
+        is not simultaneous: the mean of X, for example, is where X happens to have much mass, which is not so in the
+        permuted data, and the function may leave the band there twice as often as stated.
 
         Examples
         --------
@@ -163,11 +166,11 @@ class TwoSampleResult(TestResult):
         Notes
         -----
         The drop is the statistic of the data less that of data in which the values of the coordinate have been
-        exchanged among all observations of both samples, so that they say nothing about the sample nor about the other
+        exchanged among all observations of both samples, so that they carry no information on the sample or the other
         coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
         bandwidth stays, and so do the coordinates of a kernel that the test approximated (``gram="rff"`` or "nystrom");
-        estimators are fitted again.  Shares do not add up to 1: what two coordinates show together
-        goes with either, and are NaN where the statistic is not above zero.  Below zero is what chance makes of a
-        coordinate without a difference.
+        estimators are fitted again.  Shares do not add up to 1, because what two coordinates show together counts for
+        both; they are NaN where the statistic is not above zero.  Where a coordinate does not differ, its drop may be
+        below zero by chance.
         """
         return self._recomputed().contributions(n_repeats=n_repeats, rng=rng)

@@ -25,7 +25,7 @@ class Where:
     points : tuple of ndarray, shape (n, 2)
         Rows of each table, to be drawn.
     confidence : float
-        Of the band.
+        Confidence of the band.
     sampled : bool
         Whether it is that of some of the rows, chosen at random.
     """

@@ -19,8 +19,7 @@ from shrinktest.risk.mixture import NormalMixture, as_mixture
 class MixtureDesign(ABC):
     """Base class of designs of risk studies, which draw a mixture of Gaussians for each trial.
 
-    A subclass is a value that does not change, with ``draw`` and a repr that tells it from others, by which trials are
-    kept.
+    A subclass is immutable and has ``draw`` and a repr that identifies it, by which trials are kept.
 
     Examples
     --------

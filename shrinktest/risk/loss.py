@@ -48,6 +48,11 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     ValueError
         If the two do not live in the same RKHS.
 
+    See Also
+    --------
+    true_embedding : The true kernel mean of a mixture of Gaussians.
+    risk_study : The mean of such losses over many samples.
+
     Examples
     --------
     >>> from shrinktest import KME, SKMSE, Gaussian
@@ -71,6 +76,11 @@ def kme_risk(truth: TrueEmbedding, n: int) -> float:
     n : int
         Number of points.
 
+    See Also
+    --------
+    shrinkage_risk : The risk once the average is shrunken.
+    oracle_shrinkage : The smallest risk by simple shrinkage.
+
     Examples
     --------
     >>> from shrinktest import Linear
@@ -90,9 +100,14 @@ def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbed
     n : int
         Number of points.
     alpha : float
-        At least 0; more than 1 turns the estimate round.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
+        At least 0; above 1 the estimate changes its sign.  lam = c n^-beta ([S14] Theorem 1) is lam / (1 + lam).
     target : MeanEmbedding, optional
         f*, fixed beforehand; by default 0.
+
+    See Also
+    --------
+    oracle_shrinkage : The amount for which this risk is smallest.
+    kme_risk : The risk without shrinkage.
 
     Notes
     -----
@@ -123,6 +138,11 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
     Oracle
         ``alpha`` = Delta / (Delta + |mu_P - f*|^2) and ``risk`` = alpha |mu_P - f*|^2 ([M14] Theorem 1; where Delta is
         0 nothing can be gained, erratum E2, and alpha is 0).
+
+    See Also
+    --------
+    shrinkage_risk : The risk of any other amount.
+    shrinktest.SKMSE : The estimator, which finds its amount from the data.
 
     Examples
     --------

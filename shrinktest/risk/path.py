@@ -145,7 +145,7 @@ def loss_path(
     d: int = 30,
     **study: Any,
 ) -> LossPath:
-    """Follow the exact loss of an estimator along its amount of shrinkage, on the same data sets.
+    """Mean exact loss of an estimator at every amount of shrinkage, on the same data sets.
 
     Parameters
     ----------
@@ -172,6 +172,11 @@ def loss_path(
     ------
     ValueError, TypeError
         For an estimator or a parameter that has no path, for repeated amounts, and as ``risk_study``.
+
+    See Also
+    --------
+    risk_study : The risks of several estimators beside each other.
+    oracle_shrinkage : The best amount of simple shrinkage, where the distribution is known.
 
     Notes
     -----

@@ -27,7 +27,7 @@ _ERROR = 0.05  # of every interval: they cover 95 %
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskStudyResult(Result):
-    """Result of a risk study.
+    """Result of a risk study: mean losses of every estimator, and improvements over the plain average, with intervals.
 
     Attributes
     ----------

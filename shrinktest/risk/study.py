@@ -44,7 +44,7 @@ def risk_study(
         Where the distributions come from: "mixture", the papers' one (``RandomMixture``), drawn anew in every trial; a
         mixture (weights, means, covariances), the same in every trial; or a function ``(rng, d) -> mixture``.
     estimators : str, MeanEstimator, callable, sequence of these, or dict of label to one of these
-        What to compare.  The plain average, ``kme``, always comes along.
+        What to compare.  The plain average, ``kme``, is always included.
     kernels : str, Kernel, sequence of these, or dict of label to one of these
         Kernels with a closed form (see :func:`~shrinktest.risk.true_embedding`); a median bandwidth is that of the
         sample at hand.
@@ -79,21 +79,31 @@ def risk_study(
     OSError
         For a store that cannot be opened or written to.
 
+    See Also
+    --------
+    loss_path : The loss of one estimator by its amount of shrinkage.
+    oracle_shrinkage : The best amount of simple shrinkage, where the distribution is known.
+    shrinktest.power_study : What an estimator does for the power of a test.
+
     Notes
     -----
-    Studies are paired: in every trial all estimators and kernels see the same points.  Every trial has random streams
+    Studies are paired: in every trial all estimators and kernels get the same points.  Every trial has random streams
     of its own (``SeedSequence(seed, spawn_key=(n, d, trial, stream))``), so that neither what else is in the study nor
     the order of the work matters.  The losses are exact: only the data sets are random.
 
     Examples
     --------
-    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=10, d=5, n_trials=40, workers=1, progress=False)
-    >>> result.table[["estimator", "loss", "improvement", "improvement_low", "improvement_high"]].round(3)
-      estimator   loss  improvement  improvement_low  improvement_high
-    0       kme  0.049        0.000            0.000             0.000
-    1     skmse  0.045        8.118            5.165            11.070
-    2     fkmse  0.046        6.285            4.040             8.530
-    3    oracle  0.044       10.382            7.183            13.581
+    >>> result = risk_study("mixture", ["skmse", "fkmse"], n=[5, 20], d=5, n_trials=40, workers=1, progress=False)
+    >>> result.table[["estimator", "n", "loss", "improvement"]].round(3)
+      estimator   n   loss  improvement
+    0       kme   5  0.074        0.000
+    1     skmse   5  0.065       12.895
+    2     fkmse   5  0.066       11.291
+    3    oracle   5  0.059       20.098
+    4       kme  20  0.018        0.000
+    5     skmse  20  0.017        2.952
+    6     fkmse  20  0.017        2.944
+    7    oracle  20  0.017        4.737
     """
     design = as_mixture_design(design)
     named = _with_references(estimators, oracle)

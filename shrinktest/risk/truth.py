@@ -100,6 +100,11 @@ def true_embedding(mixture: Any, kernel: Any) -> TrueEmbedding:
     TypeError, ValueError
         For a mixture that is none, and for a kernel without a closed form; the message lists those with one.
 
+    See Also
+    --------
+    loss : How far an estimate is from the true kernel mean.
+    risk_study : The mean of such losses over many samples.
+
     Examples
     --------
     >>> from shrinktest import Gaussian

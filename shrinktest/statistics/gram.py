@@ -294,7 +294,7 @@ def choose_gram(
                 return found
     if gram != "dense" and not by_coordinates:
         raise ValueError(
-            f"gram={gram!r}: this estimator is fitted to the Gram matrix of every relabelled sample, as are your own, "
+            f"gram={gram!r}: this estimator is fitted to the Gram matrix of every permuted sample, as are your own, "
             "marginalised ones that tune their noise there, and all but 'kme', 'skmse' and the marginalised ones in "
             "an independence test; use gram='dense'"
         )

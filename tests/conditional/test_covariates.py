@@ -110,7 +110,7 @@ def test_several_estimators_and_effects():
         ({"covariates": (np.zeros(len(X)), np.ones(len(Y)))}, "tell the samples apart"),
         (
             {"covariates": (np.zeros(len(X)), np.ones(len(Y))), "covariate_method": "strata"},
-            "no value is there in both",
+            "no value occurs in both",
         ),
         ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "covariate_method='strata'"),
         ({"covariates": PAIR, "covariate_method": "matching"}, "covariate_method"),

@@ -62,7 +62,7 @@ def test_rows_alone_in_their_stratum_are_left_out_and_counted():
     found = independence_test(X[:12], Y[:12], given=site, rng=1)
     assert found.n_observations == (10,)
     assert found.pvalue == independence_test(X[:10], Y[:10], given=SITE, rng=1).pvalue
-    assert any("2 of 12 rows are alone" in note for note in found.notes)
+    assert any("2 of 12 rows have a value of" in note for note in found.notes)
 
 
 def test_strata_within_blocks():

@@ -33,7 +33,7 @@ def test_a_negative_squared_norm_is_an_error(gram, estimator):
         lambda: two_sample_test(ROWS[:12], ROWS[12:], kernel=kernel, estimator=estimator, **OPTIONS),
         lambda: independence_test(ROWS, POINTS, kernel_x=kernel, estimator=estimator, **OPTIONS),
     ):
-        with pytest.raises(ValueError, match=r"kernel: .* is none, for a squared norm came out as -"):
+        with pytest.raises(ValueError, match=r"kernel: .* is not a kernel, because a squared norm came out as -"):
             test()
 
 

@@ -77,8 +77,8 @@ def test_the_answer_says_what_changed(result):
     "overall, columns, answer",
     [
         (0.2, 1.0, "No difference was found between these tables (p = .20)."),
-        (0.02, 1.0, "These tables differ (p = .02). No column is clear by itself: small changes may add up, or columns "
-         "go together in another way."),
+        (0.02, 1.0, "These tables differ (p = .02). No column is clear by itself: small changes may add up, or the "
+         "dependence of columns changed."),
         (0.2, 0.001, "5 of 5 columns changed: {}; taken as a whole, the tables do not differ clearly (p = .20)."),
         (math.nan, math.nan, "No p-value was computed, because there are no permutations (n_resamples=0)."),
     ],

@@ -151,7 +151,7 @@ def test_the_result_is_consistent_and_says_what_it_is():
     assert [one.n for one in result.estimates] == [28, 19]
     assert "Unknown for missing values: 2 of 30 rows of X and 1 of 20 rows of Y" in result.notes[0]
     assert "whatever made them missing" in small.notes(result)
-    assert "part of it that complete rows make" in small.notes(result)
+    assert "The statistic and the estimates are those of the complete rows" in small.notes(result)
     assert result.witness([0.0]).shape == (1,)
     with pytest.raises(ValueError, match="nothing but a bound"):
         result.witness_band()
@@ -204,7 +204,7 @@ def test_tables_with_categories():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"bandwidth": "median"}, "not 'median': what is missing has a say"),
+        ({"bandwidth": "median"}, "not 'median': what is computed from the data depends on which"),
         ({"bandwidth": "0.5 * neighbours"}, "fixed before the data are seen"),
         ({"scale": "sd"}, "scale=None, or a number for each column"),
         ({"scale": (1.0, "rank")}, "scale=None, or a number for each column"),

@@ -49,11 +49,11 @@ def sizes_of(data: Sequence[Any]) -> tuple[int, int]:
 
 
 class Design(ABC):
-    """A way to draw data for a test: a frozen value with ``sample``, and a twin under the null hypothesis.
+    """A source of simulated data for a test: ``sample`` draws them, ``null`` gives its twin with nothing to find.
 
     Notes
     -----
-    A design of one's own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
+    A design of your own is one class, a frozen dataclass with two things: ``test``, one of "two-sample",
     "independence", "k-sample", "joint-independence" and "change-point", and ``draw``, which returns the samples or
     variables as a tuple of arrays. Its null twin permutes what it draws; instead, ``neutral`` may name the parameters
     at which there is nothing to be found, or ``null`` may return another design. Power studies, sample sizes and
@@ -275,9 +275,9 @@ class Independent(IndependenceDesign):
 
 @dataclass(frozen=True, repr=False)
 class Relabelled(Design):
-    """A null twin for any design: samples pooled and split at random, or variables put together anew at random.
+    """A null twin for any design: samples pooled and split at random, or one variable permuted against the others.
 
-    Where the design restricts permutations, observations take the places of those with the same labels only.
+    Where the design restricts permutations, observations are permuted only among those with the same labels.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ class Relabelled(Design):
     """
 
     name: ClassVar[str] = "relabelled"
-    summary: ClassVar[str] = "the data of another design, relabelled at random"
+    summary: ClassVar[str] = "the data of another design, permuted at random"
 
     design: Design
 

@@ -22,7 +22,7 @@ class Changed(Design):
     Parameters
     ----------
     design : TwoSampleDesign, default MeanShift()
-        What changes; its null twin makes the series in which nothing does.
+        What changes; its null twin makes the series without a change.
     at : float, default 0.5
         Share of the rows before the change.
     until : float, default 1.0
@@ -55,7 +55,7 @@ class Changed(Design):
             raise ValueError(f"until={self.until:g} must be above at={self.at:g}, where the change begins")
 
     def places(self, n: int) -> tuple[int, int]:
-        """The first row of the change, and the first one behind it, of n rows."""
+        """The first row of the change, and the first one after it, of n rows."""
         first = min(max(round(self.at * n), 2), n - 2)
         return first, n if self.until == 1.0 else min(max(round(self.until * n), first + 2), n)
 

@@ -28,9 +28,9 @@ class Confounded(Design):
     columns : int, default 1
         Given columns, standard Gaussian but for "heavy-tailed".
     strength : float, default 1.0
-        Of what they share, beside noise of standard deviation 1.
+        Strength of what they share, beside noise of standard deviation 1.
     effect : float, default 0.5
-        Of the noise of x on y; at 0 the variables are independent given the columns.
+        Effect of the noise of x on y; at 0 the variables are independent given the columns.
     how : {"mean", "turning", "square"}
         g(e) = e; e with the sign of the first given column, so that on average there is nothing; (e^2 - 1) / sqrt(2).
 

@@ -35,8 +35,8 @@ class SparseShift(TwoSampleDesign):
 
     Notes
     -----
-    A setting of [SP25], with n = 100; the default of ``dimension`` is ours.  :class:`MeanShift` moves one coordinate or
-    all.
+    A setting of [SP25], with n = 100; the default of ``dimension`` is not from there.  :class:`MeanShift` moves one
+    coordinate or all.
 
     Examples
     --------
@@ -199,7 +199,8 @@ class Autoregressive(TwoSampleDesign):
     dimension : int, default 50
         Number of variables, at least 2.
     correlation : float, default 0.5
-        Of neighbouring variables; that of variables i and j is correlation^|i - j|.  From 0 to 1 (excluded).
+        Correlation of neighbouring variables; that of variables i and j is correlation^|i - j|.  From 0 to 1
+        (excluded).
     change : float, default 0.3
         What is added to the correlation in the changed sample; the sum is below 1.
     ratio, swap
@@ -207,8 +208,8 @@ class Autoregressive(TwoSampleDesign):
 
     Notes
     -----
-    A setting of [SP25], with n = 100 and several changes; the defaults of ``dimension`` and ``change`` are ours.  The
-    margins are standard Gaussian in both samples.
+    A setting of [SP25], with n = 100 and several changes; the defaults of ``dimension`` and ``change`` are not from
+    there.  The margins are standard Gaussian in both samples.
 
     Examples
     --------
@@ -261,8 +262,8 @@ class Spheres(TwoSampleDesign):
 
     Notes
     -----
-    A setting of [SP25], with n = 100; the default of ``dimension`` is ours.  The centres are shift sqrt(dimension)
-    apart.
+    A setting of [SP25], with n = 100; the default of ``dimension`` is not from there.  The centres are shift
+    sqrt(dimension) apart.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Corners(TwoSampleDesign):
 
     Notes
     -----
-    The mixture of [B23], published with n = 500.  The median bandwidth sees the square and not its corners.
+    The mixture of [B23], published with n = 500.  The median bandwidth measures the square and not its corners.
 
     Examples
     --------

@@ -318,9 +318,9 @@ class Blobs(TwoSampleDesign):
     Notes
     -----
     A benchmark of [G12a]; that of [L20], in which every blob is tilted in its own way, is :class:`TiltedBlobs`.  It is
-    made to defeat the median bandwidth, which sees the grid and not the blobs: with the defaults its power is no more
-    than the level, while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of samples of
-    100 + 100.
+    designed so that the median bandwidth fails, which measures the grid and not the blobs: with the defaults its power
+    is no more than the level, while a bandwidth of 0.5 rejects in a third of samples of 40 + 40 and nine tenths of
+    samples of 100 + 100.
 
     Examples
     --------
