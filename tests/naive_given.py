@@ -18,6 +18,12 @@ def gaussian(x, width):
     return np.exp(-np.square(x[:, None, :] - x[None, :, :]).sum(axis=2) / (2.0 * width**2))
 
 
+def centred(points, codes):
+    """Rows less the mean of their stratum."""
+    points, codes = np.asarray(points, dtype=float), np.asarray(codes)
+    return np.array([row - points[codes == code].mean(axis=0) for row, code in zip(points, codes, strict=True)])
+
+
 def within(labels):
     """Every permutation of rows that keeps the labels where they are."""
     n = len(labels)

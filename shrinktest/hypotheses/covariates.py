@@ -13,7 +13,7 @@ from shrinktest.conditional.given import all_labels, crossed, refuse_cut, values
 from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.given import distilled
+from shrinktest.hypotheses.given import LESS_MEANS, distilled, less_means
 from shrinktest.nulls.conditional import LabelsByChance
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -187,16 +187,17 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates
             f"{counted(int((~kept).sum()), 'row')} of {len(kept)} have covariates that the other sample does not have, "
             "carry no information, and are left out.",
         )
-    only = hypothesis.variables[0]
+    only, strata = hypothesis.variables[0], np.unique(codes[kept], return_inverse=True)[1]
+    only = less_means(replace(only, points=only.points[kept]), strata, "covariates")
     return replace(
         hypothesis,
-        variables=(replace(only, points=np.ascontiguousarray(only.points[kept])),),
+        variables=(only,),
         sizes=(int((kept & ~second).sum()), int((kept & second).sum())),
         restriction=Restriction(
-            blocks=np.unique(codes[kept], return_inverse=True)[1],
+            blocks=strata,
             groups=None if restriction.groups is None else restriction.groups[kept],
         ),
-        remarks=(*hypothesis.remarks, *notes),
+        remarks=(*hypothesis.remarks, *notes, LESS_MEANS),
     )
 
 

@@ -16,6 +16,8 @@ from shrinktest.results.kinds import CONDITIONAL, Kind
 
 #: Where readers find what was measured.
 STUDY = "see the page on levels given Z"
+#: What strata do to the data.
+LESS_MEANS = "Kernels compare what is left of the data once the means of every stratum are taken off."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -65,6 +67,38 @@ class ConditionalIndependence(Independence):
 def residual(variable: Variable, left: Left, name: str) -> Variable:
     """What is left of a variable, in the same units."""
     return Variable(np.ascontiguousarray(left.values), f"what is left of {name}", variable.scale, None, variable.said)
+
+
+def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
+    """A variable less its mean within each stratum, so that strata do not differ.
+
+    What strata differ in would stay in the statistic of every permutation within them, and hide what runs against it.
+    The means are those of the same rows in every permutation, so that it is as exact as without.
+
+    Parameters
+    ----------
+    variable : Variable
+    codes : ndarray of int, shape (n,)
+    argument : str
+        What made the strata.
+
+    Raises
+    ------
+    ValueError
+        If the variable has one value only in every stratum.
+    """
+    points, counts = variable.points, np.bincount(codes)
+    starts = points[np.unique(codes, return_index=True)[1]]  # what is far from 0 loses no digits
+    moved = points - starts[codes]
+    if not moved.any():
+        raise ValueError(
+            f"{argument} determines {variable.name}: every stratum has one value only, so that there is nothing to "
+            f"test; leave out of {argument} what {variable.name} is computed from"
+        )
+    sums = np.zeros((counts.size, points.shape[1]))
+    np.add.at(sums, codes, moved)
+    left = np.ascontiguousarray(moved - (sums / counts[:, None])[codes])
+    return Variable(left, f"{variable.name} less its means within strata", variable.scale, None, variable.said)
 
 
 def distilled(variable: Variable, z: np.ndarray, name: str) -> Variable:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from shrinktest.conditional.given import all_labels, crossed, enough_alike, refu
 from shrinktest.conditional.models import as_model
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import variables_of
-from shrinktest.hypotheses.given import ConditionalIndependence
+from shrinktest.hypotheses.given import LESS_MEANS, ConditionalIndependence, less_means
 from shrinktest.hypotheses.modelled import by_model
 from shrinktest.hypotheses.residuals import of_residuals
 from shrinktest.nulls.restriction import Restriction
@@ -149,9 +150,9 @@ def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndepende
     )
     codes = np.unique(codes[kept], return_inverse=True)[1]
     groups = None if restriction.groups is None else restriction.groups[kept]
-    return found.with_rows(
-        kept, restriction=Restriction(blocks=codes, groups=groups), remarks=(*common["remarks"], *notes)
-    )
+    found = found.with_rows(kept, restriction=Restriction(blocks=codes, groups=groups))
+    x, y = (less_means(one, codes, "given") for one in found.variables)
+    return replace(found, variables=(x, y), remarks=(*common["remarks"], *notes, LESS_MEANS))
 
 
 def refuse_without_given(given_method: Any, x_given_z: Any, regressor: Any) -> None:

@@ -33,11 +33,23 @@ def test_labels_are_strata():
     x, y = X[:6], Y[:6]
     found = two_sample_test(x, y, covariates=SITES, rng=0)
     assert found.method == "permutations within strata"
-    assert found.pvalue == two_sample_test(x, y, blocks=SITES, rng=0).pvalue
+    left = np.split(naive_given.centred(np.concatenate([x, y]), np.concatenate(SITES)), [6])
+    assert found.pvalue == two_sample_test(*left, blocks=SITES, rng=0).pvalue
     tables = tuple(pd.DataFrame({"site": site}) for site in SITES)
     assert two_sample_test(x, y, covariates=tables, rng=0).pvalue == found.pvalue
     codes = tuple(np.unique(site, return_inverse=True)[1] for site in SITES)
     assert two_sample_test(x, y, covariates=codes, covariate_method="strata", rng=0).pvalue == found.pvalue
+
+
+def test_a_difference_within_strata_is_found_also_where_samples_are_of_other_strata():
+    """Simpson's paradox: more of the second sample is from the stratum with low values, and all of it is higher."""
+    rng = np.random.default_rng(3)
+    sites = np.repeat([0, 1], [40, 10]), np.repeat([0, 1], [10, 40])
+    x, y = rng.normal(-2.0 * sites[0]), rng.normal(1.2 - 2.0 * sites[1])
+    names = tuple(site.astype(str) for site in sites)
+    assert abs(x.mean() - y.mean()) < 0.5
+    assert two_sample_test(x, y, covariates=names, rng=0).pvalue < 0.01
+    assert two_sample_test(x, y - 1.2, covariates=names, rng=0).pvalue > 0.05
 
 
 def test_strata_of_one_sample_are_left_out():

@@ -35,7 +35,7 @@ def test_strata_are_every_permutation_within_them():
     rng = np.random.default_rng(0)
     x, y, site = rng.normal(size=(7, 1)), rng.normal(size=(7, 1)), list("aabbbcc")
     found = independence_test(x, y, given=site, bandwidth_x=1.0, bandwidth_y=1.0, alpha=0.5)
-    K, L = naive_given.gaussian(x, 1.0), naive_given.gaussian(y, 1.0)
+    K, L = (naive_given.gaussian(naive_given.centred(one, site), 1.0) for one in (x, y))
     values = [naive_given.hsic(K, L[np.ix_(pi, pi)]) for pi in naive_given.within(site)]
     assert found.exact and found.n_resamples == len(values) == 24
     assert found.pvalue == np.mean([value >= values[0] - 1e-12 for value in values])
@@ -47,14 +47,35 @@ def test_labels_are_strata_by_themselves(given):
     found = independence_test(X[:10], Y[:10], given=given, rng=1)
     assert found.method == "permutations within strata" and "exact" in found.assumption
     assert found.test == "conditional-independence"
-    assert found.pvalue == independence_test(X[:10], Y[:10], blocks=SITE, rng=1).pvalue
+    left = [naive_given.centred(one[:10], SITE) for one in (X, Y)]
+    assert found.pvalue == independence_test(*left, blocks=SITE, rng=1).pvalue
     assert any(found.assumption in note for note in found.notes)
 
 
 def test_numbers_are_strata_where_asked_for():
     codes = np.arange(10) % 3
     asked = independence_test(X[:10], Y[:10], given=codes, given_method="strata", rng=1)
-    assert asked.pvalue == independence_test(X[:10], Y[:10], blocks=codes, rng=1).pvalue
+    left = [naive_given.centred(one[:10], codes) for one in (X, Y)]
+    assert asked.pvalue == independence_test(*left, blocks=codes, rng=1).pvalue
+
+
+@pytest.mark.parametrize("estimator", ["kme", "skmse", "auto"])
+def test_dependence_within_strata_is_found_also_where_that_between_them_runs_against_it(estimator):
+    """Simpson's paradox: permutations within strata would all have more of what strata differ in."""
+    rng = np.random.default_rng(8)
+    site = np.repeat(np.arange(4), 30)
+    x = rng.normal(size=120)
+    y = 3.0 * site - 0.6 * x + rng.normal(size=120)
+    x = x + 3.0 * site
+    assert np.corrcoef(x, y)[0, 1] > 0.5
+    told = {"given": site.astype(str), "estimator": estimator, "n_resamples": 199, "rng": 0}
+    assert independence_test(x, y, **told).pvalue < 0.02
+    assert independence_test(x, 3.0 * site + rng.normal(size=120), **told).pvalue > 0.05
+
+
+def test_nothing_is_left_where_strata_have_one_value():
+    with pytest.raises(ValueError, match="given determines Y: every stratum has one value only"):
+        independence_test(X[:10], (SITE == "a") + 1e9, given=SITE)
 
 
 def test_rows_alone_in_their_stratum_are_left_out_and_counted():
