@@ -194,7 +194,7 @@ class Binned(EqualDistributions):
         """Read the samples again: mean features (M, rank) of their bins, for every map of the plan."""
         return self.binning.means(self.rows, plan.maps, plan.memory)
 
-    def found_before(self, kernel: Kernel) -> Kernel:
+    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
         """The kernel with what it takes from the sample of rows, which was found before they were read again."""
         return next(one.kernel for one in self.features if one.asked == kernel)
 
