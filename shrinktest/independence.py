@@ -211,9 +211,9 @@ def independence_test(
         from shrinktest.multiple.pairs import run_pairs
 
         return run_pairs(
-            X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy,
+            X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
-                     "permutations": permutations, "column_types": column_types, "transform": transform},
+                     "permutations": permutations, "transform": transform},
         )  # fmt: skip
     hypothesis: Independence
     if given is not None:

@@ -24,6 +24,25 @@ from shrinktest.units import Units
 MOST_LEVELS = 1000
 
 
+@dataclass(frozen=True)
+class Part:
+    """Columns of tables that are tested as one variable.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    named : bool
+        Whether they have names of the user's.
+    width : int, optional
+        How many there are; None: all.
+    """
+
+    name: str
+    named: bool
+    width: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Found:
     """How the columns of tables in batches become numbers.
@@ -32,18 +51,25 @@ class Found:
     ----------
     rows : tuple of Rows
         The samples, with the columns that are tested.
-    encoding : Encoding
-        With units of 1.
+    encodings : tuple of Encoding
+        With units of 1, of every variable.
     notes : tuple of str
         Which columns are not tested, and why.
     """
 
     rows: tuple[Rows, ...]
-    encoding: Encoding
+    encodings: tuple[Encoding, ...]
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, samples: Sequence[Rows], crew: Crew) -> Found:
+    def of(
+        cls,
+        samples: Sequence[Rows],
+        crew: Crew,
+        parts: Sequence[Part] = (),
+        *,
+        indicate: bool = False,
+    ) -> Found:
         """Read all samples once; twice where rows miss values in columns that are not tested.
 
         Parameters
@@ -52,6 +78,10 @@ class Found:
             As tables, without a code.
         crew : Crew
             Who reads them.
+        parts : sequence of Part
+            The variables, side by side; default one of all columns.
+        indicate : bool
+            Whether missing values have an indicator; what stands in their place is NaN until it is known.
 
         Raises
         ------
@@ -59,45 +89,73 @@ class Found:
             For columns that cannot be tested, or are of different kinds; says where.
         """
         types = samples[0].types or {}
-        named = any(rows.names for rows in samples)
+        parts = parts or [Part(" and ".join(rows.name for rows in samples), any(rows.names for rows in samples))]
         dropped = [name for name, kind in types.items() if kind == DROP]
         if dropped and not all(rows.names for rows in samples):
             raise ValueError(
                 "column_types='drop' takes columns with names; choose others with Batches(..., columns=[...])"
             )
-        samples = [_without(rows, dropped) for rows in samples]
+        for name in dropped:
+            choice(name, samples[0].names or (), "a column in column_types")
+        samples, parts = _without(samples, parts, [j for j, n in enumerate(samples[0].names or ()) if n in dropped])
         total = _looked(samples, crew)
         names = [one.column.name for one in total[0]]
         for name, kind in types.items():
             if kind != DROP:
                 choice(name, names, "a column in column_types")
         left_out, notes, kept = [], [], []
-        for j, name in enumerate(names):
+        for j, (name, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
             sights = [one[j] for one in total]
             column = pooled([one.column for one in sights], [rows.name for rows in samples])
-            why = _why_not(column, sights, asked=name in types, alone=len(names) == 1 or not named)
+            alone = not part.named or (part.width or len(names)) == 1
+            why = _why_not(column, sights, asked=name in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
                 continue
             kind = "number" if column.kind == "number" else "category"
-            left_out.append((name, column))
+            left_out.append((j, column))
             notes.append(f"Column {name!r} is not tested: {why} (column_types={{{name!r}: {kind!r}}} tests it).")
         if left_out and not all(rows.names for rows in samples):
             raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
-        if not kept:
-            raise ValueError(f"no column is left to test; {' '.join(notes)} Say how to read one of them")
-        samples = [_without(rows, [name for name, _ in left_out]) for rows in samples]
+        samples, parts = _without(samples, parts, [j for j, _ in left_out], notes)
         if samples[0].omit and any(column.missing().any() for _, column in left_out):
-            again = cls.of(samples, crew)  # rows that miss only these values are complete
+            again = cls.of(samples, crew, parts)  # rows that miss only these values are complete
             return replace(again, notes=(*notes, *again.notes))
         codes = []
         for column, sights in kept:
             whole = pooled([column, *(one.complete for one in sights)], ["all rows", *(rows.name for rows in samples)])
-            codes.append(Code.of(whole.taken(slice(len(column), None)), indicate=False))
-        width = sum(len(code.features) for code in codes)
-        encoding = Encoding(tuple(codes), Units((1.0,) * width, np.empty((0, width))), None, named)
-        code = Coding(encoding, tuple(column for column, _ in kept))
-        return cls(tuple(replace(rows, code=code) for rows in samples), encoding, tuple(notes))
+            code = Code.of(whole.taken(slice(len(column), None)), indicate=indicate)
+            codes.append(code if code.fill is None else replace(code, fill=np.nan))
+        found = cls(tuple(samples), _encodings(codes, parts), tuple(notes))
+        return found.coded(tuple(codes), tuple(column for column, _ in kept))
+
+    def coded(self, codes: tuple[Code, ...], seen: tuple[Column, ...]) -> Found:
+        """The same whose samples are read as numbers by these codes."""
+        named = any(one.named for one in self.encodings)
+        code = Coding(_encoding(codes, named=named), seen)
+        return replace(self, rows=tuple(replace(rows, code=code) for rows in self.rows))
+
+    def filled(self, fills: Sequence[Mapping[int, float]]) -> Found:
+        """The same with what stands in place of missing values, for every variable by its columns of numbers."""
+        before = self.rows[0].code
+        if before is None or not any(fills):
+            return self
+        encodings = []
+        for encoding, values in zip(self.encodings, fills, strict=True):
+            starts = (group.start for group in encoding.groups)
+            both = zip(encoding.codes, starts, strict=True)
+            codes = tuple(replace(code, fill=values[at]) if at in values else code for code, at in both)
+            encodings.append(replace(encoding, codes=codes))
+        codes = tuple(code for one in encodings for code in one.codes)
+        return replace(self, encodings=tuple(encodings)).coded(codes, before.seen)
+
+
+def holes(encoding: Encoding | None) -> tuple[int, ...]:
+    """The columns of numbers that have NaN in place of missing values, with an indicator beside them."""
+    if encoding is None:
+        return ()
+    both = zip(encoding.codes, encoding.groups, strict=True)
+    return tuple(group.start for code, group in both if code.indicated and not code.categorical)
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,17 +305,43 @@ def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: boo
     )
 
 
-def _without(rows: Rows, names: Sequence[str]) -> Rows:
-    """The sample without columns, where they have names."""
-    if rows.names is None or not names:
-        return rows
-    for name in names:
-        choice(name, rows.names, "a column in column_types")
-    kept = tuple(name for name in rows.names if name not in names)
-    if not kept:
-        raise ValueError(f"column_types drops every column of {rows.name}; leave one to test")
-    types = {name: kind for name, kind in (rows.types or {}).items() if name not in names}
-    return replace(rows, names=kept, types=types)
+def _without(
+    samples: Sequence[Rows], parts: Sequence[Part], places: Sequence[int], notes: Sequence[str] = ()
+) -> tuple[Sequence[Rows], Sequence[Part]]:
+    """Samples whose columns have names, and the variables these are, without some columns; ``notes`` say why."""
+    if not places:
+        return samples, parts
+    first, kept = samples[0].names or (), []
+    each = _each(parts, len(first))
+    for part in parts:
+        width = sum(one is part for j, one in enumerate(each) if j not in places)
+        if not width:
+            why = " ".join([*notes, "Say how to read one of them"]) if notes else "column_types drops all of them"
+            raise ValueError(f"{part.name}: no column is left to test; {why}")
+        kept.append(replace(part, width=None if part.width is None else width))
+    gone = [first[j] for j in places]
+    if len(parts) > 1:  # of one source of rows, in this order
+        return [rows.without(places) for rows in samples], kept
+    return [rows.without([(rows.names or ()).index(name) for name in gone]) for rows in samples], kept
+
+
+def _each(parts: Sequence[Part], columns: int) -> list[Part]:
+    """For every column the variable that it is of."""
+    return [part for part in parts for _ in range(columns if part.width is None else part.width)]
+
+
+def _encoding(codes: Sequence[Code], *, named: bool) -> Encoding:
+    width = sum(len(code.features) for code in codes)
+    return Encoding(tuple(codes), Units((1.0,) * width, np.empty((0, width))), None, named)
+
+
+def _encodings(codes: Sequence[Code], parts: Sequence[Part]) -> tuple[Encoding, ...]:
+    """That of every variable."""
+    each = _each(parts, len(codes))
+    return tuple(
+        _encoding([code for code, one in zip(codes, each, strict=True) if one is part], named=part.named)
+        for part in parts
+    )
 
 
 def _few(column: Column, texts: Mapping[str, int]) -> Column:

@@ -8,9 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._read import XY
+from shrinktest._read import XY, scales_of
 from shrinktest._validate import counted
 from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
+from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
@@ -25,6 +26,7 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.multiplied import Multiplied
 from shrinktest.hypotheses.pair_features import Meeting, PairPlan
 from shrinktest.hypotheses.supported import checked_units
+from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.reach import reach_notes
@@ -37,7 +39,8 @@ from shrinktest.statistics.pair_sums import PairSums
 from shrinktest.statistics.pairings import of_sums
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.statistics.shifted import ROWS
-from shrinktest.tables.pooled import is_unasked
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
@@ -64,6 +67,8 @@ class IndependenceInBatches(Independence):
         The kernels of every statistic, once it is known what is to be read,
     multiplied : Multiplied, optional
         and the sums of products of their features once that was read.
+    encodings : tuple of (Encoding or None)
+        How the columns of tables became numbers, which are not in their units yet.
     """
 
     pairs: Pairs
@@ -73,6 +78,7 @@ class IndependenceInBatches(Independence):
     store: Store | None = None
     meetings: tuple[Meeting, ...] = ()
     multiplied: Multiplied | None = field(default=None, repr=False)
+    encodings: tuple[Encoding | None, ...] = (None, None)
 
     @classmethod
     def in_batches(
@@ -82,6 +88,7 @@ class IndependenceInBatches(Independence):
         *,
         scale: Any,
         nan_policy: str,
+        column_types: Any = None,
         drawn: int,
         rng: np.random.Generator,
         crew: Crew,
@@ -91,7 +98,7 @@ class IndependenceInBatches(Independence):
 
         Parameters
         ----------
-        X, Y, scale, nan_policy
+        X, Y, scale, nan_policy, column_types
             As users give them.
         drawn : int
             Rows at least for the samples of which bandwidths and landmarks are made.
@@ -107,22 +114,48 @@ class IndependenceInBatches(Independence):
         TypeError, ValueError, FileNotFoundError
             For what cannot be tested in batches.
         """
-        units = _units_of(scale)
-        pairs = Pairs.of(X, Y, (XY[0], XY[1]), omit=nan_policy == "omit")
-        asked = ["sd" if is_unasked(scale) and names else one for one, names in zip(units, pairs.names, strict=True)]
-        wanted = asked[0] == "sd", asked[1] == "sd"
-        survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, wanted, store)
+        if isinstance(scale, str):  # before any row is read
+            checked_units(scale)
+        indicate = nan_policy == "indicator"
+        types, called = checked_types(column_types), (XY[0], XY[1])
+        pairs = Pairs.of(X, Y, called, omit=nan_policy == "omit", types=types, tables=indicate)
+        pairs = pairs.encoded(crew, called, indicate=indicate)
+        unasked, gaps = is_unasked(scale), [holes(one) for one in pairs.encodings]
+        scales = [one for one, _ in scales_of(scale, pairs.names, XY)]
+        wanted = [("sd" if n else None) if is_unasked(s) else s for s, n in zip(scales, pairs.names, strict=True)]
+        units = [
+            checked_units(one) if encoding is None else encoding.entries(one)
+            for one, encoding in zip(wanted, pairs.encodings, strict=True)
+        ]
+        asked = [deviations_in(*one) for one in zip(units, wanted, gaps, strict=True)]
+        survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, (asked[0], asked[1]), store)
         survey.require(2 * LENGTH, pairs.rows.name)
-        found = [tuple(survey.units(k).tolist()) if wanted[k] else as_scale(asked[k], pairs.widths[k]) for k in (0, 1)]
-        said = not is_unasked(scale)
-        variables = (Variable(survey.sides[k].rows, XY[k], found[k], None, said) for k in (0, 1))
+        pairs = pairs.filled(survey.fills)
+        settled = [
+            settled_units(units[k], wanted[k], gaps[k], survey.units(k))
+            if asked[k]
+            else as_scale(units[k], pairs.widths[k])
+            for k in (0, 1)
+        ]
+        variables = (Variable(survey.sides[k].rows, XY[k], settled[k], None, not unasked) for k in (0, 1))
         shifting = Blocks.drawn(survey.size, rng)
         left = survey.omitted
         were = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'} left out of "
+        encodings = tuple(
+            None
+            if one is None or (one.plain and not one.named and not indicate)
+            else one.knowing(seen.low == seen.high)
+            for one, seen in zip(pairs.encodings, survey.sides, strict=True)
+        )
+        remarks = [*pairs.notes, *((f"{were}{left + survey.size}.",) if left else ())]
+        remarks += said_of_fills([*gaps[0], *gaps[1]], len(survey.sides[0].rows), survey.size)
+        for one, name in zip(encodings, called, strict=True):
+            remarks += () if one is None else one.notes(name, unasked=unasked and one.named)
         return cls(
             variables=tuple(variables),
             sizes=(shifting.used,),
-            remarks=(f"{were}{left + survey.size}.",) if left else (),
+            remarks=tuple(dict.fromkeys(remarks)),
+            encodings=encodings,
             pairs=pairs,
             survey=survey,
             shifting=shifting,
@@ -213,17 +246,18 @@ class IndependenceInBatches(Independence):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
         said = list(self.remarks)
-        for variable, one, seen in zip(self.variables, kernel, self.survey.sides, strict=True):
-            if (constant := np.flatnonzero(seen.low == seen.high)).size:
+        sides = zip(self.variables, kernel, self.survey.sides, self.encodings, strict=True)
+        for variable, one, seen, encoding in sides:
+            if encoding is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
                 said.append(f"{variable.name}: columns {', '.join(map(str, constant))} have one value only.")
-            if variable.scale is None:
+            if variable.scale is None and encoding is None:
                 said += variable.notes(one)
             said += reach_notes(one, variable.points, variable.name)
         return tuple(said)
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data."""
-        return {"encodings": (None, None), "columns": self.pairs.names, "names": self.called}
+        return {"encodings": self.encodings, "columns": self.pairs.names, "names": self.called}
 
     def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
         """What is left of the pairs, without their rows: sums over those as they were observed."""
@@ -255,14 +289,3 @@ class OfPairs(Again):
     def pooled(self) -> np.ndarray:
         """The rows, which are not kept."""
         raise ValueError(_WITHOUT + "there is no picture of them; take a random part of the pairs in memory")
-
-
-def _units_of(scale: Any) -> tuple[Any, Any]:
-    """The argument ``scale`` for each variable; raises ValueError for units that take all rows at once."""
-    if isinstance(scale, list | tuple) and len(scale) == 2:
-        first, second = scale
-        return checked_units(first), checked_units(second)
-    if not (scale is None or is_unasked(scale) or isinstance(scale, str)):
-        raise ValueError(f"scale must be a name, None, or a list with one entry for each variable; got {scale!r}")
-    found = checked_units(scale)
-    return found, found

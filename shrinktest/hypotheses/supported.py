@@ -64,6 +64,14 @@ def checked_scaled(estimator: MeanEstimator) -> MeanEstimator:
     return estimator
 
 
+def checked_policy(nan_policy: Any) -> None:
+    """Raise ValueError for what cannot be done about missing values here."""
+    if nan_policy not in ("raise", "omit", "indicator"):
+        raise ValueError(
+            f"nan_policy={nan_policy!r} is not for what is read in batches; use 'raise', 'omit' or 'indicator'"
+        )
+
+
 def checked_units(scale: Any) -> Any:
     """The argument ``scale`` with what it may be here; raises ValueError for others."""
     if is_unasked(scale):

@@ -13,7 +13,7 @@ from shrinktest._validate import as_rng, choice, count
 from shrinktest.hypotheses.pair_features import RANK, PairPlan
 from shrinktest.hypotheses.pairs import IndependenceInBatches
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.supported import checked_route, checked_scaled
+from shrinktest.hypotheses.supported import checked_policy, checked_route, checked_scaled
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.binned import beside, by_whom, refuse
 from shrinktest.multiple.collection import Asked, Collection, collect, estimators_of, is_auto, is_several, spares
@@ -36,12 +36,13 @@ def run_pairs(
     refused: Mapping[str, Any],
     scale: Any,
     nan_policy: str,
+    column_types: Any = None,
 ) -> TestResult:
     """Test whether two variables in batches are independent.
 
     Parameters
     ----------
-    X, Y, estimator, scale, nan_policy
+    X, Y, estimator, scale, nan_policy, column_types
         As users give them.
     asked : sequence of Asked
         The kernel and the bandwidth for each variable.
@@ -59,16 +60,15 @@ def run_pairs(
         If the sums of products would not fit.
     """
     refuse(refused)
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy={nan_policy!r} is not for pairs in batches; use 'raise' or 'omit'")
+    checked_policy(nan_policy)
     asked = [one.by_feature(None) for one in asked]
     check(estimator, asked, settings)
     drawn = RANK if settings.rank is None else count(settings.rank, "rank", minimum=1)
     generator = as_rng(rng)
     with preparing(settings.progress):
         hypothesis = IndependenceInBatches.in_batches(
-            X, Y, scale=scale, nan_policy=nan_policy, drawn=drawn, rng=beside(generator, 2),
-            **by_whom(settings, rng),
+            X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
+            rng=beside(generator, 2), **by_whom(settings, rng),
         )  # fmt: skip
     kept = copy.deepcopy(generator)
     plan = PairPlan(

@@ -97,8 +97,8 @@ def test_level(heavy):
         ({"estimator": ["kme", "fkmse"]}, "use estimator='kme' or 'skmse'"),
         ({"kernel_x": ["gaussian", "energy"]}, "use gram='nystrom'"),
         ({"gram": "auto", "rank": None}, "give gram='rff'"),
-        ({"nan_policy": "propagate"}, "use 'raise' or 'omit'"),
-        ({"scale": 2.0}, "scale must be a name, None, or a list with one entry for each variable; got 2.0"),
+        ({"nan_policy": "propagate"}, "use 'raise', 'omit' or 'indicator'"),
+        ({"scale": 2.0}, "scale must be a name for all variables, or a list with one entry for each of 2"),
         ({"kernel_x": "linear", "gram": "auto", "kernel_y": "linear"}, "rank=10 is for gram='nystrom' or 'rff'"),
     ],
 )
