@@ -1,27 +1,23 @@
-"""Columns of tables in batches: what one reading finds of them, before it is known how they become numbers."""
+"""Columns of tables in batches: how they become numbers, by what one reading finds of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import choice, counted
+from shrinktest._validate import choice
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Coding, Rows
-from shrinktest.batches.tasks import Reading
+from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked
+from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
 from shrinktest.tables.identifiers import MANY_LEVELS, identifier_of
-from shrinktest.tables.reading import Table
 from shrinktest.units import Units
-
-#: Levels at most of a category, of which every one takes a column of numbers.
-MOST_LEVELS = 1000
 
 
 @dataclass(frozen=True)
@@ -69,6 +65,8 @@ class Found:
         parts: Sequence[Part] = (),
         *,
         indicate: bool = False,
+        store: Store | None = None,
+        name: str = "columns",
     ) -> Found:
         """Read all samples once; twice where rows miss values in columns that are not tested.
 
@@ -82,6 +80,10 @@ class Found:
             The variables, side by side; default one of all columns.
         indicate : bool
             Whether missing values have an indicator; what stands in their place is NaN until it is known.
+        store : Store, optional
+            What has been read before.
+        name : str
+            What it calls this reading.
 
         Raises
         ------
@@ -90,36 +92,38 @@ class Found:
         """
         types = samples[0].types or {}
         parts = parts or [Part(" and ".join(rows.name for rows in samples), any(rows.names for rows in samples))]
-        dropped = [name for name, kind in types.items() if kind == DROP]
+        dropped = [one for one, kind in types.items() if kind == DROP]
         if dropped and not all(rows.names for rows in samples):
             raise ValueError(
                 "column_types='drop' takes columns with names; choose others with Batches(..., columns=[...])"
             )
-        for name in dropped:
-            choice(name, samples[0].names or (), "a column in column_types")
+        for one in dropped:
+            choice(one, samples[0].names or (), "a column in column_types")
         samples, parts = _without(samples, parts, [j for j, n in enumerate(samples[0].names or ()) if n in dropped])
-        total = _looked(samples, crew)
+        total = looked(samples, crew, store, name)
         names = [one.column.name for one in total[0]]
-        for name, kind in types.items():
+        for one, kind in types.items():
             if kind != DROP:
-                choice(name, names, "a column in column_types")
+                choice(one, names, "a column in column_types")
         left_out, notes, kept = [], [], []
-        for j, (name, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
+        for j, (called, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
             sights = [one[j] for one in total]
             column = pooled([one.column for one in sights], [rows.name for rows in samples])
             alone = not part.named or (part.width or len(names)) == 1
-            why = _why_not(column, sights, asked=name in types, alone=alone)
+            why = _why_not(column, sights, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
                 continue
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))
-            notes.append(f"Column {name!r} is not tested: {why} (column_types={{{name!r}: {kind!r}}} tests it).")
+            notes.append(f"Column {called!r} is not tested: {why} (column_types={{{called!r}: {kind!r}}} tests it).")
         if left_out and not all(rows.names for rows in samples):
             raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
         samples, parts = _without(samples, parts, [j for j, _ in left_out], notes)
         if samples[0].omit and any(column.missing().any() for _, column in left_out):
-            again = cls.of(samples, crew, parts)  # rows that miss only these values are complete
+            again = cls.of(
+                samples, crew, parts, store=store, name=f"{name} again"
+            )  # rows that miss only these values are complete
             return replace(again, notes=(*notes, *again.notes))
         codes = []
         for column, sights in kept:
@@ -156,128 +160,6 @@ def holes(encoding: Encoding | None) -> tuple[int, ...]:
         return ()
     both = zip(encoding.codes, encoding.groups, strict=True)
     return tuple(group.start for code, group in both if code.indicated and not code.categorical)
-
-
-@dataclass(frozen=True, eq=False)
-class Sight:
-    """What was seen of one column in consecutive rows.
-
-    Parameters
-    ----------
-    column : Column
-        Values that stand for all: every level that occurs, or the least and the largest; and a missing one if there is.
-    complete : Column
-        The same for rows that miss nothing.
-    source : str
-        Where the values are from, as messages call it.
-    texts : dict
-        How often levels of a category occur: of at most `MOST_LEVELS` + 1 of them, those with the least hashes, which
-        do not depend on who saw them first.
-    rows : int
-        With a value.
-    ends : tuple of float, optional
-        The first and the last value, where they are whole numbers that count the rows.
-    """
-
-    column: Column
-    complete: Column
-    source: str
-    texts: Mapping[str, int]
-    rows: int
-    ends: tuple[float, float] | None
-
-    @classmethod
-    def of(cls, column: Column, complete: np.ndarray, source: str) -> Sight:
-        """Look at a column of a table; ``complete`` says which rows miss nothing."""
-        there = ~column.missing()
-        texts: Mapping[str, int] = {}
-        if column.categorical:
-            codes, counts = np.unique(column.values[there], return_counts=True)
-            texts = _fewest({column.levels[i]: int(n) for i, n in zip(codes, counts, strict=True)})
-        ends = None
-        if column.kind == "number" and column.whole and there.all() and (np.diff(column.values) == 1.0).all():
-            ends = float(column.values[0]), float(column.values[-1])
-        return cls(_few(column, texts), _few(column.taken(complete), texts), source, texts, int(there.sum()), ends)
-
-    def joined(self, other: Sight) -> Sight:
-        """What was seen in these rows and in those that come after them."""
-        columns = self.column, other.column, self.complete, other.complete
-        whole = pooled(columns, (self.source, other.source) * 2)
-        cut = len(self.column) + len(other.column)
-        counts = dict(self.texts)
-        for level, n in other.texts.items():
-            counts[level] = counts.get(level, 0) + n
-        texts = _fewest(counts)
-        follows = self.ends and other.ends and self.ends[1] + 1.0 == other.ends[0]
-        return Sight(
-            _few(whole.taken(slice(0, cut)), texts),
-            _few(whole.taken(slice(cut, None)), texts),
-            self.source if self.rows else other.source,
-            texts,
-            self.rows + other.rows,
-            (self.ends[0], other.ends[1]) if follows and self.ends and other.ends else None,
-        )
-
-
-@dataclass(eq=False)
-class Sights:
-    """What was seen of all columns in consecutive rows; nothing yet without any."""
-
-    each: list[Sight] = field(default_factory=list)
-
-    def add(self, others: Sequence[Sight]) -> None:
-        """Add what was seen in the rows that come next."""
-        if self.each and others:
-            self.each = [one.joined(other) for one, other in zip(self.each, others, strict=True)]
-        else:
-            self.each = self.each or list(others)
-
-
-@dataclass(frozen=True, eq=False)
-class Looking(Reading):
-    """What is seen of the columns of tables.
-
-    Parameters
-    ----------
-    omit : bool
-        Whether rows with missing values will be left out.
-    """
-
-    name = "columns"
-
-    omit: bool
-
-    def start(self, sample: int) -> Sights:
-        return Sights()
-
-    def add(self, found: Sights, sample: int, first: int, values: Table) -> None:
-        missing = np.column_stack([column.missing() for column in values.columns])
-        complete = np.asarray(~(missing & self.omit).any(axis=1))
-        found.add([Sight.of(column, complete, values.source or "") for column in values.columns])
-
-    def merge(self, found: Sights, other: Sights) -> None:
-        found.add(other.each)
-
-
-def _looked(samples: Sequence[Rows], crew: Crew) -> list[list[Sight]]:
-    """What was seen of the columns of every sample, put together in the order of its rows."""
-    parts: list[dict[int, Sights]] = [{} for _ in samples]
-    for done in crew.read(samples, Looking(samples[0].omit), numbered=False):
-        parts[done.sample][done.place] = done.found
-    total = []
-    for rows, some in zip(samples, parts, strict=True):
-        whole = Sights()
-        for place in sorted(some):
-            whole.add(some[place].each)
-        if not whole.each:
-            raise ValueError(f"{rows.name} has 0 rows; a sample needs at least 2")
-        total.append(whole.each)
-        if len(whole.each) != len(total[0]):
-            raise ValueError(
-                f"{rows.name} has {counted(len(whole.each), 'column')}, and {samples[0].name} has {len(total[0])}; "
-                "samples must have the same columns"
-            )
-    return total
 
 
 def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: bool) -> str | None:
@@ -344,30 +226,5 @@ def _encodings(codes: Sequence[Code], parts: Sequence[Part]) -> tuple[Encoding, 
     )
 
 
-def _few(column: Column, texts: Mapping[str, int]) -> Column:
-    """Values that stand for all of a column, without levels of text that do not occur, or are too many."""
-    missing = column.missing()
-    present = np.unique(column.values[~missing])
-    levels = column.levels
-    if column.kind == "category":
-        levels = tuple(levels[i] for i in present if levels[i] in texts)
-        present = np.arange(len(levels))
-    elif not levels:
-        present = present[[0, -1]] if len(present) else present
-    values = np.concatenate([present, column.values[missing][:1]])
-    return replace(column, values=values, levels=levels)
-
-
-def _fewest(counts: Mapping[str, int]) -> Mapping[str, int]:
-    """The counts of the levels with the least hashes, all unless they are too many."""
-    if len(counts) <= MOST_LEVELS + 1:
-        return counts
-    return {level: counts[level] for level in sorted(counts, key=_hash)[: MOST_LEVELS + 1]}
-
-
-def _hash(level: str) -> tuple[bytes, str]:
-    return blake2b(level.encode("utf-8", "surrogatepass"), digest_size=8).digest(), level
-
-
 def _both(one: Mapping[str, int], other: Mapping[str, int]) -> Mapping[str, Any]:
-    return _fewest({level: one.get(level, 0) + other.get(level, 0) for level in (*one, *other)})
+    return fewest({level: one.get(level, 0) + other.get(level, 0) for level in (*one, *other)})

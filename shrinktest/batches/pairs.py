@@ -15,6 +15,7 @@ from shrinktest.batches.files import is_paths
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.rows import Reader, Rows, TableReader
 from shrinktest.batches.source import BINS, Batches, as_batches
+from shrinktest.batches.store import Store
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.reading import Table
 
@@ -255,7 +256,7 @@ class Pairs:
         read = types if tables or together.mixed(name, names) else None
         return cls(Rows(together, name, names, omit, read), (p, len(y.columns)), split)
 
-    def encoded(self, crew: Crew, called: tuple[str, str], *, indicate: bool) -> Pairs:
+    def encoded(self, crew: Crew, called: tuple[str, str], *, indicate: bool, store: Store | None) -> Pairs:
         """The same as numbers, where columns may be something else: tables are read once more, before.
 
         Parameters
@@ -266,11 +267,13 @@ class Pairs:
             What messages call the variables.
         indicate : bool
             Whether missing values have an indicator.
+        store : Store, optional
+            What has been read before.
         """
         if self.rows.types is None:
             return self
         parts = [Part(name, has is not None, n) for name, has, n in zip(called, self.names, self.widths, strict=True)]
-        return self._knowing(Found.of((self.rows,), crew, parts, indicate=indicate))
+        return self._knowing(Found.of((self.rows,), crew, parts, indicate=indicate, store=store))
 
     def filled(self, fills: Sequence[Mapping[int, float]]) -> Pairs:
         """The same with what stands in place of missing values, for each variable by its columns of numbers."""

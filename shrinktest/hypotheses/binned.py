@@ -140,7 +140,7 @@ class Binned(EqualDistributions):
             for one, name, has in zip(batches, names, known, strict=True)
         )
         name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
-        found = Found.of(rows, crew, indicate=indicate) if mixed else None
+        found = Found.of(rows, crew, indicate=indicate, store=store) if mixed else None
         encoding = None if found is None else found.encodings[0]
         wanted = "sd" if is_unasked(scale) and first else None if is_unasked(scale) else scale  # as of tables
         units = checked_units(wanted) if encoding is None else encoding.entries(wanted)

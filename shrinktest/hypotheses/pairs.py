@@ -119,7 +119,7 @@ class IndependenceInBatches(Independence):
         indicate = nan_policy == "indicator"
         types, called = checked_types(column_types), (XY[0], XY[1])
         pairs = Pairs.of(X, Y, called, omit=nan_policy == "omit", types=types, tables=indicate)
-        pairs = pairs.encoded(crew, called, indicate=indicate)
+        pairs = pairs.encoded(crew, called, indicate=indicate, store=store)
         unasked, gaps = is_unasked(scale), [holes(one) for one in pairs.encodings]
         scales = [one for one, _ in scales_of(scale, pairs.names, XY)]
         wanted = [("sd" if n else None) if is_unasked(s) else s for s, n in zip(scales, pairs.names, strict=True)]

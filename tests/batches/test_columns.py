@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
-from shrinktest.batches.columns import MOST_LEVELS
+from shrinktest.batches import crew as crews
 from shrinktest.batches.crew import Crew
+from shrinktest.batches.sights import MOST_LEVELS
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
 from shrinktest.tables.pooled import PooledTable
@@ -270,3 +271,38 @@ def test_arrays_take_types_by_number():
         hypothesis(pair, column_types={"0": "drop"})
     with pytest.raises(ValueError, match="transform= takes all rows at once"):
         two_sample_test(*pair, gram="rff", transform=np.log)
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+def test_the_first_look_goes_on_where_it_was(tmp_path, monkeypatch):
+    """Also the second, where rows miss values in a column that is not tested."""
+    gaps = X.copy()
+    gaps.loc[5, "key"] = None
+    paths = files(tmp_path, "x", gaps, [60, 120]), files(tmp_path, "y", Y, [90])
+    options = {"gram": "rff", "rank": 10, "n_resamples": 49, "rng": 0, "nan_policy": "omit", "workers": 1}
+    expected = two_sample_test(*paths, **options)
+    run, names, fatal = crews.run, [], [3, 12]
+
+    def dying(reading, task, *rest):
+        names.append(reading.name)
+        if len(names) in fatal:
+            raise Killed
+        return run(reading, task, *rest)
+
+    monkeypatch.setattr(crews, "run", dying)
+    monkeypatch.setattr("shrinktest.batches.sights.Looking.least", 1)
+    told = {**options, "store": tmp_path / "s.npz"}
+    for _ in fatal:
+        with pytest.raises(Killed):
+            two_sample_test(*paths, **told)
+    found = two_sample_test(*paths, **told)
+    assert found.statistic == expected.statistic and found.notes == expected.notes
+    looks = names.count("columns")
+    assert looks == 2 * 7 + len(fatal)  # 7 tasks in each look, and those in which it was killed
+    assert two_sample_test(*paths, **told).statistic == expected.statistic
+    assert names.count("columns") == looks
+    with pytest.raises(ValueError, match="was begun with other data"):
+        two_sample_test(*paths, **told, column_types={"city": "drop"})
