@@ -21,7 +21,7 @@ _LANDMARK = 4e-8  # for a landmark: a kernel value,
 _SOLVED = 1.5e-11  # and a product for every other landmark
 _COLUMN = 2e-10  # a product for a column of the data in either
 _ADDED = 3.5e-11  # a product for a permutation, by observation and coordinate
-_MULTIPLIED = 5e-11  # a product of rows that are gathered, by observation and pair of coordinates
+_MULTIPLIED = 7.5e-11  # a product of rows that are gathered, by observation and pair of coordinates
 _FITTED = (1.3e-10, 5e-10)  # by observation and pair of coordinates, and by the third power of their number
 _MOST = 1e7  # permutations; for more there is another error
 
