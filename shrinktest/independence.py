@@ -168,10 +168,10 @@ def independence_test(
 
     Variables in batches (:class:`~shrinktest.Batches` with ``columns`` of one source, or two sources whose rows belong
     together) take ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
-    finite rank; "kme" or "skmse", and one kernel for each variable; ``nan_policy`` "raise" or "omit".  In place of all
-    permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks of each of 100 random groups:
-    the level is exact where successive pairs are exchangeable.  Sorting the data costs power.  Do not use this for time
-    series.
+    finite rank; "kme" and "skmse", also several and "auto" (with "nystrom"); ``nan_policy`` "raise", "omit" or
+    "indicator".  In place of all permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks
+    of each of 100 random groups: the level is exact where successive pairs are exchangeable.  Sorting the data costs
+    power.  Do not use this for time series.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
@@ -211,9 +211,9 @@ def independence_test(
         from shrinktest.multiple.pairs import run_pairs
 
         return run_pairs(
-            X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy,
+            X, Y, estimator, asked, settings, rng, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"given": given, "blocks": blocks, "groups": groups, "shift": shift, "lags": lags,
-                     "permutations": permutations, "column_types": column_types, "transform": transform},
+                     "permutations": permutations, "transform": transform},
         )  # fmt: skip
     hypothesis: Independence
     if given is not None:

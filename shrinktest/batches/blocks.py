@@ -26,7 +26,7 @@ LENGTH = 8  # rows of a block
 GROUPS = 100
 _BITS = 20
 _TILE = 2**13  # rows
-_SUMS = ("xy", "xx", "yy", "x", "y")
+_SUMS = ("xy", "own", "sums")
 _SPARE = 6  # powers of two by which features may be larger than in the rows that were looked at
 _SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (m, m) in y, by those in x and by shifts
 
@@ -65,6 +65,12 @@ class Blocks:
     def groups(self) -> int:
         """Number of groups, which have as many blocks as each other, or one more."""
         return min(GROUPS, self.count)
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """How many pairs (groups,) are in every group."""
+        first = -(-np.arange(self.groups + 1) * self.count // self.groups)  # among the shuffled numbers of blocks
+        return np.diff(first) * LENGTH
 
     @property
     def bits(self) -> int:
@@ -150,39 +156,42 @@ class Products:
 
     Parameters
     ----------
-    xy : ndarray of int64, shape (G, r, m, s)
-        Those of x and of y that is shifted by 0, ..., m - 1 places within its block.
-    xx, yy : ndarray of int64, shape (G, r, r) and (G, s, s)
-    x, y : ndarray of int64, shape (r,) and (s,)
-        Sums.
+    xy : list of ndarray of int64, shape (G, r, m, s)
+        For every two maps that meet, those of x and of y that is shifted by 0, ..., m - 1 places within its block.
+    own : list of ndarray of int64, shape (G, r, r)
+        Of every map with itself, those of x and then those of y.
+    sums : list of ndarray of int64, shape (G, r)
+        Of every map.
     most : list of ndarray
-        The largest whole numbers, of x and of y.
+        The largest whole numbers, of every map.
     loose : dict
         By the number of a block that was cut, the places and rows of its parts.
     other : bool
         Whether these are of features with more room.
     """
 
-    xy: np.ndarray
-    xx: np.ndarray
-    yy: np.ndarray
-    x: np.ndarray
-    y: np.ndarray
+    xy: list[np.ndarray]
+    own: list[np.ndarray]
+    sums: list[np.ndarray]
     most: list[np.ndarray]
     loose: dict[int, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
     other: bool = False
 
     @classmethod
-    def nothing(cls, groups: int, r: int, s: int) -> Products:
-        """Sums of no rows."""
-        shapes = (groups, r, LENGTH, s), (groups, r, r), (groups, s, s), (r,), (s,)
-        xy, xx, yy, x, y = (np.zeros(shape, dtype=np.int64) for shape in shapes)
-        return cls(xy, xx, yy, x, y, [np.zeros(r), np.zeros(s)])
+    def nothing(cls, groups: int, widths: Sequence[int], meets: Sequence[tuple[int, int]]) -> Products:
+        """Sums of no rows, of maps that are so wide."""
+        return cls(
+            [np.zeros((groups, widths[i], LENGTH, widths[j]), dtype=np.int64) for i, j in meets],
+            [np.zeros((groups, r, r), dtype=np.int64) for r in widths],
+            [np.zeros((groups, r), dtype=np.int64) for r in widths],
+            [np.zeros(r) for r in widths],
+        )
 
     def merge(self, other: Products) -> None:
         """Add those of other rows."""
         for name in _SUMS:
-            getattr(self, name).__iadd__(getattr(other, name))
+            for mine, theirs in zip(getattr(self, name), getattr(other, name), strict=True):
+                mine += theirs
         self.most = [np.maximum(a, b) for a, b in zip(self.most, other.most, strict=True)]
         for block, parts in other.loose.items():
             self.loose.setdefault(block, []).extend(parts)
@@ -203,18 +212,26 @@ class Multiplying(KeptReading):
     blocks : Blocks
     widths : tuple of int
         Columns of x and of y.
-    sides : tuple of Whole
-        The features of x and of y.
+    maps : tuple of Whole
+        The features of x, and then those of y.
+    meets : tuple of (int, int)
+        Which of x are multiplied with which of y, by their places among all maps.
     """
 
-    name = "products"
+    name = "products of pairs"
 
     blocks: Blocks
     widths: tuple[int, int]
-    sides: tuple[Whole, Whole]
+    maps: tuple[Whole, ...]
+    meets: tuple[tuple[int, int], ...]
+
+    @property
+    def cut(self) -> int:
+        """How many maps are of x."""
+        return min(j for _, j in self.meets)
 
     def start(self, sample: int) -> Products:
-        return Products.nothing(self.blocks.groups, *(len(side.exponents) for side in self.sides))
+        return Products.nothing(self.blocks.groups, [len(one.exponents) for one in self.maps], self.meets)
 
     def add(self, found: Products, sample: int, first: int, values: np.ndarray) -> None:
         values = values[: max(0, self.blocks.used - first)]
@@ -244,28 +261,30 @@ class Multiplying(KeptReading):
         return {
             SEED: digest(self.blocks.shuffle),
             DATA: digest(self.blocks.rows, probes, size),
-            FEATURES: digest([side.summands for side in self.sides]),
+            FEATURES: digest([one.summands for one in self.maps], self.meets),
         }
 
     def packed(self, found: Sequence[Products]) -> dict[str, np.ndarray]:
         (one,) = found
         parts = [(block, place, rows) for block, some in one.loose.items() for place, rows in some]
         return {
-            **{name: getattr(one, name) for name in _SUMS},
+            **{f"{name} {k}": values for name in _SUMS for k, values in enumerate(getattr(one, name))},
             **{f"most {k}": most for k, most in enumerate(one.most)},
-            **{f"exponents {k}": side.exponents for k, side in enumerate(self.sides)},
+            **{f"exponents {k}": each.exponents for k, each in enumerate(self.maps)},
             "loose": np.array([(block, place, len(rows)) for block, place, rows in parts], dtype=np.int64),
             "rows": np.vstack([rows for _, _, rows in parts]) if parts else np.empty((0, 0)),
         }
 
     def unpacked(self, arrays: Mapping[str, np.ndarray]) -> list[Products] | None:
-        more = [arrays[f"exponents {k}"] - side.exponents for k, side in enumerate(self.sides)]
+        more = [arrays[f"exponents {k}"] - one.exponents for k, one in enumerate(self.maps)]
         if min(one.min() for one in more) < 0:
             return None
-        xy, xx, yy, x, y = (arrays[name] for name in _SUMS)
-        found = Products(xy, xx, yy, x, y, [arrays[f"most {k}"] for k in (0, 1)])
+        numbers = range(len(self.maps))
+        xy = [arrays[f"xy {k}"] for k in range(len(self.meets))]
+        own, sums, most = ([arrays[f"{name} {k}"] for k in numbers] for name in ("own", "sums", "most"))
+        found = Products(xy, own, sums, most)
         if max(one.max() for one in more) > 0:  # these had more room, which this reading asks for when it ends
-            found.most = [np.ldexp(0.5, side.bits + one) for side, one in zip(self.sides, more, strict=True)]
+            found.most = [np.ldexp(0.5, each.bits + one) for each, one in zip(self.maps, more, strict=True)]
             found.other = True
         start = 0
         for block, place, size in arrays["loose"].tolist():
@@ -281,44 +300,60 @@ class Multiplying(KeptReading):
             self._tile(found, self.blocks.group_of(blocks[start : start + step]), some)
 
     def _tile(self, found: Products, groups: np.ndarray, rows: np.ndarray) -> None:
-        cut = self.widths[0]
-        p, q = (side.numbers(some) for side, some in zip(self.sides, (rows[:, :cut], rows[:, cut:]), strict=True))
-        for k, values in enumerate((p, q)):
+        sides = rows[:, : self.widths[0]], rows[:, self.widths[0] :]
+        numbers = [one.numbers(sides[k >= self.cut]) for k, one in enumerate(self.maps)]
+        for k, values in enumerate(numbers):
             found.most[k] = np.maximum(found.most[k], np.abs(values).max(axis=0))
-            if not (found.most[k] < 2.0 ** self.sides[k].bits).all():  # then the sums are of no use
-                return
-        found.x += p.sum(axis=0).astype(np.int64)
-        found.y += q.sum(axis=0).astype(np.int64)
-        r, s = p.shape[1], q.shape[1]
+        if not all((most < 2.0**one.bits).all() for most, one in zip(found.most, self.maps, strict=True)):
+            return  # then the sums are of no use
         order = np.argsort(groups, kind="stable")
-        p, q = (values.reshape(len(groups), LENGTH, -1)[order] for values in (p, q))
+        numbers = [values.reshape(len(groups), LENGTH, -1)[order] for values in numbers]
         there, starts = np.unique(groups[order], return_index=True)
         for g, start, end in zip(there, starts, [*starts[1:], len(groups)], strict=True):
-            left, right = p[start:end].reshape(-1, r), q[start:end]
-            shifted, plain = right[:, _SHIFTED], right.reshape(-1, s)
-            found.xy[g] += (left.T @ shifted.reshape(len(left), -1)).reshape(r, LENGTH, s).astype(np.int64)
-            found.xx[g] += (left.T @ left).astype(np.int64)
-            found.yy[g] += (plain.T @ plain).astype(np.int64)
+            here = [values[start:end] for values in numbers]
+            plain = [values.reshape(-1, values.shape[2]) for values in here]
+            for k, values in enumerate(plain):
+                found.sums[k][g] += values.sum(axis=0).astype(np.int64)
+                found.own[k][g] += (values.T @ values).astype(np.int64)
+            shifted = {j: here[j][:, _SHIFTED].reshape(len(plain[j]), -1) for j in {j for _, j in self.meets}}
+            for xy, (i, j) in zip(found.xy, self.meets, strict=True):
+                xy[g] += (plain[i].T @ shifted[j]).reshape(xy.shape[1:]).astype(np.int64)
 
 
 def products_of(
     pairs: Pairs,
     blocks: Blocks,
-    sides: tuple[Whole, Whole],
+    maps: Sequence[Whole],
+    meets: Sequence[tuple[int, int]],
     survey: PairSurvey,
     crew: Crew,
     store: Store | None = None,
-) -> tuple[Products, tuple[Whole, Whole]]:
+) -> tuple[Products, tuple[Whole, ...]]:
     """Sums over all pairs, and the features with as much room as they took; read twice where they had too little.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    blocks : Blocks
+    maps : sequence of Whole
+        The features of x, and then those of y.
+    meets : sequence of (int, int)
+        Which of x are multiplied with which of y, by their places among all maps.
+    survey : PairSurvey
+        What the first reading found.
+    crew : Crew
+        Who reads.
+    store : Store, optional
+        What has been read before.
 
     Raises
     ------
     ValueError
         Where another reading finds other rows, or features are no finite numbers.
     """
-    n, name = blocks.rows, pairs.rows.name
+    n, name, maps = blocks.rows, pairs.rows.name, tuple(maps)
     while True:
-        reading = Multiplying(blocks, pairs.widths, sides)
+        reading = Multiplying(blocks, pairs.widths, maps, tuple(meets))
         of = {} if store is None else reading.of(survey, pairs.rows.batches.size)
         total = gathered((pairs.rows,), reading, crew, survey.counts, store, of)
         (found,), (again,) = total.found, total.sizes
@@ -329,7 +364,7 @@ def products_of(
             )
         if not all(np.isfinite(most).all() for most in found.most):
             raise ValueError(f"features of {name} are no finite numbers for some rows")
-        wider = tuple(side.wider(most) for side, most in zip(sides, found.most, strict=True))
-        if all(np.array_equal(a.exponents, b.exponents) for a, b in zip(sides, wider, strict=True)):
-            return found, sides
-        sides = (wider[0], wider[1])
+        wider = tuple(one.wider(most) for one, most in zip(maps, found.most, strict=True))
+        if all(np.array_equal(a.exponents, b.exponents) for a, b in zip(maps, wider, strict=True)):
+            return found, maps
+        maps = wider

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest._validate import counted
+from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
@@ -30,12 +31,15 @@ class PairSurvey:
         What was seen of each variable, with its sample.
     counts : tuple of tuple of int
         The rows that are kept of each piece, as readings of one sample take it.
+    fills : tuple of dict
+        What stands in place of missing values of each variable, by columns: medians of its sample.
     """
 
     size: int
     omitted: int
     sides: tuple[Seen, Seen]
     counts: tuple[tuple[int, ...], ...]
+    fills: tuple[Mapping[int, float], ...] = ({}, {})
 
     @classmethod
     def of(
@@ -63,9 +67,12 @@ class PairSurvey:
             What has been read before.
         """
         keys = rng.integers(2**64, size=(2, 1, 2), dtype=np.uint64)
-        looking = LookingAtBoth(pairs.widths[0], tuple(Looking(drawn, keys[k], units[k]) for k in (0, 1)))
+        gaps = [holes(one) for one in pairs.encodings]
+        each = tuple(Looking(drawn, keys[k], units[k], bool(gaps[k])) for k in (0, 1))
+        looking = LookingAtBoth(pairs.widths[0], each)
         total = surveyed((pairs.rows,), looking, crew, store, keys, drawn, units)
-        return cls(total.sizes[0], total.omitted[0], total.found[0], total.counts)
+        (x, in_x), (y, in_y) = (seen.filled(some) for seen, some in zip(total.found[0], gaps, strict=True))
+        return cls(total.sizes[0], total.omitted[0], (x, y), total.counts, (in_x, in_y))
 
     def units(self, side: int) -> np.ndarray:
         """Standard deviations (d,) of the columns of a variable over all rows."""

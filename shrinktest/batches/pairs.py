@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from shrinktest._validate import listed
+from shrinktest.batches.columns import Found, Part
+from shrinktest.batches.crew import Crew
 from shrinktest.batches.files import is_paths
 from shrinktest.batches.pieces import Piece
-from shrinktest.batches.rows import Reader, Rows
+from shrinktest.batches.rows import Reader, Rows, TableReader
 from shrinktest.batches.source import BINS, Batches, as_batches
+from shrinktest.batches.store import Store
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.reading import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +37,15 @@ class Side:
     source: Any
     skip: int = 0
 
-    def values(self) -> Iterator[np.ndarray]:
-        """The rows (k, d) in order, with missing values where there are some."""
+    def values(self) -> Iterator[Any]:
+        """The rows in order, numbers (k, d) or a table, with missing values where there are some."""
         skip = self.skip
         for piece in self.source.pieces() if isinstance(self.source, Rows) else self.source:
+            first = piece.first
             for given in piece.read(self.reader.size):
-                values = self.reader.numbers(given, piece.where)
-                if len(values) > skip:
-                    yield values[skip:]
-                skip = max(0, skip - len(values))
+                if (size := len(given)) > skip:
+                    yield _some(self.reader.read(given, piece.where, first), skip, size)
+                skip, first = max(0, skip - size), first + size
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +57,10 @@ class Both(Piece):
     rows: int | None
     sides: tuple[Side, Side]
 
-    def read(self, size: int) -> Iterator[np.ndarray]:
+    def read(self, size: int) -> Iterator[Any]:
         """Rows (k, p + q) in order; raises ValueError where one source has more than the other."""
         streams = [side.values() for side in self.sides]
-        held: list[np.ndarray | None] = [None, None]
+        held: list[Any] = [None, None]
         done = 0
         while self.rows is None or done < self.rows:
             held = [next(s, None) if h is None else h for s, h in zip(streams, held, strict=True)]
@@ -65,9 +70,22 @@ class Both(Piece):
             if x is None or y is None:
                 raise _unequal(self.sides, shorter=0 if x is None else 1, rows=self.first + done)
             some = min(len(x), len(y), len(x) if self.rows is None else self.rows - done)
-            yield np.hstack([x[:some], y[:some]])
-            held = [one[some:] if len(one) > some else None for one in (x, y)]
+            yield _beside(_some(x, 0, some), _some(y, 0, some))
+            held = [_some(one, some, len(one)) if len(one) > some else None for one in (x, y)]
             done += some
+
+
+def _some(rows: Any, start: int, stop: int) -> Any:
+    """Consecutive rows."""
+    return rows.taken(slice(start, stop)) if isinstance(rows, Table) else rows[start:stop]
+
+
+def _beside(x: Any, y: Any) -> Any:
+    """As many rows beside each other."""
+    if not isinstance(x, Table):
+        return np.hstack([x, y])
+    sources = list(dict.fromkeys(one.source for one in (x, y) if one.source))
+    return Table((*x.columns, *y.columns), named=x.named or y.named, source=" and ".join(sources))
 
 
 def _unequal(sides: tuple[Any, Any], shorter: int, rows: int) -> ValueError:
@@ -94,7 +112,8 @@ class TwoSources(Rows):
 
     @property
     def reader(self) -> Reader:
-        return Reader(self.name, self.names, None, self.omit, self.batches.size)
+        how = self.name, self.names, None, self.omit, self.batches.size
+        return Reader(*how) if self.types is None else TableReader(*how, self.types, self.code)
 
     @property
     def _known(self) -> bool:
@@ -112,6 +131,13 @@ class TwoSources(Rows):
     def signature(self) -> Any:
         known = [side.signature for side in self.sides]
         return None if None in known else known
+
+    def without(self, places: Collection[int]) -> Rows:
+        """The same without some of the columns of both."""
+        x, y = self.sides
+        cut = len(self.names or ()) - len(y.names or ()) if y.names else len(x.names or ())
+        sides = x.without([j for j in places if j < cut]), y.without([j - cut for j in places if j >= cut])
+        return replace(super().without(places), sides=sides)  # type: ignore[call-arg]
 
     def pieces(self) -> Iterator[Piece]:
         """Those of the first source with what stands beside them; all as one where these do not know their rows."""
@@ -151,34 +177,73 @@ class Pairs:
         How many there are of each.
     names : tuple of (tuple of str or None)
         Their names.
+    encodings : tuple of (Encoding or None)
+        How columns of tables became numbers, which are not in their units yet.
+    notes : tuple of str
+        Which of these are not tested, and why.
     """
 
     rows: Rows
     widths: tuple[int, int]
     names: tuple[tuple[str, ...] | None, ...]
+    encodings: tuple[Encoding | None, ...] = (None, None)
+    notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, X: Any, Y: Any, called: tuple[str, str], *, omit: bool) -> Pairs:
-        """The variables as users give them; raises TypeError or ValueError for what cannot be read together."""
+    def of(
+        cls,
+        X: Any,
+        Y: Any,
+        called: tuple[str, str],
+        *,
+        omit: bool,
+        types: Mapping[str, Any] | None = None,
+        tables: bool = False,
+    ) -> Pairs:
+        """The variables as users give them.
+
+        Parameters
+        ----------
+        X, Y
+            As users give them.
+        called : tuple of str
+            What messages call them.
+        omit : bool
+            Whether pairs with missing values are left out.
+        types : mapping, optional
+            As what columns of tables are read, by name.
+        tables : bool
+            Whether they are read as tables even if all columns are numbers.
+
+        Raises
+        ------
+        TypeError, ValueError
+            For what cannot be read together.
+        """
         x, y = as_batches((X, Y), called)
         if x.bins != BINS:
             raise ValueError(f"bins={x.bins} is for tests of samples; pairs are not put into bins: leave it out")
         name = " and ".join(called)
         if x.data is y.data or (is_paths(x.data) and is_paths(y.data) and x.data == y.data):
-            return cls._of_one(x, y, name, omit)
+            return cls._of_one(x, y, name, omit, types or {}, tables or bool(types))
         if x.by_dask or y.by_dask:
             raise ValueError(
                 f"{name} are two sources, of which dask computes one: put both into one collection, and choose columns "
                 "for each of them, Batches(data, columns=[...])"
             )
-        sides = tuple(Rows(one, has, one.names(has), omit) for one, has in zip((x, y), called, strict=True))
-        names = tuple(side.names for side in sides)
-        both = None if names[0] is None or names[1] is None else names[0] + names[1]
+        known = [one.names(has) for one, has in zip((x, y), called, strict=True)]
+        mixed = tables or types or any(b.mixed(has, n) for b, has, n in zip((x, y), called, known, strict=True))
+        read = (types or {}) if mixed else None
+        sides = tuple(Rows(one, has, n, omit, read) for one, has, n in zip((x, y), called, known, strict=True))
         widths = tuple(_width(side) for side in sides)
-        return cls(TwoSources(x, name, both, omit, sides=(sides[0], sides[1])), (widths[0], widths[1]), names)
+        both = None
+        if all(known) or (mixed and any(known)):
+            both = tuple(one for n, width in zip(known, widths, strict=True) for one in n or map(str, range(width)))
+        rows = TwoSources(x, name, both, omit, read, sides=(sides[0], sides[1]))
+        return cls(rows, (widths[0], widths[1]), tuple(known))
 
     @classmethod
-    def _of_one(cls, x: Batches, y: Batches, name: str, omit: bool) -> Pairs:
+    def _of_one(cls, x: Batches, y: Batches, name: str, omit: bool, types: Mapping[str, Any], tables: bool) -> Pairs:
         if x.columns is None or y.columns is None:
             raise ValueError(
                 f"{name} are one source: say which columns are which, Batches(..., columns=[...]) for each of them"
@@ -188,7 +253,39 @@ class Pairs:
         together = Batches(x.data, columns=[*x.columns, *y.columns], size=min(x.size, y.size))
         p, names = len(x.columns), together.names(name)
         split = (None, None) if names is None else (names[:p], names[p:])
-        return cls(Rows(together, name, names, omit), (p, len(y.columns)), split)
+        read = types if tables or together.mixed(name, names) else None
+        return cls(Rows(together, name, names, omit, read), (p, len(y.columns)), split)
+
+    def encoded(self, crew: Crew, called: tuple[str, str], *, indicate: bool, store: Store | None) -> Pairs:
+        """The same as numbers, where columns may be something else: tables are read once more, before.
+
+        Parameters
+        ----------
+        crew : Crew
+            Who reads.
+        called : tuple of str
+            What messages call the variables.
+        indicate : bool
+            Whether missing values have an indicator.
+        store : Store, optional
+            What has been read before.
+        """
+        if self.rows.types is None:
+            return self
+        parts = [Part(name, has is not None, n) for name, has, n in zip(called, self.names, self.widths, strict=True)]
+        return self._knowing(Found.of((self.rows,), crew, parts, indicate=indicate, store=store))
+
+    def filled(self, fills: Sequence[Mapping[int, float]]) -> Pairs:
+        """The same with what stands in place of missing values, for each variable by its columns of numbers."""
+        if not any(fills):
+            return self
+        encodings = tuple(one for one in self.encodings if one is not None)
+        return self._knowing(Found((self.rows,), encodings, self.notes).filled(fills))
+
+    def _knowing(self, found: Found) -> Pairs:
+        x, y = (len(one.features) for one in found.encodings)
+        names = tuple(one.columns for one in found.encodings)
+        return Pairs(found.rows[0], (x, y), names, found.encodings, found.notes)
 
 
 def _width(rows: Rows) -> int:

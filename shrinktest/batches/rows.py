@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -55,6 +55,10 @@ class Reader:
             kept = values if np.isfinite(values).all() else self._complete(values, piece.where, first)
             yield kept, len(values) - len(kept)
             first += len(values)
+
+    def read(self, given: Any, where: str, first: int) -> Any:
+        """Rows, complete or not, of what a piece called ``where`` gave, the first of which has the number ``first``."""
+        return self.numbers(given, where)
 
     def numbers(self, given: Any, where: str) -> np.ndarray:
         """Rows (k, d), float32 or float64, complete or not, of what a piece called ``where`` gave."""
@@ -135,7 +139,7 @@ class TableReader(Reader):
         for given in piece.read(self.size):
             if not (size := len(given)):
                 continue
-            table = self._table(given, piece.where.rstrip(","), first)
+            table = self.read(given, piece.where, first)
             if self.code is None:
                 yield table, 0
             else:
@@ -143,9 +147,17 @@ class TableReader(Reader):
                 yield values, size - len(values)
             first += size
 
-    def _table(self, given: Any, where: str, first: int) -> Table:
+    def read(self, given: Any, where: str, first: int) -> Table:
+        """The rows as columns."""
+        where = where.rstrip(",")
+        if isinstance(given, Table):
+            return given
         if not is_table(given):
-            return replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
+            table = replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
+            if self.names is None:
+                return table
+            both = zip(table.columns, self.names, strict=True)  # numbers of a lazy table
+            return replace(table, columns=tuple(replace(column, name=name) for column, name in both), named=True)
         there, types = read_names(given), dict(self.types)
         if self.names is not None and there is not None:
             if lacking := [name for name in self.names if name not in there]:
@@ -163,7 +175,8 @@ class TableReader(Reader):
         """The numbers of complete rows, in the order of the columns that were seen."""
         assert self.code is not None
         columns = self.code.columns(table)
-        missing = np.column_stack([column.missing() for column in columns])
+        both = zip(columns, self.code.encoding.codes, strict=True)
+        missing = np.column_stack([column.missing() & (not code.indicated) for column, code in both])
         if missing.any() and not self.omit:
             row, column = (int(one) for one in np.argwhere(missing)[0])
             raise ValueError(
@@ -228,3 +241,16 @@ class Rows:
     def pieces(self) -> Iterator[Piece]:
         """All of it, in order."""
         return self.batches.pieces(self.name, self.names, self.types)
+
+    def without(self, places: Collection[int]) -> Rows:
+        """The same without some of its columns, which have names."""
+        if not places:
+            return self
+        if self.names is None:
+            raise ValueError(
+                f"{self.name} has columns without names, of which none can be dropped; choose others with "
+                "Batches(..., columns=[...])"
+            )
+        kept = tuple(name for j, name in enumerate(self.names) if j not in places)
+        types = {name: kind for name, kind in (self.types or {}).items() if name in kept}
+        return replace(self, names=kept, types=types)

@@ -40,6 +40,8 @@ class Survey:
         The least and the largest values of the columns.
     counts : tuple of tuple of int
         For every sample the rows that are kept of each of its pieces.
+    fills : dict
+        What stands in place of missing values, by columns: medians of the sample.
     """
 
     sizes: tuple[int, ...]
@@ -49,6 +51,7 @@ class Survey:
     low: np.ndarray
     high: np.ndarray
     counts: tuple[tuple[int, ...], ...]
+    fills: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -59,6 +62,7 @@ class Survey:
         crew: Crew | None = None,
         *,
         units: bool = True,
+        holes: tuple[int, ...] = (),
         store: Store | None = None,
     ) -> Survey:
         """Read all samples once, and draw so many of their rows.
@@ -73,6 +77,8 @@ class Survey:
             Who reads them.
         units : bool
             Whether standard deviations are wanted.
+        holes : tuple of int
+            Columns in which NaN stands for missing values, with an indicator of these beside each.
         store : Store, optional
             What has been read before.
 
@@ -83,7 +89,7 @@ class Survey:
         """
         crew = crew or Crew()
         keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
-        looking = Looking(drawn, keys, units)
+        looking = Looking(drawn, keys, units, bool(holes))
         total = surveyed(samples, looking, crew, store, keys, drawn, units)
         for rows, size, columns in zip(samples, total.sizes, total.columns, strict=True):
             if size < 2:
@@ -96,9 +102,9 @@ class Survey:
         seen = Seen()
         for one in total.found:
             seen.merge(one, drawn)
-        return cls(
-            total.sizes, total.omitted, seen.rows, seen.units(sum(total.sizes)), seen.low, seen.high, total.counts
-        )
+        seen, fills = seen.filled(holes)
+        deviations = seen.units(sum(total.sizes))
+        return cls(total.sizes, total.omitted, seen.rows, deviations, seen.low, seen.high, total.counts, fills)
 
     @property
     def constant(self) -> np.ndarray:
@@ -140,12 +146,32 @@ class Seen:
         if not self.low.size:
             vars(self).update(vars(other))
             return
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        self.low, self.high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
         keys = np.concatenate([self.keys, other.keys])
         order = np.argsort(keys, kind="stable")[:most]
         self.keys, self.rows = keys[order], np.vstack([self.rows, other.rows])[order]
         self.sums = [a + b for a, b in zip(self.sums, other.sums, strict=True)]
         self.squares = [a + b for a, b in zip(self.squares, other.squares, strict=True)]
+
+    def filled(self, holes: Sequence[int]) -> tuple[Seen, dict[int, float]]:
+        """What would have been seen with medians of the sample in place of NaN in some columns; and these.
+
+        Beside such a column is an indicator of what is missing, whose sum tells how often.
+        """
+        fills: dict[int, float] = {}
+        out = Seen(*(one.copy() for one in vars(self).values()))
+        for j in holes:
+            values = self.rows[:, j]
+            missing = np.isnan(values)
+            ends = np.nan_to_num([self.low[j], self.high[j]])  # 0 where all values are missing
+            fills[j] = float(np.median(values[~missing] if not missing.all() else ends))
+            out.rows[missing, j] = fills[j]
+            out.low[j], out.high[j] = np.fmin(self.low[j], fills[j]), np.fmax(self.high[j], fills[j])
+            if self.sums:
+                times, one = self.sums[j + 1] * _UNIT, int(Fraction(fills[j]) / _UNIT)
+                out.sums[j] += int(times) * one
+                out.squares[j] += int(times) * one * one
+        return out, fills
 
     def units(self, n: int) -> np.ndarray:
         """Standard deviations (over n), rounded once; 1 for a column with one value only, or without sums."""
@@ -168,6 +194,8 @@ class Looking(KeptReading):
         Of every sample, by which the numbers of rows become keys.
     units : bool
         Whether sums are wanted.
+    holes : bool
+        Whether values may be NaN.
     """
 
     name = "survey"
@@ -175,6 +203,7 @@ class Looking(KeptReading):
     drawn: int
     keys: np.ndarray
     units: bool
+    holes: bool = False
 
     def start(self, sample: int) -> Seen:
         return Seen()
@@ -201,9 +230,12 @@ class Looking(KeptReading):
         keys = _hashed(np.arange(first, first + len(values), dtype=np.uint64), self.keys[sample])
         few = keys < found.keys[-1] if len(found.keys) == self.drawn else np.ones(len(keys), dtype=bool)
         order = np.flatnonzero(few)[np.argsort(keys[few], kind="stable")[: self.drawn]]
-        sums: tuple[list[int], list[int]] = _moments(values) if self.units else ([], [])
+        sums: tuple[list[int], list[int]] = ([], [])
+        if self.units:
+            sums = _moments(np.where(np.isnan(values), 0.0, values) if self.holes else values)
         some = np.asarray(values[order], dtype=np.float64)
-        low, high = (np.asarray(end, dtype=np.float64) for end in (values.min(axis=0), values.max(axis=0)))
+        ends = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        low, high = (np.asarray(end, dtype=np.float64) for end in ends)
         found.merge(Seen(low, high, keys[order], some, *sums), self.drawn)
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from shrinktest import Batches
+from shrinktest.batches.source import BINS
+from shrinktest.cli.values import whole_or_none
 
 _ARRAY = ".npy"
 _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command line reads
@@ -31,23 +33,33 @@ def add_store(command: argparse.ArgumentParser) -> None:
     command.add_argument("--store", metavar="FILE.npz", help=what)
 
 
-def refuse_store(args: argparse.Namespace, paths: Sequence[str]) -> None:
-    """Raise ValueError where files that are read whole should be kept in a store."""
+def add_bins(command: argparse.ArgumentParser) -> None:
+    """Add the options of samples that are read in batches."""
+    add_store(command)
+    what = f"of files read in batches, about how many bins of rows are permuted ({BINS}); none: rows, one by one"
+    command.add_argument("--bins", metavar="N", type=whole_or_none, help=what)
+
+
+def refuse_batched(args: argparse.Namespace, paths: Sequence[str]) -> None:
+    """Raise ValueError for options of files that are read in batches, where these are read whole."""
+    instead = "leave it out, or give patterns such as 'before/*.csv', .parquet or .npy files"
+    whole = f"{', '.join(paths)} would be read whole; {instead}"
     if args.store is not None:
-        raise ValueError(
-            f"--store {args.store} keeps the sums of files that are read in batches, and {', '.join(paths)} would be "
-            "read whole; leave it out, or give patterns such as 'before/*.csv', .parquet or .npy files"
-        )
+        raise ValueError(f"--store {args.store} keeps the sums of files that are read in batches, and {whole}")
+    if getattr(args, "bins", None) is not None:
+        raise ValueError(f"--bins {args.bins} is for files that are read in batches, and {whole}")
 
 
 def batches_of(paths: Sequence[str], args: argparse.Namespace) -> list[Batches]:
     """The samples in batches; raises ValueError for options that they do not take."""
     _refuse(paths, args)
+    bins = BINS if args.bins is None else None if args.bins == "none" else args.bins
     if args.columns is None:
-        return [Batches(path) for path in paths]
+        return [Batches(path, bins=bins) for path in paths]
     if any(Path(path).suffix.lower() == _ARRAY for path in paths):
         raise ValueError("--columns names columns, and those of .npy files have no names")
-    return [Batches(path, columns=[name.strip() for name in args.columns.split(",")]) for path in paths]
+    columns = [name.strip() for name in args.columns.split(",")]
+    return [Batches(path, columns=columns, bins=bins) for path in paths]
 
 
 def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:

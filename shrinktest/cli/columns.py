@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from shrinktest import two_sample_test_columns
-from shrinktest.cli.batches import add_store, batches_of, in_batches, refuse_store
+from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
@@ -34,7 +34,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_method(command)
     add_restrictions(command, TWO_SAMPLE.name)
     add_kernel(command)
-    add_store(command)
+    add_bins(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         first, second = batches_of(paths, args)
         result = two_sample_test_columns(first, second, **told, **arguments(args, "stopping"))
         return report(args, result, bool(result.reject().any()))
-    refuse_store(args, paths)
+    refuse_batched(args, paths)
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest import independence_test
-from shrinktest.cli.batches import in_batches, pairs_in
+from shrinktest.cli.batches import add_store, in_batches, pairs_in, refuse_batched
 from shrinktest.cli.input import (
     PACKAGED,
     apart,
@@ -52,6 +52,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     for variable in "xy":
         add_kernels(command, f"-{variable}")
     add_effect(command)
+    add_store(command)
     what = "with --shift circular: a test at every lag, such as -5:5; at lag k, row t of x meets row t + k of y"
     add("--lags", metavar="LAGS", type=lags, help=what)
     # argparse takes a word such as -5:5 for an option, unless it looks like a negative number
@@ -83,11 +84,12 @@ def _in_batches(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     """Both variables of files that do not fit in memory."""
     if args.given is not None:
         raise ValueError(f"--given is not for files that are read in batches ({args.data}); leave it out")
-    return *pairs_in(args.data, args), {}
+    return *pairs_in(args.data, args), {"column_types": args.types, "store": args.store}
 
 
 def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     """Both variables, and what the test is told of them."""
+    refuse_batched(args, [args.data])
     table = read_table(args.data, args)
     labels, types = labels_of(args), types_of(args, [table])
     aside = given_columns(table, args)

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 
 from shrinktest import k_sample_test
-from shrinktest.cli.batches import add_store, batches_of, in_batches, refuse_store
+from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_restrictions(command, K_SAMPLE.name)
     add_kernels(command)
     add_effect(command)
-    add_store(command)
+    add_bins(command)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
         result = k_sample_test(*batches_of(args.samples, args), **how, **kernel, **arguments(args))
         result = replace(result, names=tuple(args.samples))
         return report(args, result, result.reject())
-    refuse_store(args, args.samples)
+    refuse_batched(args, args.samples)
     files = read_samples(args.samples, args, "samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)

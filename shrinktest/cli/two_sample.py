@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from shrinktest import two_sample_test
-from shrinktest.cli.batches import add_store, batches_of, in_batches, refuse_store
+from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
     COLUMNS,
@@ -45,7 +45,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_shift(command)
     add_kernels(command)
     add_effect(command)
-    add_store(command)
+    add_bins(command)
     add("--witness", metavar="FILE.png", help="save a picture of where the samples differ, with its band")
     add("--coordinates", metavar="NAMES", help="one or two columns to show in it, such as a,b (the others at medians)")
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         how = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth), "store": args.store}
         result = two_sample_test(first, second, column_types=args.types, **how, **arguments(args))
         return report(args, replace(result, names=paths), result.reject())
-    refuse_store(args, paths)
+    refuse_batched(args, paths)
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     z = [] if args.covariates is None else files[0].select(args.covariates)

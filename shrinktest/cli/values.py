@@ -34,6 +34,16 @@ def whole(text: str) -> int:
         raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}") from None
 
 
+def whole_or_none(text: str) -> int | str:
+    """A whole number, or the word "none"."""
+    if text.lower() == "none":
+        return "none"
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number, or none; got {text!r}") from None
+
+
 def shift(text: str) -> int | str:
     """How rows in order of time move: a word, or a number of rows."""
     return int(text) if text.lstrip("-").isdigit() else text

@@ -6,6 +6,7 @@ import numpy as np
 
 from shrinktest.effects.features import Features
 from shrinktest.effects.interval import Estimate, by_leaving_out
+from shrinktest.statistics.pair_sums import PairSums
 
 _MOST = 2**26  # sums by row and group
 
@@ -21,14 +22,30 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
     """
-    n = len(x)
     both, left, right = (hsic(one, other, groups) for one, other in ((x, y), (x, x), (y, y)))
+    units = len(x) if groups is None else int(groups.max()) + 1
+    value, without = (_relative(*(np.asarray(one[k]) for one in (both, left, right))) for k in (0, 1))
+    return Estimate(float(value), by_leaving_out(without), _second(units), units)
+
+
+def dependence_in_groups(sums: PairSums) -> Estimate:
+    """The same from sums over groups of pairs, chosen at random: the variance is that of the jackknife over groups.
+
+    The part of second order is that of pairs, for they are independent, and groups are but what is left out of them.
+    """
+    value, without = _relative(*sums.whole.unbiased()), _relative(*sums.without.unbiased())
+    return Estimate(float(value[0]), by_leaving_out(without), _second(int(sums.n.sum())), len(sums.n))
+
+
+def _relative(both: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """HSIC relative to that of each variable with itself."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.float64(both[0]) / np.sqrt(max(left[0] * right[0], 0.0))
-        without = both[1] / np.sqrt(np.maximum(left[1] * right[1], 0.0))
-    units = n if groups is None else int(groups.max()) + 1
-    second = 2.0 / (units * (units - 3.0)) if units > 3 else np.nan
-    return Estimate(float(value), by_leaving_out(without), second, units)
+        return np.asarray(both / np.sqrt(np.maximum(left * right, 0.0)))
+
+
+def _second(units: int) -> float:
+    """The variance of the ratio under independence."""
+    return 2.0 / (units * (units - 3.0)) if units > 3 else np.nan
 
 
 def hsic(x: Features, y: Features, groups: np.ndarray | None = None) -> tuple[float, np.ndarray]:

@@ -178,15 +178,18 @@ class Hypothesis(ABC):
             "(independence_matrix, independence_test), whose results have an effect"
         )
 
-    def found_before(self, kernel: Kernel) -> Kernel | None:
-        """The kernel with what it takes from the data, where that was found before the test began."""
+    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
+        """The kernel of a variable with what it takes from the data, where that was found before the test began."""
         return None
 
     def resolved(self, kernel: Any, rng: np.random.Generator) -> Any:
         """The kernel, or the tuple of kernels, with what they take from the data; errors say whose they are."""
         if not isinstance(kernel, tuple):
             return self.found_before(kernel) or resolve(kernel, self.variables[0], rng)
-        return tuple(resolve(one, variable, rng) for one, variable in zip(kernel, self.variables, strict=True))
+        return tuple(
+            self.found_before(one, v) or resolve(one, variable, rng)
+            for v, (one, variable) in enumerate(zip(kernel, self.variables, strict=True))
+        )
 
 
 def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Kernel:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import counted
 from shrinktest.batches.bins import Binning
-from shrinktest.batches.columns import Found
+from shrinktest.batches.columns import Found, holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches
@@ -26,7 +26,8 @@ from shrinktest.hypotheses.bin_features import BinFeatures, Plan
 from shrinktest.hypotheses.effects import MEASURED, Pair, said_of_members
 from shrinktest.hypotheses.equality import EqualDistributions, TwoEqualDistributions
 from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding, BinnedPrepared, OfBins
-from shrinktest.hypotheses.supported import checked_units
+from shrinktest.hypotheses.supported import checked_policy, checked_units
+from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pooled import PooledKernel
@@ -43,7 +44,6 @@ from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
-_POLICIES = ("raise", "omit")
 #: What rank and bins cost, on average over the designs of a study.
 COST = (
     "What rank and bins cost in power was measured with random Fourier features in samples of 500 rows: 100 of them "
@@ -116,8 +116,7 @@ class Binned(EqualDistributions):
         TypeError, ValueError, FileNotFoundError
             For what cannot be tested in batches.
         """
-        if nan_policy not in _POLICIES:
-            raise ValueError(f"nan_policy={nan_policy!r} is not for samples in batches; use 'raise' or 'omit'")
+        checked_policy(nan_policy)
         types = checked_types(column_types)
         if isinstance(scale, str):  # before any row is read
             checked_units(scale)
@@ -130,29 +129,34 @@ class Binned(EqualDistributions):
                     f"{name} has the columns {', '.join(one)}, and another sample {', '.join(first)}; name those that "
                     "all have by Batches(..., columns=[...])"
                 )
-        mixed = bool(types) or any(one.mixed(name, has) for one, name, has in zip(batches, names, known, strict=True))
+        indicate = nan_policy == "indicator"
+        mixed = (
+            bool(types)
+            or indicate
+            or any(one.mixed(name, has) for one, name, has in zip(batches, names, known, strict=True))
+        )
         rows = tuple(
             Rows(one, name, None if has is None else first, nan_policy == "omit", types if mixed else None)
             for one, name, has in zip(batches, names, known, strict=True)
         )
         name = " and ".join(names) if cls.kind is TWO_SAMPLE else "the samples"
-        found = Found.of(rows, crew) if mixed else None
-        wanted = "sd" if is_unasked(scale) and first else scale  # as of tables, whose columns have names
-        units = (
-            checked_units(wanted) if found is None else found.encoding.entries(None if is_unasked(wanted) else wanted)
-        )
-        rows = rows if found is None else found.rows
-        deviations = units == "sd" or (isinstance(units, tuple) and "sd" in units)
-        survey = Survey.of(rows, max(_DRAWN, drawn), rng, crew, units=deviations, store=store)
+        found = Found.of(rows, crew, indicate=indicate, store=store) if mixed else None
+        encoding = None if found is None else found.encodings[0]
+        wanted = "sd" if is_unasked(scale) and first else None if is_unasked(scale) else scale  # as of tables
+        units = checked_units(wanted) if encoding is None else encoding.entries(wanted)
+        gaps = holes(encoding)
+        asked = deviations_in(units, wanted, gaps)
+        how: dict[str, Any] = {"units": asked, "holes": gaps, "store": store}
+        survey = Survey.of(rows if found is None else found.rows, max(_DRAWN, drawn), rng, crew, **how)
+        if found is not None:
+            found = found.filled([survey.fills])
+            rows, encoding = found.rows, found.encodings[0]
         reading = {"counts": survey.counts, "probe": survey.probe, "crew": crew, "store": store}
         binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
-        settled = as_scale(units, len(survey.units))
-        if deviations:
-            each = [units] * len(survey.units) if isinstance(units, str) else units
-            settled = tuple(sd if one == "sd" else one for one, sd in zip(each, survey.units.tolist(), strict=True))
-        remarks, encoding = _omitted(rows, survey), None
-        if found is not None:
-            encoding = found.encoding.knowing(survey.constant)
+        settled = settled_units(units, wanted, gaps, survey.units) if asked else as_scale(units, len(survey.units))
+        remarks = (*_omitted(rows, survey), *said_of_fills(gaps, len(survey.sample), sum(survey.sizes)))
+        if found is not None and encoding is not None:
+            encoding = encoding.knowing(survey.constant)
             remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=is_unasked(scale) and first is not None))
         return cls(
             variables=(Variable(survey.sample, name, settled, None, not is_unasked(scale)),),
@@ -194,7 +198,7 @@ class Binned(EqualDistributions):
         """Read the samples again: mean features (M, rank) of their bins, for every map of the plan."""
         return self.binning.means(self.rows, plan.maps, plan.memory)
 
-    def found_before(self, kernel: Kernel) -> Kernel:
+    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
         """The kernel with what it takes from the sample of rows, which was found before they were read again."""
         return next(one.kernel for one in self.features if one.asked == kernel)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from shrinktest._read import XY, read_variables
+from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
@@ -97,11 +99,16 @@ class Independence(Hypothesis):
 
     def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
         """How dependent the variables are."""
-        from shrinktest.hypotheses.effects import bound, said_of_members
+        from shrinktest.hypotheses.effects import bound
+
+        return self._bound(again, asked, *bound(again, self.restriction))
+
+    def _bound(self, again: Again, asked: EffectAsked, found: Estimate, notes: Sequence[str]) -> DependenceEffect:
+        """The effect that an estimate of the dependence makes."""
+        from shrinktest.hypotheses.effects import said_of_members
 
         if asked.columns:
             raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
-        found, notes = bound(again, self.restriction)
         first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
         return DependenceEffect(
             dependence=found.value,

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._read import XY
+from shrinktest._read import XY, scales_of
 from shrinktest._validate import counted
-from shrinktest.batches.blocks import LENGTH, Blocks, Products, Whole, products_of
+from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
+from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
 from shrinktest.batches.summands import summands_of
+from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.effects import MEASURED
 from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.supported import checked_route, checked_units
+from shrinktest.hypotheses.multiplied import Multiplied
+from shrinktest.hypotheses.pair_features import Meeting, PairPlan
+from shrinktest.hypotheses.supported import checked_units
+from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.reach import reach_notes
@@ -28,17 +34,16 @@ from shrinktest.nulls.group_shifts import GroupShifts
 from shrinktest.nulls.permutation import CostHint
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.effect import DependenceEffect
-from shrinktest.statistics.gram import Gram, Grams, choose_gram
-from shrinktest.statistics.outlook import bytes_of
+from shrinktest.statistics.gram import Grams
+from shrinktest.statistics.pair_sums import PairSums
 from shrinktest.statistics.pairings import of_sums
 from shrinktest.statistics.prepared import Prepared
-from shrinktest.statistics.shifted import ROWS, ShiftedSums
-from shrinktest.tables.pooled import is_unasked
+from shrinktest.statistics.shifted import ROWS
+from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale
 
-RANK = 50  # features of a variable where nobody says how many: time and memory grow with their square
 _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are looked at
-_ROOM = 1e18  # bytes: features of the sample of rows are few
 _COARSE = 0.02  # of the spread of features, which is the most that may be rounded
 _WITHOUT = "the pairs were read in batches, and sums of products of their features are kept, but no rows: "
 
@@ -58,6 +63,12 @@ class IndependenceInBatches(Independence):
         Who reads.
     store : Store, optional
         What has been read before.
+    meetings : tuple of Meeting
+        The kernels of every statistic, once it is known what is to be read,
+    multiplied : Multiplied, optional
+        and the sums of products of their features once that was read.
+    encodings : tuple of (Encoding or None)
+        How the columns of tables became numbers, which are not in their units yet.
     """
 
     pairs: Pairs
@@ -65,6 +76,9 @@ class IndependenceInBatches(Independence):
     shifting: Blocks
     crew: Crew
     store: Store | None = None
+    meetings: tuple[Meeting, ...] = ()
+    multiplied: Multiplied | None = field(default=None, repr=False)
+    encodings: tuple[Encoding | None, ...] = (None, None)
 
     @classmethod
     def in_batches(
@@ -74,6 +88,7 @@ class IndependenceInBatches(Independence):
         *,
         scale: Any,
         nan_policy: str,
+        column_types: Any = None,
         drawn: int,
         rng: np.random.Generator,
         crew: Crew,
@@ -83,7 +98,7 @@ class IndependenceInBatches(Independence):
 
         Parameters
         ----------
-        X, Y, scale, nan_policy
+        X, Y, scale, nan_policy, column_types
             As users give them.
         drawn : int
             Rows at least for the samples of which bandwidths and landmarks are made.
@@ -99,22 +114,48 @@ class IndependenceInBatches(Independence):
         TypeError, ValueError, FileNotFoundError
             For what cannot be tested in batches.
         """
-        units = _units_of(scale)
-        pairs = Pairs.of(X, Y, (XY[0], XY[1]), omit=nan_policy == "omit")
-        asked = ["sd" if is_unasked(scale) and names else one for one, names in zip(units, pairs.names, strict=True)]
-        wanted = asked[0] == "sd", asked[1] == "sd"
-        survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, wanted, store)
+        if isinstance(scale, str):  # before any row is read
+            checked_units(scale)
+        indicate = nan_policy == "indicator"
+        types, called = checked_types(column_types), (XY[0], XY[1])
+        pairs = Pairs.of(X, Y, called, omit=nan_policy == "omit", types=types, tables=indicate)
+        pairs = pairs.encoded(crew, called, indicate=indicate, store=store)
+        unasked, gaps = is_unasked(scale), [holes(one) for one in pairs.encodings]
+        scales = [one for one, _ in scales_of(scale, pairs.names, XY)]
+        wanted = [("sd" if n else None) if is_unasked(s) else s for s, n in zip(scales, pairs.names, strict=True)]
+        units = [
+            checked_units(one) if encoding is None else encoding.entries(one)
+            for one, encoding in zip(wanted, pairs.encodings, strict=True)
+        ]
+        asked = [deviations_in(*one) for one in zip(units, wanted, gaps, strict=True)]
+        survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, (asked[0], asked[1]), store)
         survey.require(2 * LENGTH, pairs.rows.name)
-        found = [tuple(survey.units(k).tolist()) if wanted[k] else as_scale(asked[k], pairs.widths[k]) for k in (0, 1)]
-        said = not is_unasked(scale)
-        variables = (Variable(survey.sides[k].rows, XY[k], found[k], None, said) for k in (0, 1))
+        pairs = pairs.filled(survey.fills)
+        settled = [
+            settled_units(units[k], wanted[k], gaps[k], survey.units(k))
+            if asked[k]
+            else as_scale(units[k], pairs.widths[k])
+            for k in (0, 1)
+        ]
+        variables = (Variable(survey.sides[k].rows, XY[k], settled[k], None, not unasked) for k in (0, 1))
         shifting = Blocks.drawn(survey.size, rng)
         left = survey.omitted
         were = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'} left out of "
+        encodings = tuple(
+            None
+            if one is None or (one.plain and not one.named and not indicate)
+            else one.knowing(seen.low == seen.high)
+            for one, seen in zip(pairs.encodings, survey.sides, strict=True)
+        )
+        remarks = [*pairs.notes, *((f"{were}{left + survey.size}.",) if left else ())]
+        remarks += said_of_fills([*gaps[0], *gaps[1]], len(survey.sides[0].rows), survey.size)
+        for one, name in zip(encodings, called, strict=True):
+            remarks += () if one is None else one.notes(name, unasked=unasked and one.named)
         return cls(
             variables=tuple(variables),
             sizes=(shifting.used,),
-            remarks=(f"{were}{left + survey.size}.",) if left else (),
+            remarks=tuple(dict.fromkeys(remarks)),
+            encodings=encodings,
             pairs=pairs,
             survey=survey,
             shifting=shifting,
@@ -125,39 +166,53 @@ class IndependenceInBatches(Independence):
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return GroupShifts(n_resamples, rng, self.shifting.groups, LENGTH)
 
+    def reading(self, plan: PairPlan) -> Self:
+        """Read the pairs again: the same with sums of the products of all features of a plan."""
+        ranked = [(k, one) for k in (0, 1) for one in plan.sides[k]]
+        maps = [self._whole(k, one.features) for k, one in ranked]
+        crew = self.crew.within(*plan.under_way())
+        found, maps_used = products_of(self.pairs, self.shifting, maps, plan.meets, self.survey, crew, self.store)
+        for (k, one), used in zip(ranked, maps_used, strict=True):
+            self._require_fine(k, used, one.kernel)
+        multiplied = Multiplied(self.shifting, found, maps_used, tuple(plan.meets))
+        return replace(self, meetings=tuple(plan.meetings), multiplied=multiplied)
+
+    def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel:
+        """The kernel with what it takes from the sample of a variable, found before the pairs were read again."""
+        known = (one.kernels[variable] for one in self.meetings)
+        return next(one.kernel for one in known if one.asked == kernel)
+
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
-        """Read the pairs again, and keep sums of products of their features for every shift."""
-        both = [self._features(k, kernel[k], grams.options) for k in (0, 1)]
-        self._require_memory([gram.columns or 1 for gram in both], grams.options["memory"])
-        sides = tuple(self._whole(k, gram) for k, gram in enumerate(both))
-        products, sides = products_of(
-            self.pairs, self.shifting, (sides[0], sides[1]), self.survey, self.crew, self.store
-        )
-        for k in (0, 1):
-            self._require_fine(k, sides[k], kernel[k])
-        sums = _in_units(products, sides, self.shifting.used)
+        """The statistic from sums of products of features for every shift."""
+        place, meeting = self._meeting(kernel)
+        if meeting.lacking:
+            raise MemoryError(meeting.lacking)
+        assert self.multiplied is not None
+        both, sums = meeting.kernels, self.multiplied.shifted(place)
         statistic: Any = of_sums(estimator, sums, sums.traces, sums.size, sums.n, form)  # type: ignore[arg-type]
-        notes = (*dict.fromkeys(gram.note for gram in both if gram.note), *self._said([gram.name for gram in both]))
+        notes = (*dict.fromkeys(one.note for one in both if one.note), *self._said([one.route for one in both]))
         return Prepared(
             statistic=statistic,
             estimates=lambda: (),
             kernel=kernel,
-            route=both[0].name,
+            route=both[0].route,
             notes=notes,
             threads=False,
             cost=CostHint(seconds=1e-10 * sums.xy.size, rows=ROWS),
-            features=(both[0].kernel, both[1].kernel),
+            features=(both[0].features, both[1].features),
         )
 
-    def _features(self, side: int, kernel: Kernel, options: dict[str, Any]) -> Gram:
-        """Features of a variable, of which the other knows nothing."""
-        route = checked_route(kernel, options["gram"])
-        told = {**options, "gram": route, "memory": _ROOM, "default_rank": RANK}
-        return choose_gram(kernel, self.variables[side].points, **told, by_coordinates=True)
+    def _meeting(self, kernel: tuple[Kernel, Kernel]) -> tuple[int, Meeting]:
+        """The statistic of resolved kernels, and its place among those that were read."""
+        place = 0
+        for one in self.meetings:
+            if one.kernels[0].kernel is kernel[0] and one.kernels[1].kernel is kernel[1]:
+                return place, one
+            place += not one.lacking
+        raise LookupError(kernel)
 
-    def _whole(self, side: int, gram: Gram) -> Whole:
-        assert isinstance(gram.kernel, FiniteRank)
-        return Whole.of(summands_of(gram.kernel, self.pairs.widths[side]), self.survey.probe(side), self.shifting.bits)
+    def _whole(self, side: int, features: FiniteRank) -> Whole:
+        return Whole.of(summands_of(features, self.pairs.widths[side]), self.survey.probe(side), self.shifting.bits)
 
     def _require_fine(self, side: int, whole: Whole, kernel: Kernel) -> None:
         """Raise ValueError where rounding would hide how features differ, for some are much larger than others."""
@@ -166,15 +221,6 @@ class IndependenceInBatches(Independence):
                 f"kernel_{'xy'[side]}: features of {kernel!r} of the farthest rows are so much larger than others that "
                 f"whole numbers of {whole.bits} bits, which products of pairs are made of, hold not both; use a "
                 "Gaussian or Laplacian kernel with gram='rff', whose features are bounded"
-            )
-
-    def _require_memory(self, ranks: Sequence[int], memory: float) -> None:
-        copies = 4 + 2 * self.crew.size  # the sums, those on their way, and what is made of them
-        cells = self.shifting.groups * (LENGTH * (ranks[0] + 1) * (ranks[1] + 1) + sum((r + 1) ** 2 for r in ranks))
-        if (takes := 8.0 * copies * cells) > memory:
-            raise MemoryError(
-                f"sums of {ranks[0]} x {ranks[1]} products, for {LENGTH} shifts in {self.shifting.groups} groups, take "
-                f"{bytes_of(takes)}, more than max_memory={bytes_of(memory)}; give a smaller rank= or fewer workers="
             )
 
     def _said(self, routes: Sequence[str]) -> tuple[str, ...]:
@@ -200,59 +246,46 @@ class IndependenceInBatches(Independence):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
         said = list(self.remarks)
-        for variable, one, seen in zip(self.variables, kernel, self.survey.sides, strict=True):
-            if (constant := np.flatnonzero(seen.low == seen.high)).size:
+        sides = zip(self.variables, kernel, self.survey.sides, self.encodings, strict=True)
+        for variable, one, seen, encoding in sides:
+            if encoding is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
                 said.append(f"{variable.name}: columns {', '.join(map(str, constant))} have one value only.")
-            if variable.scale is None:
+            if variable.scale is None and encoding is None:
                 said += variable.notes(one)
             said += reach_notes(one, variable.points, variable.name)
         return tuple(said)
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data."""
-        return {"encodings": (None, None), "columns": self.pairs.names, "names": self.called}
+        return {"encodings": self.encodings, "columns": self.pairs.names, "names": self.called}
 
     def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
-        """What is left of the pairs, without their rows."""
-        return OfPairs(self, members)
+        """What is left of the pairs, without their rows: sums over those as they were observed."""
+        assert self.multiplied is not None
+        place, _ = self._meeting(Again(self, members).leading.kernel)
+        return OfPairs(replace(self, meetings=(), multiplied=None), members, self.multiplied.observed(place))
 
     def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
-        """An effect takes rows, for its interval."""
-        raise ValueError(
-            _WITHOUT + "there is no effect with an interval; ask the result of a test of a random part of the pairs in "
-            "memory for it"
+        """How dependent the variables are, with an interval from groups of blocks."""
+        assert isinstance(again, OfPairs)
+        return self._bound(again, asked, dependence_in_groups(again.sums), self._of_groups())
+
+    def _of_groups(self) -> tuple[str, ...]:
+        if (groups := self.shifting.groups) >= MEASURED:
+            return (f"The interval is from {groups} groups of pairs, each of which was left out in turn.",)
+        return (
+            f"There are {groups} groups of pairs, of which the interval is: how often it covers was measured from "
+            f"{MEASURED} on, and it may cover less often than it says.",
         )
 
 
 @dataclass(frozen=True, eq=False)
 class OfPairs(Again):
-    """What is left of pairs in batches once they are tested."""
+    """What is left of pairs in batches once they are tested: ``sums`` of products, of the leading statistic."""
+
+    sums: PairSums
 
     @property
     def pooled(self) -> np.ndarray:
         """The rows, which are not kept."""
         raise ValueError(_WITHOUT + "there is no picture of them; take a random part of the pairs in memory")
-
-
-def _in_units(products: Products, sides: tuple[Whole, Whole], n: int) -> ShiftedSums:
-    """Whole numbers in the units of the features."""
-    u, v = (side.units for side in sides)
-    return ShiftedSums(
-        n,
-        products.xy * u[:, None, None] * v,
-        products.xx.astype(np.float64).sum(axis=0) * np.outer(u, u),
-        products.yy.astype(np.float64).sum(axis=0) * np.outer(v, v),
-        products.x * u,
-        products.y * v,
-    )
-
-
-def _units_of(scale: Any) -> tuple[Any, Any]:
-    """The argument ``scale`` for each variable; raises ValueError for units that take all rows at once."""
-    if isinstance(scale, list | tuple) and len(scale) == 2:
-        first, second = scale
-        return checked_units(first), checked_units(second)
-    if not (scale is None or is_unasked(scale) or isinstance(scale, str)):
-        raise ValueError(f"scale must be a name, None, or a list with one entry for each variable; got {scale!r}")
-    found = checked_units(scale)
-    return found, found

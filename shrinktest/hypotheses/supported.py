@@ -10,6 +10,7 @@ from shrinktest._validate import choice
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel, Rescaled
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.finite_rank import has_spectrum, no_spectrum
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import SCALES
@@ -24,6 +25,8 @@ def without_data(kernel: Kernel) -> Kernel:
 
 def checked_route(kernel: Kernel, gram: str) -> str:
     """How the features of rows are found; raises ValueError where there are none of this name."""
+    if gram == "rff" and not has_spectrum(without_data(kernel)):
+        raise no_spectrum(kernel)
     if gram in ("rff", "nystrom"):
         return gram
     finite = isinstance(without_data(kernel), FiniteRank)
@@ -59,6 +62,14 @@ def checked_scaled(estimator: MeanEstimator) -> MeanEstimator:
             "there are sums only; use estimator='kme' or 'skmse'"
         )
     return estimator
+
+
+def checked_policy(nan_policy: Any) -> None:
+    """Raise ValueError for what cannot be done about missing values here."""
+    if nan_policy not in ("raise", "omit", "indicator"):
+        raise ValueError(
+            f"nan_policy={nan_policy!r} is not for what is read in batches; use 'raise', 'omit' or 'indicator'"
+        )
 
 
 def checked_units(scale: Any) -> Any:

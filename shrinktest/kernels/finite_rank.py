@@ -290,6 +290,14 @@ def has_spectrum(kernel: Kernel) -> bool:
     return isinstance(kernel.kernel if isinstance(kernel, Scaled) else kernel, Gaussian | Laplacian)
 
 
+def no_spectrum(kernel: Kernel) -> ValueError:
+    """What is raised for a kernel for which no frequencies can be drawn."""
+    return ValueError(
+        f"gram='rff' draws from the spectral distribution of a Gaussian or Laplacian kernel; found {kernel!r}: "
+        "use gram='nystrom'"
+    )
+
+
 def random_fourier(kernel: Kernel, columns: int, rank: int, rng: Any) -> RandomFourier:
     """Frequencies of a Gaussian or Laplacian kernel, half as many as coordinates."""
     shape = (max(1, rank // 2), columns)
@@ -299,8 +307,5 @@ def random_fourier(kernel: Kernel, columns: int, rank: int, rng: Any) -> RandomF
     elif isinstance(base, Laplacian):
         draws = as_rng(rng).standard_cauchy(shape)
     else:
-        raise ValueError(
-            f"gram='rff' draws from the spectral distribution of a Gaussian or Laplacian kernel; found {kernel!r}: "
-            "use gram='nystrom'"
-        )
+        raise no_spectrum(kernel)
     return RandomFourier(kernel, draws / np.asarray(base.bandwidth), scale)

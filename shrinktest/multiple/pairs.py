@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
-from shrinktest.estimators import as_estimator
-from shrinktest.hypotheses.pairs import RANK, IndependenceInBatches
+from shrinktest.hypotheses.pair_features import RANK, PairPlan
+from shrinktest.hypotheses.pairs import IndependenceInBatches
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.supported import checked_route, checked_scaled
+from shrinktest.hypotheses.supported import checked_policy, checked_route, checked_scaled
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.binned import beside, by_whom, refuse
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.multiple.collection import Asked, Collection, collect, estimators_of, is_auto, is_several, spares
 from shrinktest.multiple.run import run
+from shrinktest.results.kinds import INDEPENDENCE
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import GRAMS
+
+_FEATURES = (3, 5)  # uses of random numbers: features of x, and of y
 
 
 def run_pairs(
@@ -30,12 +36,13 @@ def run_pairs(
     refused: Mapping[str, Any],
     scale: Any,
     nan_policy: str,
+    column_types: Any = None,
 ) -> TestResult:
     """Test whether two variables in batches are independent.
 
     Parameters
     ----------
-    X, Y, estimator, scale, nan_policy
+    X, Y, estimator, scale, nan_policy, column_types
         As users give them.
     asked : sequence of Asked
         The kernel and the bandwidth for each variable.
@@ -53,25 +60,55 @@ def run_pairs(
         If the sums of products would not fit.
     """
     refuse(refused)
-    if nan_policy not in ("raise", "omit"):
-        raise ValueError(f"nan_policy={nan_policy!r} is not for pairs in batches; use 'raise' or 'omit'")
-    if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
-        raise ValueError(
-            "pairs in batches take one estimator, and one kernel and one bandwidth for each variable: run a test for "
-            "each, with its level divided by their number"
-        )
-    checked_scaled(as_estimator(estimator))
+    checked_policy(nan_policy)
     asked = [one.by_feature(None) for one in asked]
-    gram = choice(settings.gram, GRAMS, "gram")
-    for one in asked:
-        kernel = as_kernel(one.kernel, one.bandwidth, one.name)
-        if checked_route(kernel, gram) == "factor" and settings.rank is not None:
-            raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
+    check(estimator, asked, settings)
     drawn = RANK if settings.rank is None else count(settings.rank, "rank", minimum=1)
     generator = as_rng(rng)
     with preparing(settings.progress):
         hypothesis = IndependenceInBatches.in_batches(
-            X, Y, scale=scale, nan_policy=nan_policy, drawn=drawn, rng=beside(generator, 2),
-            **by_whom(settings, rng),
+            X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
+            rng=beside(generator, 2), **by_whom(settings, rng),
         )  # fmt: skip
+    kept = copy.deepcopy(generator)
+    plan = PairPlan(
+        hypothesis.variables, settings.gram, settings.rank, hypothesis.shifting.groups, settings.memory,
+        lambda side: beside(kept, _FEATURES[side]),
+    )  # fmt: skip
+    test = hypothesis.kind.name
+    if not several(estimator, asked):
+        x, y = (as_kernel(one.kernel, one.bandwidth, one.name) for one in asked)
+        plan.add([(x, y)], spare=False)
+    else:
+        collection = collect(estimator, asked, hypothesis.variables, plan.rng(0), test)
+        plan.add([member.kernel for member in collection.members], spare=spares(estimator, test))
+        if not spares(estimator, test):  # those that are recommended are told by their name
+            estimator, asked = collection, [Asked("gaussian", "median", one.name) for one in asked]
+    with preparing(settings.progress):
+        hypothesis = hypothesis.reading(plan)
     return run(hypothesis, estimator, asked, settings, generator)
+
+
+def several(estimator: Any, asked: Sequence[Asked]) -> bool:
+    """Whether several statistics are asked for."""
+    return is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth)))
+
+
+def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
+    """Raise ValueError for estimators and kernels that take more than sums of products, before any row is read."""
+    members: Sequence[Any] = ()
+    if isinstance(estimator, Collection) or is_auto(estimator):
+        members = collect(estimator, asked, (), np.random.default_rng(0), INDEPENDENCE.name).members
+    for one in [member.estimator for member in members] or estimators_of(estimator):
+        checked_scaled(one)
+    gram = choice(settings.gram, GRAMS, "gram")
+    if not several(estimator, asked):
+        kernels = [as_kernel(one.kernel, one.bandwidth, one.name) for one in asked]
+    elif members:
+        kernels = [kernel for member in members for kernel in member.kernel]
+    else:
+        given = [(one, one.kernel if isinstance(one.kernel, list | tuple) else [one.kernel]) for one in asked]
+        kernels = [as_kernel(kernel, name=one.name) for one, some in given for kernel in some]
+    for kernel in kernels:
+        if checked_route(kernel, gram) == "factor" and settings.rank is not None:
+            raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")

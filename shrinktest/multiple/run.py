@@ -240,7 +240,7 @@ class _Resolved:
         for points, asked, resolved in self._known:
             if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
                 return resolved
-        before = hypothesis.found_before(kernel)
+        before = hypothesis.found_before(kernel, v)
         resolved = before or resolve(self._with_shared(hypothesis, v, kernel), variable, self.rng)
         self._known.append((variable.points, kernel, resolved))
         return resolved

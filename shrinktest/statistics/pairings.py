@@ -18,6 +18,7 @@ from shrinktest.kernels.pairs import centred_product
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram, Grams
+from shrinktest.statistics.pair_sums import unbiased
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
 from shrinktest.statistics.products import squared_norm, weighted, without_specks
 from shrinktest.statistics.shift_check import shift_notes
@@ -215,9 +216,7 @@ def of_sums(
         total, trace = sums_of(permutations).T
         factor = np.ones(len(total))
         if form == "unbiased":
-            # [Song12] in terms of centred matrices, whose rows off the diagonal add up to minus the diagonal
-            value = total - trace * n / (n - 2) + traces[0] * traces[1] / ((n - 1) * (n - 2))
-            value /= n * (n - 3)
+            value = unbiased(total, trace, traces, n)
         else:
             factor = estimator.scale((total, trace, n)) ** 2
             value = factor * total / n**2

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shrinktest.statistics.centred import LAST_BITS
+from shrinktest.statistics.pair_sums import centred_sums, norms, trace_of
 from shrinktest.statistics.products import times
 
 ROWS = 128  # relabellings whose cross-covariances are in memory
@@ -37,7 +38,7 @@ class ShiftedSums:
     @cached_property
     def traces(self) -> tuple[float, float]:
         """Of the centred Gram matrices."""
-        return _trace(self.x, self.n), _trace(self.y, self.n)
+        return float(trace_of(self.x, self.n)), float(trace_of(self.y, self.n))
 
     @property
     def size(self) -> float:
@@ -63,23 +64,10 @@ class ShiftedSums:
         mean = self.xy.mean(axis=2)  # over shifts, which is that of all
         moving = (self.xy - mean[:, :, None, :]).transpose(0, 2, 1, 3).reshape(-1, len(self.x), len(self.y))
         shared = mean.sum(axis=0)
-        (u, c), (v, d) = _norms(self.x, self.n), _norms(self.y, self.n)
-        trace = u @ shared @ v + d * (u @ self.x) + c * (v @ self.y) + self.n * c * d
-        covariance = shared - np.outer(self.x, self.y) / self.n
-        fixed = np.append(covariance[:-1, :-1].ravel(), trace)
-        along = np.einsum("r,grs,s->g", u, moving, v)
+        covariance, trace = centred_sums(shared, self.x, self.y, self.n)
+        fixed = np.append(covariance.ravel(), trace)
+        along = np.einsum("r,grs,s->g", norms(self.x, self.n)[0], moving, norms(self.y, self.n)[0])
         return fixed, np.column_stack([moving[:, :-1, :-1].reshape(len(moving), -1), along])
-
-
-def _norms(sums: np.ndarray, n: int) -> tuple[np.ndarray, float]:
-    """What features and squared norms are multiplied by, and what is added, for the squared norms about the mean."""
-    mean = sums[:-1] / n
-    return np.append(-2.0 * mean, 1.0), float(mean @ mean)
-
-
-def _trace(sums: np.ndarray, n: int) -> float:
-    weights, more = _norms(sums, n)
-    return float(weights @ sums + n * more)
 
 
 def _size(products: np.ndarray, sums: np.ndarray, n: int) -> float:

@@ -13,7 +13,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.summands import summands_of
-from shrinktest.hypotheses.pairs import _in_units
+from shrinktest.hypotheses.multiplied import Multiplied
 from shrinktest.kernels import FiniteRank
 from shrinktest.kernels.finite_rank import nystrom, random_fourier
 
@@ -39,11 +39,9 @@ def added(x, y, features, crew=None, *, omit=False):
     pairs = Pairs.of(x, y, ("X", "Y"), omit=omit)
     survey = PairSurvey.of(pairs, 50, np.random.default_rng(0), crew, (True, True))
     blocks = Blocks.drawn(survey.size, np.random.default_rng(1))
-    sides = [
-        Whole.of(summands_of(one, pairs.widths[k]), survey.probe(k), blocks.bits) for k, one in enumerate(features)
-    ]
-    found, sides = products_of(pairs, blocks, (sides[0], sides[1]), survey, crew)
-    return blocks, sides, found, _in_units(found, sides, blocks.used)
+    maps = [Whole.of(summands_of(one, pairs.widths[k]), survey.probe(k), blocks.bits) for k, one in enumerate(features)]
+    found, maps = products_of(pairs, blocks, maps, [(0, 1)], survey, crew)
+    return blocks, maps, found, Multiplied(blocks, found, maps, ((0, 1),)).shifted(0)
 
 
 @pytest.mark.parametrize("kind", FEATURES)
@@ -52,6 +50,7 @@ def test_sums_are_those_of_loops_over_rows(kind):
     blocks, sides, _, sums = added(Batches(X), Batches(Y), features)
     assert (blocks.count, blocks.used, blocks.groups) == (12, 96, 12)
     groups = [int(blocks.group_of(np.array([i]))[0]) for i in range(12)]
+    assert blocks.pairs.tolist() == [LENGTH] * 12
     assert sorted(groups) == list(range(12))
     shifts = np.vstack([np.zeros((1, 12), dtype=int), RNG.integers(LENGTH, size=(3, 12))])
     found = sums(shifts)
@@ -66,8 +65,19 @@ def test_sums_are_those_of_loops_over_rows(kind):
     assert sums.traces == pytest.approx([len(z) * z.var(axis=0).sum() for z in (phi, psi)], rel=1e-3)
 
 
+def test_groups_have_as_many_pairs_as_they_say():
+    for rows in (101, 880, 3999):
+        blocks = Blocks.drawn(rows, np.random.default_rng(rows))
+        counts = np.bincount(blocks.group_of(np.arange(blocks.count)), minlength=blocks.groups)
+        assert blocks.pairs.tolist() == (LENGTH * counts).tolist()
+
+
 def same(one, other):
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in ("xy", "xx", "yy", "x", "y"))
+    return all(
+        np.array_equal(a, b)
+        for name in ("xy", "own", "sums")
+        for a, b in zip(getattr(one, name), getattr(other, name), strict=True)
+    )
 
 
 @pytest.mark.parametrize("kind", ["rff", "nystrom"])
@@ -88,7 +98,7 @@ def test_sums_do_not_depend_on_how_rows_are_cut_or_who_reads(kind):
 def test_what_goes_to_workers_has_no_rows_and_comes_back_the_same():
     x, y, features = np.tile(X, (40, 1)), np.tile(Y, (40, 1)), FEATURES["nystrom"]
     blocks, sides, expected, _ = added(Batches(x), Batches(y), features)
-    reading = pickle.loads(pickle.dumps(Multiplying(blocks, (2, 3), (sides[0], sides[1]))))
+    reading = pickle.loads(pickle.dumps(Multiplying(blocks, (2, 3), sides, ((0, 1),))))
     assert len(pickle.dumps(reading)) < 30_000 < x.nbytes
     found, both = reading.start(0), np.hstack([x, y])
     for start, end in ((1001, 4040), (0, 13), (13, 1001)):
@@ -120,7 +130,8 @@ def test_larger_features_than_foreseen_are_read_again():
     y = Y[:, :1].copy()
     y[77] = 9.0 + y.max()
     blocks, sides, found, _ = added(Batches(X), Batches(y, size=8), (Linear(), Far()))
-    assert np.abs(found.x * sides[0].units - np.append(X[:96].sum(axis=0), np.square(X[:96]).sum())).max() < 0.01
+    expected = np.append(X[:96].sum(axis=0), np.square(X[:96]).sum())
+    assert np.abs(found.sums[0].sum(axis=0) * sides[0].units - expected).max() < 0.01
     assert all((most < 2.0**blocks.bits).all() for most in found.most)
 
 

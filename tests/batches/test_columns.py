@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
-from shrinktest.batches.columns import MOST_LEVELS
+from shrinktest.batches import crew as crews
 from shrinktest.batches.crew import Crew
+from shrinktest.batches.sights import MOST_LEVELS
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
 from shrinktest.tables.pooled import PooledTable
@@ -61,8 +62,9 @@ def sorted_rows(points):
 def same_as_in_memory(samples, frames, **options):
     types = options.get("column_types", {})
     pooled = PooledTable.read(frames, ("X", "Y"), types, "both")
-    keep = ~pooled.missing().any(axis=1)
-    values, encoding = pooled.encoded(keep, options.get("scale", "auto"), indicate=False)
+    indicate = options.get("nan_policy") == "indicator"
+    keep = ~pooled.missing().any(axis=1) | indicate
+    values, encoding = pooled.encoded(keep, options.get("scale", "auto"), indicate=indicate)
     found = hypothesis(samples, **options)
     assert found.encoding.features == encoding.features
     moved = found.variables[0].compared() if found.variables[0].scale else found.variables[0].points
@@ -113,6 +115,51 @@ def test_rows_with_missing_values_are_left_out_or_an_error(tmp_path):
     frames[0].loc[:99, "city"] = None  # a file without any value
     paths = files(tmp_path, "x", frames[0], [100]), paths[1]
     same_as_in_memory(paths, frames, nan_policy="omit")
+
+
+def with_gaps(frame, seed):
+    rng, out = np.random.default_rng(seed), frame.copy()
+    for name in ("number", "whole", "city", "truth", "grade", "day", "wait"):
+        out[name] = out[name].astype(object) if name == "truth" else out[name]
+        out.loc[rng.random(len(out)) < 0.1, name] = None
+    return out
+
+
+def test_missing_values_have_the_indicators_of_tables_in_memory(tmp_path):
+    frames = with_gaps(X, 2), with_gaps(Y, 3)
+    frames[0]["none"], frames[1]["none"] = np.nan, np.nan
+    frames[0].loc[3, "none"] = 2.0  # the only value there is
+    paths = files(tmp_path, "x", frames[0], [100]), files(tmp_path, "y", frames[1], [1])
+    for options in ({}, {"scale": None}, {"scale": "rank"}, {"scale": {"number": 2.0}}):
+        found = same_as_in_memory(paths, frames, nan_policy="indicator", **options)
+        assert "city is missing" in found.encoding.features and "day is missing" in found.encoding.features
+    batches = Batches(cut(frames[0], [7, 90])), Batches(cut(frames[1], [33]))
+    same_as_in_memory(batches, frames, nan_policy="indicator")
+    arrays = [frame[["number", "whole"]].to_numpy(dtype=np.float64) for frame in frames]
+    for scale in ("auto", "sd"):
+        found = same_as_in_memory(tuple(map(Batches, arrays)), arrays, nan_policy="indicator", scale=scale)
+        assert found.encoding.features == ("0", "0 is missing", "1", "1 is missing")
+    with pytest.raises(ValueError, match=r"nan_policy='propagate' is not for what is read in batches"):
+        hypothesis(paths, nan_policy="propagate")
+
+
+def test_tests_with_indicators_do_not_depend_on_how_rows_are_cut(tmp_path):
+    frames = [
+        pd.concat([with_gaps(one.drop(columns="key"), 20 * k + i) for i in range(12)]) for k, one in enumerate((X, Y))
+    ]
+    options = {"gram": "rff", "rank": 20, "n_resamples": 99, "rng": 0, "nan_policy": "indicator"}
+    paths = files(tmp_path, "x", frames[0], []), files(tmp_path, "y", frames[1], [1000])
+    one = two_sample_test(Batches(paths[0], bins=60), Batches(paths[1], bins=60), **options)
+    other = two_sample_test(
+        Batches(cut(frames[0], [7, 900]), bins=60), Batches(cut(frames[1], [33]), bins=60), workers=2, **options
+    )
+    assert one.statistic == other.statistic and np.array_equal(one.null_distribution, other.null_distribution)
+    assert "What stands in place of missing numbers is the median in a random sample of 2000 rows." in one.notes
+    assert any("that a value is missing counts as information" in note for note in one.notes)
+    rows = two_sample_test(Batches(paths[0], bins=None), Batches(paths[1], bins=None), **{**options, "n_resamples": 19})
+    assert rows.n_observations == tuple(map(len, frames))
+    columns = two_sample_test_columns(*paths, gram="rff", rank=8, rng=0, n_resamples=19, nan_policy="indicator")
+    assert {"number", "city", "day"} <= set(columns.table["column"])
 
 
 def test_nothing_depends_on_how_rows_are_cut(tmp_path):
@@ -224,3 +271,38 @@ def test_arrays_take_types_by_number():
         hypothesis(pair, column_types={"0": "drop"})
     with pytest.raises(ValueError, match="transform= takes all rows at once"):
         two_sample_test(*pair, gram="rff", transform=np.log)
+
+
+class Killed(Exception):
+    """Stands for the end of a process."""
+
+
+def test_the_first_look_goes_on_where_it_was(tmp_path, monkeypatch):
+    """Also the second, where rows miss values in a column that is not tested."""
+    gaps = X.copy()
+    gaps.loc[5, "key"] = None
+    paths = files(tmp_path, "x", gaps, [60, 120]), files(tmp_path, "y", Y, [90])
+    options = {"gram": "rff", "rank": 10, "n_resamples": 49, "rng": 0, "nan_policy": "omit", "workers": 1}
+    expected = two_sample_test(*paths, **options)
+    run, names, fatal = crews.run, [], [3, 12]
+
+    def dying(reading, task, *rest):
+        names.append(reading.name)
+        if len(names) in fatal:
+            raise Killed
+        return run(reading, task, *rest)
+
+    monkeypatch.setattr(crews, "run", dying)
+    monkeypatch.setattr("shrinktest.batches.sights.Looking.least", 1)
+    told = {**options, "store": tmp_path / "s.npz"}
+    for _ in fatal:
+        with pytest.raises(Killed):
+            two_sample_test(*paths, **told)
+    found = two_sample_test(*paths, **told)
+    assert found.statistic == expected.statistic and found.notes == expected.notes
+    looks = names.count("columns")
+    assert looks == 2 * 7 + len(fatal)  # 7 tasks in each look, and those in which it was killed
+    assert two_sample_test(*paths, **told).statistic == expected.statistic
+    assert names.count("columns") == looks
+    with pytest.raises(ValueError, match="was begun with other data"):
+        two_sample_test(*paths, **told, column_types={"city": "drop"})

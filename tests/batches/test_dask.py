@@ -166,6 +166,22 @@ def test_a_cluster_finds_the_same(client, tmp_path):
     assert same(two_sample_test(array(X, 7), frame(Y, 2), workers=client, **nystrom), plain)
 
 
+def test_mixed_pairs_of_one_collection(client):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"city": rng.choice(["Ulm", "Bern"], size=len(X)), "number": X[:, 0], "dose": X[:, 1]})
+    table.loc[rng.random(len(X)) < 0.1, ["city", "dose"]] = None
+
+    def tested(data, **how):
+        pair = Batches(data, columns=["city", "number"]), Batches(data, columns=["dose"])
+        options = {"gram": "nystrom", "rank": 6, "n_resamples": 49, "rng": 0, "nan_policy": "indicator"}
+        return independence_test(*pair, estimator="auto", **options, **how)
+
+    one = tested([table])
+    for n, how in ((1, {}), (7, {}), (7, {"workers": client})):
+        found = tested(dd.from_pandas(table, npartitions=n), **how)
+        assert same(found, one) and found.effect() == one.effect()
+
+
 def test_other_executors_do_not_read_partitions():
     from concurrent.futures import ThreadPoolExecutor
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 
 import agreement
 import children
@@ -11,10 +12,11 @@ import pytest
 import samples
 from rows import Row
 
-from shrinktest import Batches, Gaussian, two_sample_test
+from shrinktest import Batches, Gaussian, independence_test, two_sample_test
 from shrinktest.batches.bins import Binning
 from shrinktest.batches.rows import Rows
 from shrinktest.kernels.finite_rank import Landmarks, RandomFourier
+from shrinktest.statistics.outlook import seconds
 
 RANK, BINS = 200, 2000
 
@@ -53,6 +55,37 @@ def test_a_row(race, threads, tiny, kind, columns):
         agreement.mean_features(features, rows, n - binning.used[0]),
         measure="cost",
     )
+
+
+@pytest.mark.parametrize("gram", ["rff", "nystrom"])
+@pytest.mark.parametrize(
+    ("work", "n", "rank", "permutations"),
+    [("sums", 50_000, 200, 199), ("sums", 20_000, 1000, 199), ("filter", 10_000, 100, 49), ("pairs", 20_000, 50, 99)],
+)
+def test_the_time_that_is_foretold(keep, threads, smoke, tiny, rounds, gram, work, n, rank, permutations):
+    """In time of one processor, which others on the machine hardly change."""
+    n, rank, permutations = tiny(n, 400), tiny(rank, 20), tiny(permutations, 19)
+    rng, columns = np.random.default_rng(0), 10
+    options = {"gram": gram, "rank": rank, "n_resamples": permutations, "rng": 0, "workers": 1}
+    given, test = rng.normal(size=(2, n // 2, columns)), two_sample_test
+    if work == "pairs":
+        given, test = rng.normal(size=(2, n, columns)), independence_test
+    options["estimator"] = "fkmse" if work == "filter" else "kme"
+    threads(1)
+    test(*given[:, :200], **options)  # loads what is to be loaded
+    times = []
+    for _ in range(rounds):
+        start = time.process_time()
+        assert 0.0 < test(*given, **options).pvalue <= 1.0
+        times.append(time.process_time() - start)
+    foretold, measured = seconds(gram, n, columns, rank, permutations, work), float(np.median(times))
+    what = {"sums": "kme", "filter": "fkmse", "pairs": "HSIC kme"}[work]
+    name = f"{what}, {n} rows in {columns} columns, rank {rank} by {gram}, B = {permutations}: the time foretold"
+    ratios = foretold / np.array(times)
+    row = Row("scaling", name, "foretold", "measured", foretold / measured, "cost", ratios.min(), ratios.max(), "",
+              foretold, measured, rounds=rounds)  # fmt: skip
+    keep(row)
+    assert smoke or 1 / 3 < row.value < 3.0
 
 
 CALL = """

@@ -18,7 +18,8 @@ GROUPS = {
     "peers": "Other packages, warm: all code compiled and loaded, on the same data with as many permutations.",
     "cold": "Other packages, cold: a whole process that starts, imports and tests once, compiled code cached on disk.",
     "floor": "The floor: the bare matrix product that the answer needs, in the same precision, on the same cores.",
-    "scaling": "Scaling: the exponent p of time ~ size^p, fitted to the medians on logarithmic axes.",
+    "scaling": "Scaling: the exponent p of time ~ size^p, fitted to the medians on logarithmic axes; and the times "
+    "that errors foretell for one core, beside those that tests took of a processor.",
     "memory": "Memory: the peak of a process that does nothing else.",
     "start": "Start-up: processes from their start to their end, or an import inside one.",
 }

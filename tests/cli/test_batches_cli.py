@@ -1,6 +1,7 @@
 """Files that the command line reads in batches."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -61,6 +62,23 @@ def test_columns_and_several_statistics(run):
     assert code == 2 and "--paired is not for files that are read in batches" in error
 
 
+def test_bins_or_rows_are_permuted(run):
+    for typed, bins in (("40", 40), ("none", None)):
+        code, out, _ = run("two-sample", "x*.parquet", "y.csv", "--bins", typed, *FAST)
+        given = Batches("x*.parquet", bins=bins), Batches("y.csv", bins=bins)
+        assert code == 0 and json.loads(out)["statistic"] == two_sample_test(*given, **GIVEN).statistic
+    code, out, _ = run("k-sample", "x*.parquet", "y.csv", "z.npy", "--bins", "none", *FAST)
+    assert code == 0 and json.loads(out)["n_observations"] == [600, 500, 400]
+    for words, said in (
+        (["x*.parquet", "y.csv", "--bins", "few"], "must be a whole number, or none; got 'few'"),
+        (["x*.parquet", "y.csv", "--bins", "5"], "--bins must be an integer >= 20"),
+        (["x*.parquet", "y.csv", "--bins", "none", "--estimator", "auto"], "--bins none adds up features for every"),
+        (["y.csv", "y.csv", "--bins", "40"], "--bins 40 is for files that are read in batches, and y.csv, y.csv"),
+    ):
+        code, _, error = run("two-sample", *words, *FAST)
+        assert code == 2 and said in error
+
+
 def test_the_effect_is_told_on_request(run):
     code, out, _ = run("two-sample", "x*.parquet", "y.csv", "--effect", *FAST[:-1])
     assert code == 0 and "How well the samples can be told apart was not estimated." in out and "distance" in out
@@ -92,6 +110,12 @@ def test_columns_of_a_pattern_are_tested_for_independence(run):
     found = json.loads(out)
     expected = independence_test(*(Batches("x*.parquet", columns=[name]) for name in "ab"), **GIVEN)
     assert code == 0 and (found["pvalue"], found["statistic"]) == tuple(expected)[::-1]
+    words = ["independence", "x*.parquet", "--x", "a", "--y", "b", *FAST]
+    code, out, _ = run(*words, "--store", "s.npz", "--types", "b=category", "--gram", "nystrom")
+    types = {"column_types": {"b": "category"}, "gram": "nystrom"}
+    some = independence_test(*(Batches("x*.parquet", columns=[name]) for name in "ab"), **{**GIVEN, **types})
+    assert code == 0 and json.loads(out)["statistic"] == some.statistic and Path("s.npz").exists()
+    assert run("independence", "y.csv", "--store", "s.npz")[0] == 2
     code, out, _ = run("independence", "z.npy", "--x", "0", "--y", "1", *FAST)
     assert code == 0 and json.loads(out)["n_observations"] == [400]
     for path, options, said in (

@@ -136,7 +136,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.csv b.csv --columns u --paired --alpha 1e-4", "can never reject at --alpha 0.0001; collect"),
         (
             "two-sample a.csv b.csv --columns u --max-memory 10",
-            "use --gram nystrom --rank 1 (about 1 s",
+            "use --gram rff --rank 1 (about 1 s",
         ),
         ("two-sample a.csv b.csv --columns u --estimator kme,kme", "--estimator holds KME() twice"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "leave out --kernel and --bandwidth, or"),

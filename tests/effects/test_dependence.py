@@ -5,9 +5,10 @@ import pytest
 
 import naive_effects as naive
 from shrinktest import Gaussian, independence_test
-from shrinktest.effects.dependence import dependence
+from shrinktest.effects.dependence import dependence, dependence_in_groups
 from shrinktest.effects.features import Features
 from shrinktest.kernels import Energy, Linear
+from shrinktest.statistics.pair_sums import PairSums
 
 RNG = np.random.default_rng(5)
 SIZE = 12
@@ -80,3 +81,20 @@ def test_under_independence_its_variance_is_that_of_second_order():
     spread = np.var([one.value for one in values])
     assert 0.7 < spread / values[0].second < 1.4
     assert abs(np.mean([one.value for one in values])) < 4.0 * np.sqrt(spread / 400)
+
+
+def test_sums_by_group_give_the_same():
+    """But for the part of second order, which is that of single pairs: groups are chosen at random."""
+    groups = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
+    left, right = by_coordinates(LEFT).values, by_coordinates(RIGHT).values
+    z, w = (np.hstack([one, np.square(one).sum(axis=1, keepdims=True)]) for one in (left, right))
+    each = [np.flatnonzero(groups == g) for g in range(6)]
+    n, xy, xx, yy, x, y = zip(
+        *((len(k), z[k].T @ w[k], z[k].T @ z[k], w[k].T @ w[k], z[k].sum(axis=0), w[k].sum(axis=0)) for k in each),
+        strict=True,
+    )
+    found = dependence_in_groups(PairSums(*map(np.array, (n, xy, xx, yy, x, y))))
+    expected = dependence(LEFT, RIGHT, groups)
+    assert found.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-8)
+    assert found.jackknife == pytest.approx(expected.jackknife, rel=1e-6)
+    assert found.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and found.units == 6

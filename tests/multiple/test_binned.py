@@ -330,8 +330,7 @@ class Untouched:
         ({"kernel": "whitened"}, "Whitened.* has no finite number; give gram='rff'"),
         ({"kernel": "linear", "rank": 5}, "rank=5 is for gram='nystrom' or 'rff'"),
         ({"gram": "rff", "scale": "ranks"}, "scale must be one of"),
-        ({"gram": "rff", "nan_policy": "indicator"}, "nan_policy='indicator' is not for samples in batches"),
-        ({"gram": "rff", "nan_policy": "worst"}, "nan_policy='worst' is not for samples in batches"),
+        ({"gram": "rff", "nan_policy": "worst"}, "nan_policy='worst' is not for what is read in batches"),
     ],
 )
 def test_refused(options, said):

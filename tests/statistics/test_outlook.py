@@ -68,7 +68,8 @@ def test_few_points_prove_what_all_would_show():
 
 def test_advice_has_the_faster_first():
     assert advised(Gaussian(1.0), 10**5, 50, 1000, 999, "sums").startswith("use gram='rff', rank=1000 (about ")
-    assert advised(Gaussian(1.0), 10**5, 50, 50, 999, "sums").startswith("use gram='nystrom', rank=50 (about ")
+    assert advised(Gaussian(1.0), 10**5, 50, 50, 999, "sums").startswith("use gram='rff', rank=50 (about ")
+    assert advised(Linear(), 10**5, 50, 50, 999, "sums").startswith("use gram='nystrom', rank=50 (about ")
     assert "rff" not in advised(Linear(), 10**5, 50, 50, 999, "sums")  # which has no frequencies
 
 
@@ -81,6 +82,21 @@ def test_times_grow_with_all_that_there_is_to_do():
             assert seconds(name, 10**4, 50, 100, 99, work) > base
             assert seconds(name, 10**4, 5, 100, 999, work) > base
     assert seconds("rff", 10**4, 5, 100, np.inf, "sums") < np.inf
+
+
+@pytest.mark.parametrize("name", ["rff", "nystrom"])
+def test_times_grow_as_much_as_what_there_is_to_do(name):
+    """In proportion to rows, and what a permutation adds to permutations and to products of coordinates."""
+
+    def added(size, rank, permutations, work):
+        return seconds(name, size, 5, rank, permutations, work) - seconds(name, size, 5, rank, 0, work)
+
+    for work, power in (("sums", 1), ("pairs", 2)):
+        assert seconds(name, 3 * 10**4, 5, 80, 99, work) == pytest.approx(3.0 * seconds(name, 10**4, 5, 80, 99, work))
+        assert added(10**4, 80, 990, work) == pytest.approx(10.0 * added(10**4, 80, 99, work))
+        assert added(10**4, 160, 99, work) == pytest.approx(2.0**power * added(10**4, 80, 99, work))
+    columns = [seconds(name, 10**4, d, 80, 0, "sums") for d in (1, 11, 21)]
+    assert columns[1] - columns[0] == pytest.approx(columns[2] - columns[1])
 
 
 @pytest.mark.parametrize(

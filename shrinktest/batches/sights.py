@@ -1,0 +1,256 @@
+"""Sights: what one reading finds of the columns of tables in batches, and what a store keeps of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import counted
+from shrinktest.batches.crew import Crew
+from shrinktest.batches.rows import Rows
+from shrinktest.batches.store import DATA, Store, digest
+from shrinktest.batches.tasks import Reading
+from shrinktest.tables.column import Column, pooled
+from shrinktest.tables.reading import Table
+
+#: Levels at most of a category, of which every one takes a column of numbers.
+MOST_LEVELS = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """What was seen of one column in consecutive rows.
+
+    Parameters
+    ----------
+    column : Column
+        Values that stand for all: every level that occurs, or the least and the largest; and a missing one if there is.
+    complete : Column
+        The same for rows that miss nothing.
+    source : str
+        Where the values are from, as messages call it.
+    texts : dict
+        How often levels of a category occur: of at most `MOST_LEVELS` + 1 of them, those with the least hashes, which
+        do not depend on who saw them first.
+    rows : int
+        With a value.
+    ends : tuple of float, optional
+        The first and the last value, where they are whole numbers that count the rows.
+    """
+
+    column: Column
+    complete: Column
+    source: str
+    texts: Mapping[str, int]
+    rows: int
+    ends: tuple[float, float] | None
+
+    @classmethod
+    def of(cls, column: Column, complete: np.ndarray, source: str) -> Sight:
+        """Look at a column of a table; ``complete`` says which rows miss nothing."""
+        there = ~column.missing()
+        texts: Mapping[str, int] = {}
+        if column.categorical:
+            codes, counts = np.unique(column.values[there], return_counts=True)
+            texts = fewest({column.levels[i]: int(n) for i, n in zip(codes, counts, strict=True)})
+        ends = None
+        if column.kind == "number" and column.whole and there.all() and (np.diff(column.values) == 1.0).all():
+            ends = float(column.values[0]), float(column.values[-1])
+        return cls(_few(column, texts), _few(column.taken(complete), texts), source, texts, int(there.sum()), ends)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON holds it."""
+        both = {"column": _column_to(self.column), "complete": _column_to(self.complete)}
+        ends = None if self.ends is None else [one.hex() for one in self.ends]
+        return {**both, "source": self.source, "texts": dict(self.texts), "rows": self.rows, "ends": ends}
+
+    @classmethod
+    def of_dict(cls, read: Mapping[str, Any]) -> Sight:
+        """That of which this is `to_dict`."""
+        ends = None if read["ends"] is None else (float.fromhex(read["ends"][0]), float.fromhex(read["ends"][1]))
+        both = _column_of(read["column"]), _column_of(read["complete"])
+        return cls(*both, read["source"], read["texts"], read["rows"], ends)
+
+    def joined(self, other: Sight) -> Sight:
+        """What was seen in these rows and in those that come after them."""
+        columns = self.column, other.column, self.complete, other.complete
+        whole = pooled(columns, (self.source, other.source) * 2)
+        cut = len(self.column) + len(other.column)
+        counts = dict(self.texts)
+        for level, n in other.texts.items():
+            counts[level] = counts.get(level, 0) + n
+        texts = fewest(counts)
+        follows = self.ends and other.ends and self.ends[1] + 1.0 == other.ends[0]
+        return Sight(
+            _few(whole.taken(slice(0, cut)), texts),
+            _few(whole.taken(slice(cut, None)), texts),
+            self.source if self.rows else other.source,
+            texts,
+            self.rows + other.rows,
+            (self.ends[0], other.ends[1]) if follows and self.ends and other.ends else None,
+        )
+
+
+@dataclass(eq=False)
+class Sights:
+    """What was seen of all columns in consecutive rows; nothing yet without any."""
+
+    each: list[Sight] = field(default_factory=list)
+
+    def add(self, others: Sequence[Sight]) -> None:
+        """Add what was seen in the rows that come next."""
+        if self.each and others:
+            self.each = [one.joined(other) for one, other in zip(self.each, others, strict=True)]
+        else:
+            self.each = self.each or list(others)
+
+
+@dataclass(frozen=True, eq=False)
+class Looking(Reading):
+    """What is seen of the columns of tables.
+
+    Parameters
+    ----------
+    omit : bool
+        Whether rows with missing values will be left out.
+    """
+
+    name = "columns"
+
+    omit: bool
+
+    def start(self, sample: int) -> Sights:
+        return Sights()
+
+    def add(self, found: Sights, sample: int, first: int, values: Table) -> None:
+        missing = np.column_stack([column.missing() for column in values.columns])
+        complete = np.asarray(~(missing & self.omit).any(axis=1))
+        found.add([Sight.of(column, complete, values.source or "") for column in values.columns])
+
+    def merge(self, found: Sights, other: Sights) -> None:
+        found.add(other.each)
+
+
+@dataclass(eq=False)
+class Looks:
+    """What has been seen of samples so far.
+
+    Parameters
+    ----------
+    parts : list of dict
+        For every sample, by the number of the first of some consecutive pieces, what was seen in these.
+    read : list of dict
+        For every sample the rows of the pieces that have been read, by their numbers.
+    """
+
+    parts: list[dict[int, Sights]]
+    read: list[dict[int, int]]
+
+    def packed(self) -> dict[str, np.ndarray]:
+        """As an array that a file can keep."""
+        said = [[[place, [one.to_dict() for one in some.each]] for place, some in part.items()] for part in self.parts]
+        return {"sights": np.array(json.dumps(said))}
+
+    @classmethod
+    def unpacked(cls, known: Mapping[str, Any], samples: int) -> Looks:
+        """From what a store knows of a reading."""
+        read: list[dict[int, int]] = [{} for _ in range(samples)]
+        for sample, place, kept in known["read"]:
+            read[sample][place] = kept
+        said = json.loads(str(known["arrays"]["sights"]))
+        return cls(
+            [{place: Sights([Sight.of_dict(one) for one in some]) for place, some in part} for part in said], read
+        )
+
+
+def looked(samples: Sequence[Rows], crew: Crew, store: Store | None = None, name: str = "columns") -> list[list[Sight]]:
+    """What was seen of the columns of every sample, put together in the order of its rows.
+
+    Parameters
+    ----------
+    samples : sequence of Rows
+    crew : Crew
+        Who reads.
+    store : Store, optional
+        What has been seen before, and where it is kept.
+    name : str
+        What the store calls this reading.
+    """
+    signatures = [rows.signature for rows in samples]
+    kept, of = None if None in signatures else store, {DATA: digest(signatures)}
+    known = None if kept is None else kept.asked(name, of)
+    nothing = Looks([{} for _ in samples], [{} for _ in samples])
+    seen = Looks.unpacked(known, len(samples)) if known else nothing
+    before = [dict(one) for one in seen.read]
+
+    def keep(now: bool) -> None:
+        if kept is not None:
+            read = [(i, place, rows) for i, one in enumerate(seen.read) for place, rows in sorted(one.items())]
+            kept.keep(name, of, read, seen.packed(), now=now)
+
+    try:
+        with closing(crew.read(samples, Looking(samples[0].omit), None, before, numbered=False)) as parts:
+            for done in parts:
+                seen.parts[done.sample][done.place] = done.found
+                seen.read[done.sample].update(enumerate(done.kept, start=done.place))
+                keep(now=False)
+    finally:
+        keep(now=True)
+    total = []
+    for rows, some in zip(samples, seen.parts, strict=True):
+        whole = Sights()
+        for place in sorted(some):
+            whole.add(some[place].each)
+        if not whole.each:
+            raise ValueError(f"{rows.name} has 0 rows; a sample needs at least 2")
+        total.append(whole.each)
+        if len(whole.each) != len(total[0]):
+            raise ValueError(
+                f"{rows.name} has {counted(len(whole.each), 'column')}, and {samples[0].name} has {len(total[0])}; "
+                "samples must have the same columns"
+            )
+    return total
+
+
+def _few(column: Column, texts: Mapping[str, int]) -> Column:
+    """Values that stand for all of a column, without levels of text that do not occur, or are too many."""
+    missing = column.missing()
+    present = np.unique(column.values[~missing])
+    levels = column.levels
+    if column.kind == "category":
+        levels = tuple(levels[i] for i in present if levels[i] in texts)
+        present = np.arange(len(levels))
+    elif not levels:
+        present = present[[0, -1]] if len(present) else present
+    values = np.concatenate([present, column.values[missing][:1]])
+    return replace(column, values=values, levels=levels)
+
+
+def fewest(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The counts of the levels with the least hashes, all unless they are too many."""
+    if len(counts) <= MOST_LEVELS + 1:
+        return counts
+    return {level: counts[level] for level in sorted(counts, key=_hash)[: MOST_LEVELS + 1]}
+
+
+def _hash(level: str) -> tuple[bytes, str]:
+    return blake2b(level.encode("utf-8", "surrogatepass"), digest_size=8).digest(), level
+
+
+def _column_to(column: Column) -> dict[str, Any]:
+    """A column as JSON holds it, to the last bit."""
+    values = np.ascontiguousarray(column.values)
+    bits = values.view(np.int64).tolist()
+    rest = {"levels": list(column.levels), "whole": column.whole}
+    return {"name": column.name, "kind": column.kind, "dtype": values.dtype.str, "bits": bits, **rest}
+
+
+def _column_of(read: Mapping[str, Any]) -> Column:
+    values = np.array(read["bits"], dtype=np.int64).view(read["dtype"])
+    return Column(read["name"], read["kind"], values, tuple(read["levels"]), read["whole"])

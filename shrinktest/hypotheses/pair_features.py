@@ -1,0 +1,163 @@
+"""Which features of pairs are multiplied, so that one reading serves every statistic of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from shrinktest._validate import counted
+from shrinktest.batches.blocks import LENGTH
+from shrinktest.hypotheses.base import Variable, resolve
+from shrinktest.hypotheses.supported import checked_route
+from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.statistics.gram import choose_gram
+from shrinktest.statistics.outlook import bytes_of
+
+RANK = 50  # features of a variable where nobody says how many: time and memory grow with their square
+_ROOM = 1e18  # bytes: features of the sample of rows are few
+_WORKING = 4  # sums of one statistic: in units of the features, about their means, and what is made of these
+
+
+@dataclass(frozen=True, eq=False)
+class PairFeatures:
+    """A kernel of one variable by features of its rows.
+
+    Parameters
+    ----------
+    asked, kernel : Kernel
+        As it was given, and with what it takes from the sample of rows.
+    route : str
+        How the features were found.
+    note : str, optional
+        What a reader of the result should know of them.
+    features : FiniteRank
+    rank : int
+    """
+
+    asked: Kernel
+    kernel: Kernel
+    route: str
+    note: str | None
+    features: FiniteRank
+    rank: int
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """The kernels of a statistic.
+
+    Parameters
+    ----------
+    kernels : tuple of PairFeatures
+        Of x and of y.
+    lacking : str
+        Why their products are not added up: what a MemoryError says.
+    """
+
+    kernels: tuple[PairFeatures, PairFeatures]
+    lacking: str = ""
+
+
+@dataclass
+class PairPlan:
+    """The features of all statistics of a test: every distinct kernel of a variable once.
+
+    Parameters
+    ----------
+    variables : sequence of Variable
+        Random samples of the rows, from which kernels take what they take from data.
+    route : str
+        The argument ``gram`` of the test.
+    rank : int, optional
+        Of features that approximate a kernel.
+    groups : int
+        Of blocks.
+    memory : float
+        Bytes.
+    rng : callable
+        For the number of a variable a generator in the same state whenever it is called, so that the features of a
+        kernel do not depend on what it is combined with.
+    """
+
+    variables: Sequence[Variable]
+    route: str
+    rank: int | None
+    groups: int
+    memory: float
+    rng: Callable[[int], np.random.Generator]
+    sides: tuple[list[PairFeatures], list[PairFeatures]] = field(default_factory=lambda: ([], []))
+    meetings: list[Meeting] = field(default_factory=list)
+    cells: int = 0
+    largest: int = 0
+
+    def add(self, kernels: Iterable[tuple[Kernel, Kernel]], *, spare: bool) -> None:
+        """The features of a kernel for each variable.
+
+        Parameters
+        ----------
+        kernels : iterable of (Kernel, Kernel)
+            As they were given.
+        spare : bool
+            Whether those that take more memory than there is may be left out, which are an error otherwise.
+
+        Raises
+        ------
+        MemoryError
+            Where the products of no statistic, or without ``spare`` of one, fit.
+        """
+        for pair in kernels:
+            if any(all(a.asked == b for a, b in zip(one.kernels, pair, strict=True)) for one in self.meetings):
+                continue
+            x, y = (self._features(k, one) for k, one in enumerate(pair))
+            fresh = [one for one, known in zip((x, y), self.sides, strict=True) if one not in known]
+            lacking = self._lacking((x.rank, y.rank), [one.rank for one in fresh])
+            if lacking and (not spare or all(one.lacking for one in self.meetings)):
+                raise MemoryError(lacking)
+            self.meetings.append(Meeting((x, y), lacking))
+            for one, known in zip((x, y), self.sides, strict=True):
+                if not lacking and one not in known:
+                    known.append(one)
+
+    @property
+    def meets(self) -> list[tuple[int, int]]:
+        """For every meeting that is read its places among the features of x, and those of y that come after them."""
+        x, y = self.sides
+        read = (one.kernels for one in self.meetings if not one.lacking)
+        return [(x.index(first), len(x) + y.index(second)) for first, second in read]
+
+    def under_way(self) -> tuple[float, float]:
+        """Bytes for the sums of tasks that are under way, and of those of one task."""
+        return self.memory - 8.0 * (self.cells + _WORKING * self.largest), 8.0 * self.cells
+
+    def _features(self, side: int, asked: Kernel) -> PairFeatures:
+        """Features of a variable, of which the other knows nothing."""
+        for one in (*self.sides[side], *(one.kernels[side] for one in self.meetings)):
+            if one.asked == asked:
+                return one
+        variable = self.variables[side]
+        kernel = resolve(asked, variable, self.rng(side))
+        route = checked_route(asked, self.route)
+        gram = choose_gram(
+            kernel, variable.points, gram=route, rank=None if route == "factor" else self.rank or RANK, memory=_ROOM,
+            rng=self.rng(side), by_coordinates=True,
+        )  # fmt: skip
+        assert isinstance(gram.kernel, FiniteRank)
+        return PairFeatures(asked, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
+
+    def _lacking(self, ranks: tuple[int, int], fresh: Sequence[int]) -> str:
+        """What a MemoryError says where there is no room for more products, which there is after the call otherwise."""
+        more = self.groups * LENGTH * (ranks[0] + 1) * (ranks[1] + 1)
+        cells = self.cells + more + self.groups * sum((rank + 1) ** 2 for rank in fresh)
+        largest = max(self.largest, more)
+        if (takes := 8.0 * (2 * cells + _WORKING * largest)) > self.memory:
+            others = len(self.meets)
+            before = f" beside those of {counted(others, 'other statistic')}" if others else ""
+            return (
+                f"sums of {ranks[0]} x {ranks[1]} products, for {LENGTH} shifts in {self.groups} groups{before}, take "
+                f"{bytes_of(takes)}, more than max_memory={bytes_of(self.memory)}; give a smaller rank="
+            )
+        self.cells, self.largest = cells, largest
+        return ""
