@@ -182,7 +182,9 @@ def independence_test(
     the squared norm of the mean of the products of both residuals, as in [ZPJS11] and [SP20]; its null distribution
     comes from random signs of the products, with ``groups`` one sign for every group.  Residuals share the noise of the
     regressions, so that the statistic is larger by a factor that is known for white noise; statistics with other signs
-    are multiplied by it.  Unless kernels or bandwidths are given, or a collection that has its own, three statistics are combined: "means", of
+    are multiplied by it.
+
+    Unless kernels or bandwidths are given, or a collection that has its own, three statistics are combined: "means", of
     products of the residuals, each bent to a bound (share of the level 8); "turning", of these times the columns of Z,
     bent as well (1); and "shapes", of features of Gaussian kernels (2).  The test takes the smallest of their chances,
     each over its share, where a chance is that of a gamma distribution with the mean and the variance that the squared
