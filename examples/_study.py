@@ -29,10 +29,13 @@ LONG = 12
 CONTRADICTED = "Not in these data: "
 
 
-def options(description: str, trials: int, quick: int, data: bool = False) -> argparse.Namespace:
+def options(
+    description: str, trials: int, quick: int, data: bool = False, only: tuple[str, ...] = ()
+) -> argparse.Namespace:
     """The command line of a study: how many trials, in how many processes, and where the results are written.
 
-    With ``data`` also the folder of the data sets that are not part of the project.
+    With ``data`` also the folder of the data sets that are not part of the project, and with names in ``only`` which
+    part of the methods is run now.
     """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help=f"{quick} trials instead of {trials}; writes no docs")
@@ -42,7 +45,11 @@ def options(description: str, trials: int, quick: int, data: bool = False) -> ar
     parser.add_argument("--out", type=Path, help="folder for tables and figures (default: docs; with --quick: none)")
     if data:
         parser.add_argument("--data", type=Path, help="folder of data sets that are not part of the project")
+    if only:
+        parser.add_argument("--only", choices=only, help="run these and keep them in --store; the page is not written")
     args = parser.parse_args()
+    if only and args.only and not args.store:
+        parser.error("--only needs --store, where the next run finds what this one kept")
     args.trials = args.trials or (quick if args.quick else trials)
     args.out = args.out or (None if args.quick else ROOT / "docs")
     return args

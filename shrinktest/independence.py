@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, overload
 
 from shrinktest._renamed import renamed
 from shrinktest.batches.source import in_batches
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import read_given, refuse_without_given
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.collection import Asked, asks_for_none
 from shrinktest.multiple.run import run
+from shrinktest.results.lags import LagsResult
 from shrinktest.results.result import TestResult
 
 
+@overload
+def independence_test(
+    X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
+    estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
+    scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
+    blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: None = ..., permutations: Any = ...,
+    column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
+    progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
+) -> TestResult: ...  # fmt: skip
+@overload
+def independence_test(
+    X: Any, Y: Any, *, given: Any = ..., given_method: str = ..., x_given_z: Any = ..., regressor: Any = ...,
+    estimator: Any = ..., kernel_x: Any = ..., kernel_y: Any = ..., bandwidth_x: Any = ..., bandwidth_y: Any = ...,
+    scale: Any = ..., form: str = ..., n_resamples: float = ..., alpha: float = ..., stopping: Any = ...,
+    blocks: Any = ..., groups: Any = ..., shift: str | None = ..., lags: Iterable[int], permutations: Any = ...,
+    column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
+    progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
+) -> LagsResult: ...  # fmt: skip
 @renamed(statistic="form")
 def independence_test(
     X: Any,
@@ -48,7 +68,7 @@ def independence_test(
     rank: int | None = None,
     max_memory: float | None = None,
     store: Any = None,
-) -> TestResult:
+) -> TestResult | LagsResult:
     """p-value for the hypothesis that two variables are independent: a kernel permutation test (HSIC).
 
     Parameters
@@ -159,10 +179,18 @@ def independence_test(
     known ([SP20]).  What each method assumes is in the result, and the levels that were measured are on the page on
     levels given Z.  "residuals": kernel ridge regressions, tuned by leaving one row out in closed form, leave residuals
     of X and Y, on which the kernels work; the features of these are regressed on Z in the same way.  The statistic is
-    the squared norm of the mean of the products of both residuals and of features of Z (those of a Gaussian kernel, and
-    a constant with the same weight), as in [ZPJS11] and [SP20]; its null distribution comes from random signs of the
-    products, with ``groups`` one sign for every group.  Residuals share the noise of the regressions, so that the
-    statistic is larger by a factor that is known for white noise; statistics with other signs are multiplied by it.
+    the squared norm of the mean of the products of both residuals, as in [ZPJS11] and [SP20]; its null distribution
+    comes from random signs of the products, with ``groups`` one sign for every group.  Residuals share the noise of the
+    regressions, so that the statistic is larger by a factor that is known for white noise; statistics with other signs
+    are multiplied by it.
+
+    Unless kernels or bandwidths are given, or a collection that has its own, three statistics are combined: "means", of
+    products of the residuals, each bent to a bound (share of the level 8); "turning", of these times the columns of Z,
+    bent as well (1); and "shapes", of features of Gaussian kernels (2).  The test takes the smallest of their chances,
+    each over its share, where a chance is that of a gamma distribution with the mean and the variance that the squared
+    norm has over all signs.  The p-value comes from random signs of all three at once, and does not rely on that
+    distribution.  With kernels that are given there is one statistic, of products of their features and of features of
+    Z (those of a Gaussian kernel, and a constant with the same weight).
     "local" is the test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel
     ridge regression on Z is compared with X, which is as exact as Y itself.
 
@@ -218,12 +246,12 @@ def independence_test(
     hypothesis: Independence
     if given is not None:
         asked_of_z = {"given_method": given_method, "x_given_z": x_given_z, "regressor": regressor}
-        hypothesis = read_given(X, Y, given, **asked_of_z, **told, **design)
+        combined = asks_for_none(estimator, asked)
+        hypothesis = read_given(X, Y, given, combined=combined, **asked_of_z, **told, **design)
     else:
         hypothesis = Independence.read(X, Y, **told, **design)
     if lags is not None:
         from shrinktest.multiple.lags import run_lags
 
-        # the type is that of nearly all calls: a union would have to be told apart after every one of them
-        return run_lags(hypothesis, lags, estimator, asked, settings, rng)  # type: ignore[return-value]
+        return run_lags(hypothesis, lags, estimator, asked, settings, rng)
     return run(hypothesis, estimator, asked, settings, rng)

@@ -20,7 +20,7 @@ from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.residuals import of_residuals
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refuse_without_given, within_strata
-from shrinktest.multiple.collection import Asked, refuse_candidates
+from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.shuffles import OneAgainstAnother
@@ -203,7 +203,8 @@ def independence_matrix(
             z = [_others([one[1] for one in left], pair) for pair in pairs]
         else:
             z = [read.values[2]] * len(pairs)
-        hypotheses = _hypotheses_given(columns, z, used, regressor, shared)
+        combined = asks_for_none(estimator, [one[2] for side in sides for one in side])
+        hypotheses = _hypotheses_given(columns, z, used, regressor, shared, combined)
     nulls, about = run_side_by_side(
         hypotheses,
         estimator,
@@ -252,6 +253,7 @@ def _hypotheses_given(
     method: str,
     regressor: Any,
     common: dict[str, Any],
+    combined: bool,
 ) -> list[ConditionalIndependence]:
     """The hypotheses about pairs of columns, each given variables of its own (n, d)."""
     if method == "strata" and any(one is not z[0] for one in z):
@@ -269,7 +271,7 @@ def _hypotheses_given(
     return [
         within_strata(one, {**common, "variables": pair})
         if method == "strata"
-        else of_residuals(regression(one), {**common, "variables": pair}, local=method == "local")
+        else of_residuals(regression(one), {**common, "variables": pair}, local=method == "local", combined=combined)
         for pair, one in zip(variables, z, strict=True)
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from scipy import stats
 
 
 def hsic(K, L):
@@ -59,3 +60,38 @@ def signed(gram, signs):
     """The squared norm of the mean of features with signs."""
     n = len(gram)
     return sum(signs[i] * signs[j] * gram[i, j] for i in range(n) for j in range(n)) / n**2
+
+
+def inflation(first, second):
+    """The squared sum of products of residuals of white noise, by the mean of that with random signs; 1 at least.
+
+    Row i of ``first`` and ``second`` says what residual i is of the noise.
+    """
+    one, other = first @ first.T, second @ second.T
+    return max(1.0, (one * other).sum() / (np.diag(one) * np.diag(other)).sum())
+
+
+def bounded(values):
+    """Columns in mean sizes, bent to a bound of four, with mean 0 and variance 1."""
+    less = values - values.mean(axis=0)
+    u = less / np.abs(less).mean(axis=0)
+    bent = u / np.sqrt(1.0 + u**2 / 16.0)
+    return (bent - bent.mean(axis=0)) / bent.std(axis=0)
+
+
+def chance(gram, signs, factor):
+    """The chance of a squared norm by the gamma distribution with the mean and the variance that it has over signs."""
+    every = [np.array((1.0, *rest)) for rest in itertools.product((1.0, -1.0), repeat=len(gram) - 1)]
+    norms = np.array([signed(gram, each) for each in every])
+    mean, variance = norms.mean(), norms.var()
+    value = signed(gram, signs) * (1.0 if (signs > 0).all() else factor)
+    return stats.gamma.sf(value, mean**2 / variance, scale=variance / mean)
+
+
+def combined(grams, shares, factors, signs):
+    """Minus the logarithm of the smallest chance, each over its share of the largest."""
+    found = [
+        chance(gram, signs, factor) * max(shares) / share
+        for gram, share, factor in zip(grams, shares, factors, strict=True)
+    ]
+    return -np.log10(min(1.0, *found))

@@ -12,9 +12,11 @@ from shrinktest._validate import counted
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.finite_rank import nystrom
+from shrinktest.statistics.gram import Gram
 
 FEWEST = 10  # rows
 _FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which are predicted
+_TUNED = 0.98  # of the variance of coordinates: those along the longest axes, by which their regression is tuned
 _FOLDS = 5
 _NOTHING = 1e-5  # of the variance of a variable: with so little left, it was a function of the given ones
 
@@ -29,10 +31,18 @@ class Left:
         The residuals, or the Gram matrix of those of features.
     smoother : Smoother, optional
         The regression, where it is one by a kernel.
+    by_gram : bool
+        Whether it is a Gram matrix.
     """
 
     values: np.ndarray
     smoother: Smoother | None = None
+    by_gram: bool = False
+
+    @property
+    def gram(self) -> np.ndarray:
+        """The Gram matrix (n, n) of what is left."""
+        return self.values if self.by_gram else self.values @ self.values.T
 
     def inflation(self, other: Left) -> float:
         """See :func:`~shrinktest.conditional.ridge.inflation`; 1 where rows were predicted that were not learned of."""
@@ -103,14 +113,26 @@ class Regression:
             )
         return left
 
-    def left_of_features(self, kernel: Kernel, points: np.ndarray, gram: np.ndarray) -> Left:
-        """The Gram matrix (n, n) of what is left of the features of a kernel at points, whose Gram matrix it is."""
+    def left_of_features(self, kernel: Kernel, points: np.ndarray, gram: Gram, workers: int) -> Left:
+        """What is left of the features of a kernel at points: by coordinates along their axes where there are few."""
+        coordinates = gram.coordinates() if self.regressor is None else None
+        if coordinates is not None:
+            along = _along_axes(coordinates)
+            share = np.cumsum(np.square(along).sum(axis=0))
+            few = min(_FEATURES, int(np.searchsorted(share, _TUNED * share[-1])) + 1)
+            chosen = smoother(self.candidates, along[:, :few])
+            return Left(_along_axes(chosen.residuals(along)), chosen)
         some = nystrom(kernel, points, min(_FEATURES, len(points)), 0).coordinates(points)
         if self.regressor is not None:
-            found = self._predicted(some).values
-            return Left(found @ found.T)
+            return self._predicted(some)
         chosen = smoother(self.candidates, some)
-        return Left(chosen.of_gram(gram), chosen)
+        return Left(chosen.of_gram(gram.matrix(workers)), chosen, by_gram=True)
+
+    def left_of_lines(self, lines: np.ndarray) -> Left:
+        """What is left of functions (n, r) of residuals, of which there may be none."""
+        if not lines.shape[1]:
+            return Left(lines)
+        return self._smoothed(lines) if self.regressor is None else self._predicted(lines)
 
     def _smoothed(self, targets: np.ndarray) -> Left:
         spread = targets.std(axis=0)
@@ -139,6 +161,12 @@ class Regression:
         if columns > 1 and getattr(get_tags(self.regressor).target_tags, "multi_output", False):
             return [list(range(columns))]
         return [[column] for column in range(columns)]
+
+
+def _along_axes(coordinates: np.ndarray) -> np.ndarray:
+    """Coordinates (n, r) of the same points less their mean along their principal axes, the longest first."""
+    less = coordinates - coordinates.mean(axis=0)
+    return np.asarray(less @ np.linalg.eigh(less.T @ less)[1][:, ::-1])
 
 
 _FITS = ("fit", "predict", "get_params")

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from shrinktest.conditional.lines import bounded
 from shrinktest.conditional.neighbours import alike, nearest, neighbourhoods
 from shrinktest.conditional.regression import Left, Regression
 from shrinktest.conditional.ridge import standardized
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.given import STUDY, ConditionalIndependence, residual
 from shrinktest.kernels import Gaussian
-from shrinktest.nulls.permutation import CostHint
+from shrinktest.nulls.permutation import CostHint, Statistic
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.signs import Signs
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.inflated import inflated, with_inflation
 from shrinktest.statistics.prepared import Prepared, margins
-from shrinktest.statistics.signs import sign_statistic
+from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
+_FEW = 200  # rows from which coordinates of kernels are looked for
+_MEANS, _TURNING, _SHAPES = 8.0, 1.0, 2.0  # shares of the level
+_COMBINED = (
+    "Three statistics are combined, as no kernel was asked for, with shares of the level of "
+    f"{_MEANS:g}, {_TURNING:g} and {_SHAPES:g}: 'means' is of products of what is left of X and of Y, 'turning' of "
+    "these times the given variables, 'shapes' of kernel features."
+)
 _MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
 
 
@@ -38,36 +47,73 @@ class IndependentResiduals(ConditionalIndependence):
     regression : Regression
     first : tuple of Left
         What it left of x and of y.
+    combined : bool
+        Whether lines are looked at beside the features of the kernels.
     """
 
     regression: Regression
     first: tuple[Left, Left]
+    combined: bool = False
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        groups = self.restriction.groups
-        unit = np.arange(self.sizes[0]) if groups is None else np.unique(groups, return_inverse=True)[1]
-        return Signs(n_resamples, rng, unit)
+        return Signs(n_resamples, rng, self._unit)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
+        if grams.options["gram"] not in ("auto", "dense"):
+            raise ValueError(
+                f"gram={grams.options['gram']!r}: what regressions leave of X and Y is compared by Gram matrices, "
+                "whatever the estimator; use gram='dense', or leave it out"
+            )
         points = tuple(variable.points for variable in self.variables)
         tuned = margins(estimator, kernel, points, workers)
-        wishes: dict[str, Any] = {"by_coordinates": False, "kernels": 4}
-        left = []
+        wishes: dict[str, Any] = {"by_coordinates": self.combined, "large": _FEW, "kernels": 4}
+        features = []
         for one, k, z in zip(tuned, kernel, points, strict=True):
-            features = one.features(k, z)
-            left.append(self.regression.left_of_features(features, z, grams(features, z, **wishes).matrix(workers)))
-        inflation = max(self.first[0].inflation(self.first[1]), left[0].inflation(left[1]))
-        gram = left[0].values * left[1].values * self._weights
+            each = one.features(k, z)
+            features.append(self.regression.left_of_features(each, z, grams(each, z, **wishes), workers))
+        statistic: Statistic
+        notes: tuple[str, ...] = ()
+        if self.combined:
+            combined = Combined(self._parts(points, features), tuned[0], self._unit)
+            notes, statistic = (_COMBINED + _decided(combined, len(points[0])),), combined
+        else:
+            gram = features[0].gram * features[1].gram * self._weights
+            plain = sign_statistic(tuned[0], Products(gram))
+            statistic = inflated(plain, np.ones(len(gram)), self._inflation(features))
         return Prepared(
-            statistic=inflated(sign_statistic(tuned[0], gram), np.ones(len(gram)), inflation),
+            statistic=statistic,
             estimates=lambda: (),
             kernel=kernel,
             route="dense",
-            notes=(),
+            notes=notes,
             threads=estimator.needs != "function",
-            cost=CostHint(seconds=2e-10 * len(gram) ** 2) if tuned[0].needs in ("sums", "noise") else None,
+            cost=CostHint(seconds=2e-10 * len(points[0]) ** 2) if tuned[0].needs in ("sums", "noise") else None,
         )
+
+    @property
+    def _unit(self) -> np.ndarray:
+        """A code (n,) of the rows that turn together."""
+        groups = self.restriction.groups
+        return np.arange(self.sizes[0]) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
+
+    def _parts(self, points: Sequence[np.ndarray], features: Sequence[Left]) -> tuple[Part, ...]:
+        """What is combined: lines of both, the same times lines of the given variables, and features of the kernels."""
+        lines = [self.regression.left_of_lines(bounded(one)) for one in points]
+        straight, by_lines = [one.values for one in lines], self._inflation(lines)
+        few = not any(one.by_gram for one in features)
+        shapes = (
+            Products.of(*(one.values for one in features)) if few else Products(features[0].gram * features[1].gram)
+        )
+        return (
+            Part("means", _MEANS, Products.of(*straight), by_lines),
+            Part("turning", _TURNING, Products.of(*straight, bounded(standardized(self.regression.given))), by_lines),
+            Part("shapes", _SHAPES, shapes, self._inflation(features)),
+        )
+
+    def _inflation(self, left: Sequence[Left]) -> float:
+        """How much larger squared norms are than with signs drawn at random, by both regressions."""
+        return max(self.first[0].inflation(self.first[1]), left[0].inflation(left[1]))
 
     @property
     def _weights(self) -> np.ndarray:
@@ -76,6 +122,13 @@ class IndependentResiduals(ConditionalIndependence):
         if not z.shape[1]:
             return np.ones((len(z), len(z)))
         return np.asarray(0.5 + 0.5 * Gaussian().resolve(z)(z))
+
+
+def _decided(combined: Combined, n: int) -> str:
+    """Which part stands out most on the data as they are."""
+    if not combined.parts:
+        return ""
+    return f" Here '{combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())].name}' stands out most."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,8 +149,13 @@ class IndependentNearby(ConditionalIndependence):
         return with_inflation(prepared, np.arange(self.sizes[0]), self.first[0].inflation(self.first[1]))
 
 
-def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool) -> ConditionalIndependence:
-    """What regressions leave of both variables; signs are drawn, or rows permuted among neighbours."""
+def of_residuals(
+    regression: Regression, common: dict[str, Any], *, local: bool, combined: bool = False
+) -> ConditionalIndependence:
+    """What regressions leave of both variables; signs are drawn, or rows permuted among neighbours.
+
+    ``combined`` tells whether signs are for lines as well as for features of the kernels.
+    """
     restriction: Restriction = common["restriction"]
     both = common["variables"]
     left = tuple(regression.left_of(one.points, name) for one, name in zip(both, "XY", strict=True))
@@ -134,6 +192,7 @@ def of_residuals(regression: Regression, common: dict[str, Any], *, local: bool)
         f"this one rejects too often; {STUDY}.",
         regression=regression,
         first=(left[0], left[1]),
+        combined=combined,
         **common,
     )
 

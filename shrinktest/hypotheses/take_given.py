@@ -31,6 +31,7 @@ def read_given(
     given_method: str = "auto",
     x_given_z: Any = None,
     regressor: Any = None,
+    combined: bool = False,
     nan_policy: str = "raise",
     blocks: Any = None,
     groups: Any = None,
@@ -51,6 +52,8 @@ def read_given(
         What stands for a model of X given Z.
     regressor : optional
         One of scikit-learn's kind.
+    combined : bool
+        Whether regressions on numbers are followed by the statistics that are combined where no kernel is asked for.
     nan_policy, blocks, groups, shift, own, scale, column_types, transform
         As in :meth:`Independence.read`.
 
@@ -85,7 +88,7 @@ def read_given(
     method = method_for(given_method, regressor, labels=all_labels(read.encodings[2]))
     if read.missing:
         return ConditionalIndependence(method=method, assumption="", **common)
-    return by_method(method, read.values[2], regressor, common)
+    return by_method(method, read.values[2], regressor, common, combined)
 
 
 def read_three(
@@ -120,7 +123,9 @@ def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:
     return str(given_method)
 
 
-def by_method(method: str, z: np.ndarray, regressor: Any, common: dict[str, Any]) -> ConditionalIndependence:
+def by_method(
+    method: str, z: np.ndarray, regressor: Any, common: dict[str, Any], combined: bool = False
+) -> ConditionalIndependence:
     """The hypothesis about two variables given others (n, d), all of them complete.
 
     Parameters
@@ -130,10 +135,12 @@ def by_method(method: str, z: np.ndarray, regressor: Any, common: dict[str, Any]
     regressor : optional
     common : dict
         What the hypothesis is made of without given variables.
+    combined : bool
+        As in :func:`read_given`.
     """
     if method == "strata":
         return within_strata(z, common)
-    return of_residuals(Regression.on(z, regressor), common, local=method == "local")
+    return of_residuals(Regression.on(z, regressor), common, local=method == "local", combined=combined)
 
 
 def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndependence:

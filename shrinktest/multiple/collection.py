@@ -127,6 +127,11 @@ def is_several(estimator: Any, *others: Any) -> bool:
     )
 
 
+def asks_for_none(estimator: Any, asked: Sequence[Asked]) -> bool:
+    """Whether neither the estimator nor the other arguments say which kernels are meant."""
+    return not (isinstance(estimator, Collection) or is_auto(estimator) or any(one.given() for one in asked))
+
+
 def is_auto(estimator: Any) -> bool:
     """Whether it asks for the recommended collection; like other names, in any case."""
     return isinstance(estimator, str) and estimator.lower() == AUTO

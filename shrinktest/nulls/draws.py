@@ -57,6 +57,12 @@ def numbers(seeds: np.ndarray, places: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(_all_below(seeds, places).T)
 
 
+def coins(seeds: np.ndarray, count: int) -> np.ndarray:
+    """Zeros and ones (B, count), both as likely, one stream for every seed, sixty-four from each of its numbers."""
+    counters = seeds[:, None] + _STEP * np.arange(1, -(-count // 64) + 1, dtype=np.uint64)
+    return np.unpackbits(_mixed(counters).astype("<u8").view(np.uint8), axis=1, count=count, bitorder="little")
+
+
 def uniforms(seeds: np.ndarray, count: int, skipped: int = 0) -> np.ndarray:
     """Uniform numbers (B, count) from 0 to 1, one stream for every seed, of which so many are skipped."""
     counters = seeds[:, None] + _STEP * np.arange(1 + skipped, 1 + skipped + count, dtype=np.uint64)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.nulls.draws import numbers
+from shrinktest.nulls.draws import coins
 from shrinktest.nulls.relabellings import Relabellings
 
 
@@ -45,8 +45,8 @@ class Signs(Relabellings):
         return (self._units - 1) * math.log(2.0)
 
     def draw(self, rows: int) -> np.ndarray:
-        drawn = numbers(self._seeds(rows), np.full(self._units, 2))
-        return (1 - 2 * drawn)[:, self.unit].astype(np.float64)
+        signs = 1.0 - 2.0 * coins(self._seeds(rows), self._units)
+        return signs if np.array_equal(self.unit, np.arange(self._units)) else signs[:, self.unit]
 
     def every(self) -> Iterator[np.ndarray]:
         for signs in itertools.product((1.0, -1.0), repeat=self._units - 1):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._warn import warn_user
+from shrinktest.estimators import KME
 from shrinktest.nulls.permutation import Null
 from shrinktest.results.change import ChangeResult
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
@@ -17,6 +18,11 @@ LOST = (
     "Values within rounding error of the observed one count as ties, and here rounding errors are not small beside "
     "the differences between permutations: the p-value is too large, or 1. Unless all observations are alike, subtract "
     "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
+)
+
+SHRUNK = (
+    "The estimate was shrunk to zero, and no statistic is smaller: the p-value is 1, which says that nothing large "
+    "enough was found, and not how likely a statistic as large as that of the data is; estimator='kme' is not shrunk."
 )
 
 #: Of the tests whose results say more than a p-value.
@@ -56,6 +62,8 @@ def conclude(
         return result(**nothing, n_resamples=0, exact=False, **shared)
     if null.lost:
         shared["notes"] = (*shared.get("notes", ()), LOST)
+    if null.observed == 0.0 and shared["form"] == "biased" and not isinstance(shared["estimator"], KME):
+        shared["notes"] = (*shared.get("notes", ()), SHRUNK)
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
@@ -9,26 +12,102 @@ from shrinktest.estimators.base import read_only
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.products import squared_norm, times
 
+_LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
+_SMALLEST = 1e-300  # chance; smaller ones count as this
 
-def sign_statistic(estimator: MeanEstimator, gram: np.ndarray) -> Statistic:
+
+@dataclass(frozen=True, eq=False)
+class Products:
+    """Features of rows whose mean should be zero.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, r) or (n, n)
+        The features, or their Gram matrix.
+    by_gram : bool
+        Which of them.
+    """
+
+    values: np.ndarray
+    by_gram: bool = True
+
+    @classmethod
+    def of(cls, *parts: np.ndarray) -> Products:
+        """All products of a feature of each part, (n, r), (n, q), ...: by Gram matrix where they are many."""
+        n = len(parts[0])
+        found = parts[0]
+        for k, part in enumerate(parts[1:], start=1):
+            weight = np.square(found).T @ np.square(part)
+            order = np.argsort(weight, axis=None)
+            left_out = np.cumsum(weight.ravel()[order]) <= _LEFT_OUT * weight.sum()
+            kept = np.sort(order[~left_out])
+            if 2 * len(kept) > n:
+                gram = found @ found.T
+                for other in parts[k:]:
+                    gram *= other @ other.T
+                return cls(gram)
+            one, other = np.unravel_index(kept, weight.shape)
+            found = found[:, one] * part[:, other]
+        return cls(np.ascontiguousarray(found), by_gram=False)
+
+    @property
+    def gram(self) -> np.ndarray:
+        """The Gram matrix (n, n)."""
+        return self.values if self.by_gram else self.values @ self.values.T
+
+    @property
+    def trace(self) -> float:
+        """The sum of all squared norms."""
+        return float(np.trace(self.values) if self.by_gram else np.square(self.values).sum())
+
+    def totals(self, signs: np.ndarray) -> np.ndarray:
+        """The squared norms (B,) of the sums with signs (B, n); each row by itself, however many there are."""
+        sums = times(signs, self.values)
+        return np.asarray((sums * signs if self.by_gram else np.square(sums)).sum(axis=1))
+
+    def moments(self, unit: np.ndarray) -> tuple[float, float]:
+        """Mean and variance of the totals over all signs, the same for rows of one ``unit`` (n,)."""
+        together = _summed(self.values, unit)
+        if self.by_gram:
+            gram = _summed(np.ascontiguousarray(together.T), unit)
+            squares, diagonal = float(np.square(gram).sum()), np.diag(gram)
+        else:
+            squares, diagonal = float(np.square(together.T @ together).sum()), np.square(together).sum(axis=1)
+        return float(diagonal.sum()), max(0.0, 2.0 * (squares - float(np.square(diagonal).sum())))
+
+
+def _summed(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """Sums (groups, r) of the rows of one unit."""
+    groups = int(unit.max()) + 1
+    if groups == len(unit):
+        return values
+    out = np.zeros((groups, values.shape[1]))
+    np.add.at(out, unit, values)
+    return out
+
+
+def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
     """The statistic as a function of signs (B, n).
 
     Parameters
     ----------
     estimator : MeanEstimator
         Of the mean of features that should have mean zero; refitted to them with every choice of signs.
-    gram : ndarray, shape (n, n)
-        Of the features.
+    products : Products
+        The features.
     """
-    n = len(gram)
-    size = float(np.abs(gram).mean()) or np.finfo(np.float64).tiny
-    trace = float(np.trace(gram))
+    n, trace = len(products.values), products.trace
+    size = (float(np.abs(products.values).mean()) if products.by_gram else trace / n) or np.finfo(np.float64).tiny
 
     def of_sums(signs: np.ndarray) -> np.ndarray:
-        total = (times(signs, gram) * signs).sum(axis=1)  # each row by itself, however many there are
+        total = products.totals(signs)
         factor = np.asarray(estimator.scale((total, np.full(len(total), trace), n))) ** 2  # type: ignore[attr-defined]
         value = factor * total / n**2
         return np.stack([value, np.full(len(value), size)], axis=1)
+
+    if estimator.needs in ("sums", "noise"):
+        return of_sums
+    gram = products.gram
 
     def of_function(signs: np.ndarray) -> np.ndarray:
         out = np.empty((len(signs), 2))
@@ -37,4 +116,68 @@ def sign_statistic(estimator: MeanEstimator, gram: np.ndarray) -> Statistic:
             found[:] = squared_norm(turned, estimator.weights(read_only(turned)), 0.0, 0.0)
         return out
 
-    return of_sums if estimator.needs in ("sums", "noise") else of_function
+    return of_function
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One of several statistics of a test.
+
+    Parameters
+    ----------
+    name : str
+        What a reader calls it.
+    share : float
+        Of the level.
+    products : Products
+    inflation : float
+        How much larger it is on the data than with signs drawn at random; see
+        :func:`~shrinktest.conditional.ridge.inflation`.
+    """
+
+    name: str
+    share: float
+    products: Products
+    inflation: float
+
+
+class Combined:
+    """Minus the decimal logarithm of the smallest chance of several statistics, each over its share of the largest.
+
+    The chance of a statistic is that of a gamma distribution with the mean and the variance that the squared norm of
+    the plain mean has over all signs.  It only makes the statistics comparable: the signs are what the test compares.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+    estimator : MeanEstimator
+    unit : ndarray, shape (n,)
+        Rows with the same code turn together.
+    """
+
+    def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:
+        n, largest = len(unit), max((part.share for part in parts), default=1.0)
+        self.parts: list[Part] = []
+        self._found: list[tuple[Statistic, float, float, float]] = []  # with shape and scale, and the share
+        for part in parts:
+            mean, variance = part.products.moments(unit)
+            if variance > 0.0:
+                statistic = sign_statistic(estimator, part.products)
+                self._found.append((statistic, mean**2 / variance, variance / mean / n**2, part.share / largest))
+                self.parts.append(part)
+
+    def chances(self, signs: np.ndarray) -> np.ndarray:
+        """The chance (B, parts) of every statistic, over its share of the largest."""
+        from scipy.special import gammaincc
+
+        found, others = np.empty((len(signs), len(self.parts))), (signs < 0.0).any(axis=1)
+        for j, (statistic, shape, scale, share) in enumerate(self._found):
+            value = statistic(signs)[:, 0] * np.where(others, self.parts[j].inflation, 1.0)
+            found[:, j] = gammaincc(shape, value / scale) / share
+        return found
+
+    def __call__(self, signs: np.ndarray) -> np.ndarray:
+        """The statistic of signs (B, n), and what ties are relative to."""
+        least = self.chances(signs).min(axis=1, initial=1.0)
+        value = -np.log10(np.maximum(least, _SMALLEST))
+        return np.stack([value, 1.0 + value], axis=1)

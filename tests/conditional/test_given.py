@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
+import typing
 from functools import partial
 
 import numpy as np
@@ -11,13 +13,15 @@ import pytest
 
 import naive_given
 from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
+from shrinktest.conditional.lines import bounded
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
 from shrinktest.estimators import ESTIMATORS, as_estimator
 from shrinktest.nulls.conditional import LabelsByChance, WeightedPairings
+from shrinktest.nulls.draws import coins
 from shrinktest.nulls.signs import Signs
 from shrinktest.power.designs import Confounded
-from shrinktest.statistics.signs import sign_statistic
+from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 RNG = np.random.default_rng(3)
 N = 40
@@ -200,10 +204,12 @@ def test_leaving_one_out_in_closed_form():
     np.testing.assert_allclose(fit.residuals(y), y - naive_given.ridge(gram, y, 0.3), atol=1e-10)
     np.testing.assert_allclose(fit.of_gram(y @ y.T), fit.residuals(y) @ fit.residuals(y).T, atol=1e-10)
     noise = rng.normal(size=(15, 40_000))
-    np.testing.assert_allclose(fit.covariance(), np.cov(fit.residuals(noise), bias=True), atol=0.05)
-    # leaving a row out of the centred features: the same weights for the others
     linear = Basis.of_coordinates(z - z.mean(axis=0))
     line = Smoother(linear.vectors, np.ones(2))
+    what, other = fit.residuals(np.eye(15)), line.residuals(np.eye(15))
+    np.testing.assert_allclose(what @ what.T, np.cov(fit.residuals(noise), bias=True), atol=0.05)
+    assert inflation(fit, line) == pytest.approx(naive_given.inflation(what, other))
+    # leaving a row out of the centred features: the same weights for the others
     left = line.residuals(y) / (1.0 - line.own)[:, None]
     for i in range(15):
         others = np.arange(15) != i
@@ -216,7 +222,7 @@ def test_inflation_is_that_of_least_squares():
     z = np.random.default_rng(0).normal(size=(30, 6))
     basis = Basis.of_coordinates(z)
     line = Smoother(basis.vectors, np.ones(6))
-    M = line.covariance()
+    M = line.residuals(np.eye(30))
     assert inflation(line, line) == pytest.approx((M * M).sum() / np.square(np.diag(M)).sum())
     assert inflation(line, line) == pytest.approx(30 / 23, abs=0.05)  # rows over degrees of freedom that are left
 
@@ -239,11 +245,89 @@ def test_signs_are_all_there_are():
         estimator = as_estimator(name)
         if estimator.smooths:
             continue
-        found = sign_statistic(estimator, gram)(rows)[:, 0]
+        found = sign_statistic(estimator, Products(gram))(rows)[:, 0]
         turned = [gram * np.outer(row, row) for row in rows]
         weights = [5 * estimator.weights(one) for one in turned]
         expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
         np.testing.assert_allclose(found, expected, atol=1e-10)
+
+
+def test_products_are_those_of_their_gram_matrix():
+    rng = np.random.default_rng(0)
+    one, other, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
+    gram = (one @ one.T) * (other @ other.T)
+    few, many = Products.of(one, other), Products.of(one, other, np.hstack([third, third**2]))
+    assert not few.by_gram and many.by_gram
+    np.testing.assert_allclose(few.gram, gram, atol=1e-12)
+    np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
+    signs = np.sign(rng.normal(size=(7, 12)))
+    for products in (few, many):
+        twins = [144 * naive_given.signed(products.gram, row) for row in signs]
+        np.testing.assert_allclose(products.totals(signs), twins, atol=1e-9)
+        np.testing.assert_allclose(products.totals(signs[2:3]), products.totals(signs)[2:3], rtol=0.0)
+
+
+@pytest.mark.parametrize("unit", [np.arange(8), np.array([0, 0, 1, 1, 2, 3, 4, 5])])
+def test_moments_are_those_of_all_signs(unit):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(8, 2))
+    rows = np.array(list(Signs(np.inf, rng, unit).every()))
+    for products in (Products(values, by_gram=False), Products(values @ values.T)):
+        every = products.totals(rows)
+        np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
+
+
+def test_the_smallest_chance_of_three():
+    rng = np.random.default_rng(1)
+    first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
+    grams = [first @ first.T, second @ second.T, third @ third.T]
+    shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
+    parts = [Part("", *told) for told in zip(shares, map(Products, grams), factors, strict=True)]
+    parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
+    rows = np.array(list(Signs(np.inf, rng, np.arange(8)).every()))
+    found = Combined(parts, as_estimator("kme"), np.arange(8))
+    expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
+    np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)
+    assert len({int(one) for one in found.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
+
+
+def test_lines_are_bounded():
+    values = np.column_stack([np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 2.0)])
+    values[3, 0] = 1e9
+    np.testing.assert_allclose(bounded(values), naive_given.bounded(values[:, :2]))
+    assert np.abs(bounded(values)).max() < 6.0
+
+
+def test_three_statistics_where_no_kernel_is_asked_for():
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 200))
+    told = {"given": z, "rng": 0, "n_resamples": 199}
+    for part, y in (("means", 0.3 * noise), ("turning", noise * np.sign(z)), ("shapes", 1.5 * np.abs(noise))):
+        found = independence_test(z + noise, z + other + y, **told)
+        assert found.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in found.notes)
+    alone = independence_test(z + noise, z + other, kernel_x="laplacian", **told)
+    assert not any("Three statistics" in note for note in alone.notes)
+
+
+def test_few_coordinates_and_gram_matrices_give_the_same():
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 250))
+    short, full = (independence_test(z + noise, z + other, given=z, rng=0, gram=gram) for gram in ("auto", "dense"))
+    np.testing.assert_allclose(short.null_distribution, full.null_distribution, rtol=0.05, atol=0.05)
+    assert abs(short.pvalue - full.pvalue) < 0.02
+
+
+def test_coins_are_fair_and_independent():
+    rows = coins(np.arange(5000, dtype=np.uint64), 70)
+    assert set(np.unique(rows)) == {0, 1}
+    assert np.abs(rows.mean(axis=0) - 0.5).max() < 4.5 * 0.5 / 5000**0.5
+    assert np.abs(np.corrcoef(rows.T) - np.eye(70)).max() < 5.0 / 5000**0.5
+    np.testing.assert_array_equal(coins(np.arange(3, 4, dtype=np.uint64), 65), rows[3:4, :65])
+
+
+def test_overloads_have_the_arguments_of_the_function():
+    shown = [inspect.signature(one).parameters for one in typing.get_overloads(independence_test)]
+    assert len(shown) == 2 and all(list(one) == list(inspect.signature(independence_test).parameters) for one in shown)
 
 
 def test_groups_turn_together():
@@ -269,6 +353,18 @@ def test_any_regressor():
     for regressor in (RandomForestRegressor(n_estimators=5, random_state=0), Ridge()):
         found = independence_test(X, TIED, given=Z, regressor=regressor, rng=0)
         assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
+
+
+@pytest.mark.parametrize("estimator", ["skmse", "fkmse"])
+def test_a_note_where_an_estimate_is_shrunk_to_zero(estimator):
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 100))
+    told = {"given": z, "estimator": estimator, "n_resamples": 99, "rng": 0}
+    nothing = independence_test(z + noise, z + other, **told)
+    assert (nothing.statistic, nothing.pvalue) == (0.0, 1.0)
+    assert any("shrunk to zero" in note for note in nothing.notes)
+    clear = independence_test(z + noise, z + other + noise, **told)
+    assert clear.pvalue == 0.01 and not any("shrunk to zero" in note for note in clear.notes)
 
 
 def test_units_change_nothing():
@@ -331,6 +427,7 @@ def test_columns_of_one_value_are_left_out():
         ({"regressor": 3}, "give these, given=Z"),
         ({"given": Z, "form": "unbiased"}, "form='unbiased'"),
         ({"given": Z, "x_given_z": lambda z, rng: z[:, 0], "n_resamples": np.inf}, "not equally"),
+        ({"given": Z, "gram": "nystrom"}, "what regressions leave of X and Y is compared by Gram matrices"),
     ],
 )
 def test_what_cannot_be_tested(told, message):
@@ -371,7 +468,7 @@ def test_signs_of_few_rows_are_exact_for_symmetric_features():
     gram = np.random.default_rng(0).normal(size=(6, 3))
     gram = gram @ gram.T
     rows = np.array(list(itertools.product((1.0, -1.0), repeat=6)))
-    values = sign_statistic(as_estimator("kme"), gram)(rows)[:, 0]
+    values = sign_statistic(as_estimator("kme"), Products(gram))(rows)[:, 0]
     pvalues = [(values >= value - 1e-12).mean() for value in values]
     assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)
 
@@ -421,7 +518,7 @@ def test_power_studies():
 
     design = Confounded("smooth", columns=2, effect=1.0)
     study = power_study(design, ["kme", "skmse"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
-    assert study.table["power"].min() > 0.5
+    assert study.table["power"].min() > 0.4
     null = power_study(design.null(), ["kme"], 40, n_trials=10, n_resamples=49, workers=1, progress=False)
     assert null.table["power"].max() < 0.5
     assert all(np.isfinite(part).all() for part in Confounded("rough", how="turning").sample(0, 20))
