@@ -47,7 +47,7 @@ _DRAWN = 2000  # rows from which bandwidths are found, of which all pairs are lo
 #: What rank and bins cost, on average over the designs of a study.
 COST = (
     "What rank and bins cost in power was measured with random Fourier features in samples of 500 rows: 100 of them "
-    "cost about 8 points of power and 400 about 2, most in many columns; 400 bins cost next to nothing (see the page "
+    "cost about 7 points of power and 400 about 2, most in many columns; 400 bins cost next to nothing (see the page "
     "'What bins and rank cost in power')."
 )
 
