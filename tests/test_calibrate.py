@@ -208,7 +208,7 @@ def test_what_blocks_hide_is_found_where_they_are_named():
     [
         ({"shift": "circular"}, "shift= is for kind='independence'; kind='two-sample' takes blocks, paired, groups"),
         ({"kind": "independence", "paired": True}, "paired= is for kind='two-sample'"),
-        ({"blocks": np.arange(18)}, "blocks let nothing take another place"),
+        ({"blocks": np.arange(18)}, "blocks allow no other order of the rows"),
         ({"blocks": np.zeros(18), "nan_policy": "omit"}, "drop them before"),
         ({"blocks": np.zeros(5)}, "blocks has 5 labels"),
     ],

@@ -117,7 +117,7 @@ def test_files_of_one_name_are_told_apart(run, tmp_path):
         ("one.csv --measure hsic --x u --y v --z u", "column 'u' is in both"),
         ("one.csv --measure hsic --x u --y v --z team --paired", "--paired"),
         ("observed.csv one.csv observed.csv", "observed.csv (1) and observed.csv (3) hold the same rows"),
-        (f"{' '.join(THREE)} --max-memory 10", "more than --max-memory 10 bytes; use --gram nystrom"),
+        (f"{' '.join(THREE)} --max-memory 10", "more than --max-memory 10 bytes; use --gram rff"),
         (f"{' '.join(THREE)} --bandwidth 1 --bandwidth 2", "--bandwidth may be repeated where several are combined"),
     ],
 )

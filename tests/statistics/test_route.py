@@ -341,10 +341,10 @@ def test_a_factor_takes_the_memory_of_its_own_rank():
         (
             {"gram": "dense", "max_memory": 1e4},
             MemoryError,
-            "49000 bytes while being made, more than max_memory=10000 bytes; use gram='nystrom'",
+            "49000 bytes while being made, more than max_memory=10000 bytes; use gram='rff'",
         ),
         ({"gram": "nystrom", "rank": 30, "max_memory": 1e4}, MemoryError, "give rank=5 or less"),
-        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "use gram='nystrom'"),
+        ({"estimator": FKMSE(lam=1.0), "max_memory": 1e4}, MemoryError, "or gram='nystrom'"),
         ({"estimator": lambda gram: gram[0], "max_memory": 1e4}, MemoryError, "use estimator='kme', 'skmse' or 'mkme'"),
     ],
 )
