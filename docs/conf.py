@@ -77,6 +77,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "logo": {"text": "shrinktest"},
     "navbar_align": "left",
+    "navbar_persistent": ["search-button"],  # the one with a text is named otherwise for those who hear it
     "header_links_before_dropdown": 6,
     "navigation_with_keys": False,
     "show_toc_level": 2,

@@ -236,8 +236,8 @@ def page(tables) -> list[str]:
         "about how X and Y depend on Z, and rejects too often where that is wrong. Here X and Y share a function of "
         "the given columns Z and nothing else. The methods of this package assume that their regressions find this "
         "function. `left` is by how many standard deviations the statistic moves because they have not found all of "
-        f"it; up to {HOLDS} the assumption is taken to hold. 'local' also assumes that the spread of both hardly changes "
-        "among neighbours, which is not so in the shape 'spread'.",
+        f"it; up to {HOLDS} the assumption is taken to hold. 'local' also assumes that the spread of both "
+        "hardly changes among neighbours, which is not so in the shape 'spread'.",
         " ".join([*_where_it_holds(holds), *_where_it_fails(fails, holds)]),
         f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
         "All methods get the same data, slow ones the first of them. Methods of this package were chosen with other "

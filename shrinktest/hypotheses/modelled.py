@@ -131,6 +131,6 @@ def _of_regressor(
     return ConditionalIndependence(
         method="permutations of the residuals of a model",
         assumption=f"the p-value is exact if X is what {model!r} predicts plus noise that does not depend on Z, and "
-        "the model was fitted on other data; fitted on the same rows it is valid nearly.",
+        "the model was fitted on other data; fitted on the same rows it is approximately valid.",
         **{**common, "variables": (Variable(left, "residuals of X", unit), y_left)},
     )

@@ -485,7 +485,7 @@ def test_matrix_given_others_is_every_test():
         assert pvalue == independence_test(chain[:, i], chain[:, j], given=rest, rng=1, n_resamples=199).pvalue
     rejected = [label for label, one in zip(found.labels, found.reject(), strict=True) if one]
     assert rejected == [("x0", "x1"), ("x1", "x2"), ("x2", "x3")]
-    assert any("valid nearly" in note for note in found.notes)
+    assert any("approximately valid" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("told", [{"given": Z}, {"given": np.arange(N) % 3, "given_method": "strata"}])

@@ -46,7 +46,9 @@ def test_at_other_levels_nothing_was_decided():
     stopped, full = run(stopping="curtailed"), run()
     full.compare("kme", "skmse", alpha=0.1)
     for call in (lambda: stopped.compare("kme", "skmse", alpha=0.1), lambda: stopped.plot(alpha=0.1)):
-        with pytest.raises(ValueError, match=r"once they had decided at 0.05, 0.2, so that their decisions at alpha=0.1 are not known"):
+        with pytest.raises(
+            ValueError, match=r"once they had decided at 0.05, 0.2, so that .* at alpha=0.1 are not known"
+        ):
             call()
     stopped.plot(alpha=0.05)
     with pytest.raises(ValueError, match="must decide at all alphas of the study"):
