@@ -155,8 +155,8 @@ def read_with_covariates(
         odds = fitted_odds(z, read.sizes, propensity)
         by = "a logistic regression" if propensity is None else repr(propensity)
         assumption = (
-            f"the p-value is approximately valid if {by} on the covariates has the form of the chance of a row to be in "
-            "Y, and all that matters for it is among the covariates."
+            f"the p-value is approximately valid if {by} on the covariates has the form of the chance of a row to be "
+            "in Y, and all that matters for it is among the covariates."
         )
     hypothesis = found(TwoByPropensity, method="labels drawn by propensity", assumption=assumption, odds=odds)
     if hypothesis.missing:

@@ -176,8 +176,8 @@ def of_residuals(
             first=(left[0], left[1]),
             method="local permutations of residuals",
             assumption=f"the p-value is approximately valid if {regression.described}, find what given says of the "
-            f"means of X and of Y, and the spread of both hardly changes among {_NEIGHBOURS} to {2 * _NEIGHBOURS} neighbouring "
-            f"rows; {STUDY}.",
+            f"means of X and of Y, and the spread of both hardly changes among {_NEIGHBOURS} to {2 * _NEIGHBOURS} "
+            f"neighbouring rows; {STUDY}.",
             **{**common, "restriction": Restriction(blocks=np.unique(codes, return_inverse=True)[1])},
         )
     if restriction.blocks is not None:
@@ -188,8 +188,8 @@ def of_residuals(
     return IndependentResiduals(
         method="signs of residual products",
         assumption=f"the p-value is approximately valid, not exactly, if {regression.described}, find what given says "
-        "of X and of Y: no test of independence given numbers is valid without some such assumption, and where it fails "
-        f"this one rejects too often; {STUDY}.",
+        "of X and of Y: no test of independence given numbers is valid without some such assumption, and where it "
+        f"fails this one rejects too often; {STUDY}.",
         regression=regression,
         first=(left[0], left[1]),
         combined=combined,
