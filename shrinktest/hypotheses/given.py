@@ -98,7 +98,7 @@ def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable
     sums = np.zeros((counts.size, points.shape[1]))
     np.add.at(sums, codes, moved)
     left = np.ascontiguousarray(moved - (sums / counts[:, None])[codes])
-    return Variable(left, f"{variable.name} less its means within strata", variable.scale, None, variable.said)
+    return replace(variable, points=left, name=f"{variable.name} less its means within strata")
 
 
 def distilled(variable: Variable, z: np.ndarray, name: str) -> Variable:

@@ -48,7 +48,8 @@ class TwoSampleResult(TestResult):
         Raises
         ------
         ValueError, TypeError
-            If the data contained missing values, or for other columns than those that were tested.
+            If the data contained missing values, for other columns than those that were tested, or if covariates were
+            taken off.
         """
         self._require_estimates()
         first, second = self.estimates
@@ -57,6 +58,7 @@ class TwoSampleResult(TestResult):
 
     def _encoded(self, points: Any, name: str) -> Any:
         """Points as the numbers that the kernel compares."""
+        self._refuse_covariates()
         encoding = self.encodings[0] if self.encodings else None
         return points if encoding is None else encoding.read(points, name)
 
@@ -70,6 +72,15 @@ class TwoSampleResult(TestResult):
     def _recomputed(self) -> Any:
         self._require_estimates()
         return super()._recomputed()
+
+    def _refuse_covariates(self) -> None:
+        """Raise ValueError where kernels compared what covariates leave, which points of a user's have none of."""
+        if self.method:
+            raise ValueError(
+                "with covariates= kernels compare what is left of the samples once covariates are taken off, and the "
+                "witness function is of that; points and columns as they were given have no place in it: use "
+                "witness_band() without points, or contributions()"
+            )
 
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
         """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
@@ -143,6 +154,7 @@ class TwoSampleResult(TestResult):
             each coordinate; ``names`` of all columns.
         """
         self._recomputed()
+        self._refuse_covariates()
         from shrinktest.plots.witness import plot_witness
 
         return plot_witness(self, ax, **options)

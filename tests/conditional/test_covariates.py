@@ -52,6 +52,26 @@ def test_a_difference_within_strata_is_found_also_where_samples_are_of_other_str
     assert two_sample_test(x, y - 1.2, covariates=names, rng=0).pvalue > 0.05
 
 
+@pytest.mark.parametrize("covariates", [SITES, (np.arange(6.0) % 4, np.arange(6.0) % 3)])
+def test_the_witness_function_is_of_what_is_left(covariates):
+    tables = tuple(pd.DataFrame({"value": one[:6].ravel(), "kind": list("ababab")}) for one in (X, Y))
+    result = two_sample_test(*tables, covariates=covariates, rng=0)
+    for shown in (
+        lambda: result.witness(tables[0]),
+        lambda: result.witness_band([[0.0, 1.0, 0.0]]),
+        result.plot_witness,
+    ):
+        with pytest.raises(ValueError, match="what is left of the samples once covariates are taken off"):
+            shown()
+    assert len(result.witness_band().values) == 12 and len(result.contributions())
+
+
+def test_columns_keep_their_names_within_strata():
+    tables = tuple(pd.DataFrame({"value": one[:6].ravel(), "kind": list("ababab")}) for one in (X, Y))
+    found = two_sample_test(*tables, covariates=SITES, rng=0).contributions()
+    assert found["coordinate"].tolist() == ["value", "kind"]
+
+
 def test_strata_of_one_sample_are_left_out():
     sites = tuple(np.append(site, one) for site, one in zip(SITES, ("only here", "only there"), strict=True))
     found = two_sample_test(X[:7], Y[:7], covariates=sites, rng=0)
