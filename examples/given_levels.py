@@ -43,7 +43,9 @@ PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 #: Part of the trials that a method gets, by the number of rows: what is slow gets fewer.
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.5}
+OF_LEVEL = 0.25  # of that again for the levels of others
 OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
+OF_KCI = 200  # rows up to which it is run: it takes a second at 1000
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
@@ -107,8 +109,7 @@ def methods_of(design: Confounded, n: int) -> dict:
             model = _model(design, name.startswith("permutation"), name.endswith("wrong model"))
             found[name] = partial(_ours, x_given_z=model)
     if find_spec("causallearn"):
-        found |= {"KCI": _kci, "RCIT": _rcit}
-
+        found |= {"RCIT": _rcit} | ({"KCI": _kci} if n <= OF_KCI else {})
     return found
 
 
@@ -122,7 +123,8 @@ def _left(design: Confounded, x, y, z) -> float:
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
     """How often one method rejects, on the data sets of a cell."""
-    count = max(1, round(PART.get(name, 1.0) * trials))
+    part = PART.get(name, OF_LEVEL if name in OTHERS and design.effect == 0.0 else 1.0)
+    count = max(1, round(part * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
         data = design.sample(np.random.default_rng([crc32(key.encode()), trial]), n)

@@ -26,7 +26,7 @@ from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
 _FEW = 200  # rows from which coordinates of kernels are looked for
-_MEANS, _TURNING, _SHAPES = 8.0, 1.0, 2.0  # shares of the level
+_MEANS, _TURNING, _SHAPES = 14.0, 1.0, 2.0  # shares of the level
 _COMBINED = (
     "Three statistics are combined, as no kernel was asked for, with shares of the level of "
     f"{_MEANS:g}, {_TURNING:g} and {_SHAPES:g}: 'means' is of products of what is left of X and of Y, 'turning' of "
