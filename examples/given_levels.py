@@ -41,9 +41,9 @@ MODELS = tuple(f"{test}, {model} model" for model in ("true", "wrong") for test 
 HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
-#: Part of the trials that a method gets, by the number of rows: what is slow gets fewer.
-PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.5}
-OF_LEVEL = 0.25  # of that again for the levels of others
+#: Part of the trials that a method gets: what is slow, and what is of others, gets fewer.
+PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS}
+PART |= dict.fromkeys(["local", *OTHERS], 0.25)
 OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
 OF_KCI = 200  # rows up to which it is run: it takes a second at 1000
 KEYS = ["shape", "columns", "strength", "n"]
@@ -123,8 +123,7 @@ def _left(design: Confounded, x, y, z) -> float:
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
     """How often one method rejects, on the data sets of a cell."""
-    part = PART.get(name, OF_LEVEL if name in OTHERS and design.effect == 0.0 else 1.0)
-    count = max(1, round(part * trials))
+    count = max(1, round(PART.get(name, 1.0) * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
         data = design.sample(np.random.default_rng([crc32(key.encode()), trial]), n)
@@ -228,7 +227,7 @@ def page(tables) -> list[str]:
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
     models, holds, fails = null_cells(table)
     trials = ", ".join(
-        f"n = {n}: {some['trials'].max()} (slow methods {some['trials'].min()} or more)"
+        f"n = {n}: {some['trials'].max()} (some methods {some['trials'].min()} or more)"
         for n, some in null.groupby("n")
     )
     mean = table.groupby(["n", "method"], sort=False)["seconds"].mean().unstack("n").round(3).reset_index()
@@ -242,9 +241,9 @@ def page(tables) -> list[str]:
         "hardly changes among neighbours, which is not so in the shape 'spread'.",
         " ".join([*_where_it_holds(holds), *_where_it_fails(fails, holds)]),
         f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
-        "All methods get the same data, slow ones the first of them. Methods of this package were chosen with other "
-        "strengths, effects and seeds, and in part other functions. KCI and RCIT are those of causal-learn as they "
-        "come; GCM has the regressions of this package.",
+        "All methods get the same data, those that get fewer the first of them. Methods of this package were chosen "
+        "with other strengths, effects and seeds, and in part other functions. KCI and RCIT are those of causal-learn "
+        "as they come; GCM has the regressions of this package.",
         "## Where the regressions find what is given\n\n" + _wide(holds, *KEYS),
         "## Where they do not\n\n" + (_wide(fails, *KEYS) if len(fails) else "No cell."),
         "## With a model of X given Z\n\nThe wrong model is a line of 0.9 times the slope with noise of 0.9 times the "

@@ -21,7 +21,9 @@ from shrinktest.plots.axes import BLUE, GREY
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
 ALPHA, ROWS, RANK = 0.05, 1600, 40
-NULLS = 40  # null data sets for each of those of power
+NULLS = 8  # null data sets for each of those of power
+SIZES = 53, 203
+GAPS = 0.2  # share of missing numbers in tables
 OF_LEVEL = {"n_resamples": 99, "rank": 20, "workers": 1}
 OF_POWER = {"n_resamples": 199, "rank": RANK, "gram": "rff", "workers": 1}
 HOW = ("pairs freely, in memory", "within eight pairs, in batches")
@@ -71,6 +73,13 @@ def null(rng, heavy, n, **given):
     return independence_test(x, y, rng=rng, **OF_LEVEL, **given).pvalue
 
 
+def tables(rng, heavy, n):
+    """The p-value of a test of independent tables of numbers with gaps and categories."""
+    made = (pd.DataFrame({"a": numbers(rng, heavy, n), "b": rng.choice(list("uvw"), n)}) for _ in range(2))
+    x, y = (Batches([table.mask(rng.random(table.shape) < [GAPS, 0.0])]) for table in made)
+    return independence_test(x, y, rng=rng, gram="rff", nan_policy="indicator", **OF_LEVEL).pvalue
+
+
 def cases() -> list[tuple]:
     """Where the level is measured."""
     tests = {
@@ -78,7 +87,8 @@ def cases() -> list[tuple]:
         "skmse, nystrom": {"gram": "nystrom", "estimator": "skmse"},
         "whitened, rff": {"gram": "rff", "kernel_x": "whitened", "kernel_y": "whitened"},
     }
-    return [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in (53, 203)]
+    found = [(f"{n} pairs", name, null, {"n": n, **given}) for name, given in tests.items() for n in SIZES]
+    return found + [(f"{n} pairs", "tables with gaps", tables, {"n": n}) for n in SIZES]
 
 
 def opening(tables) -> str:
@@ -132,14 +142,15 @@ def page(tables) -> list[str]:
         markdown(shown.drop(columns="error")),
         "## Level",
         f"{int(levels['trials'].max())} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, rank "
-        f"20. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; {int(levels['inside'].sum())} "
-        f"of {len(levels)} cells are.",
+        f"20; tables have a column of categories and one of numbers of which {100 * GAPS:.0f} % are missing, which "
+        f"is said by indicators. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; "
+        f"{int(levels['inside'].sum())} of {len(levels)} cells are.",
         markdown(wide.reset_index().rename(columns={"test": "data"})),
     ]
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=100, quick=1)
+    args = options(__doc__.splitlines()[0], trials=500, quick=1)
     jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
     table = table_of(parts(args, NAME, jobs))
     nulls = Namespace(trials=NULLS * args.trials, workers=args.workers, store=args.store)

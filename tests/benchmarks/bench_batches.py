@@ -14,7 +14,9 @@ from rows import Row
 
 from shrinktest import Batches, Gaussian, independence_test, two_sample_test
 from shrinktest.batches.bins import Binning
+from shrinktest.batches.blocks import LENGTH, Blocks, Multiplying, Whole
 from shrinktest.batches.rows import Rows
+from shrinktest.batches.summands import summands_of
 from shrinktest.kernels.finite_rank import Landmarks, RandomFourier
 from shrinktest.statistics.outlook import seconds
 
@@ -53,6 +55,48 @@ def test_a_row(race, threads, tiny, kind, columns):
         ("read, features and sums", ours),
         (f"bare n x {columns} by {columns} x {matrix.shape[1]} product", lambda: np.matmul(rows, matrix, out=out)),
         agreement.mean_features(features, rows, n - binning.used[0]),
+        measure="cost",
+    )
+
+
+@pytest.mark.parametrize(("columns", "rank"), [(8, 40), (50, 40), (50, 100)])
+def test_a_pair(race, threads, tiny, columns, rank):
+    """The floor: features of both without sines, the products of x with y shifted by all places, and own products."""
+    rng, n = np.random.default_rng(0), tiny(50_000, 800) // LENGTH * LENGTH
+    rows, kernel = rng.normal(size=(n, 2 * columns)), Gaussian(np.sqrt(columns))
+    blocks = Blocks.drawn(n, rng)
+    frequencies = rng.normal(size=(2, rank // 2, columns)) / kernel.bandwidth
+    maps = tuple(
+        Whole.of(summands_of(RandomFourier(kernel, some, 1.0), columns), rows[:100, :columns], blocks.bits)
+        for some in frequencies
+    )
+    adding = Multiplying(blocks, (columns, columns), maps, ((0, 1),))
+    x, y = (np.ascontiguousarray(some) for some in np.hsplit(rows, 2))
+    along, wide, summed = np.empty((n, rank // 2)), np.ones((n, rank)), np.empty((rank, LENGTH * rank))
+    shifted = np.ones((n, LENGTH * rank))
+
+    def ours():
+        found = adding.start(0)
+        adding.add(found, 0, 0, rows)
+        return found.xy[0][:, :, 0, :].sum(axis=0) * np.outer(maps[0].units, maps[1].units)
+
+    def bare():
+        for some, matrix in zip((x, y), frequencies, strict=True):
+            np.matmul(some, matrix.T, out=along)
+            np.matmul(wide.T, wide)
+        return np.matmul(wide.T, shifted, out=summed)
+
+    def agree(found, _):
+        features = [one.features(some) for one, some in zip(maps, (x, y), strict=True)]
+        np.testing.assert_allclose(found, features[0].T @ features[1], rtol=1e-3, atol=1e-3 * n)
+
+    threads(1)
+    race(
+        "floor",
+        f"a pair of {columns} and {columns} columns, {rank} rff features and sums of their products, one core",
+        ("read, features and products", ours),
+        ("bare products of the same sizes", bare),
+        agree,
         measure="cost",
     )
 
@@ -144,3 +188,38 @@ def test_what_a_task_sends_back(keep, tiny, rank, bins):
     name = f"sums that a task of {bins} bins in two samples and {rank} rff features sends back, however many its rows"
     other = f"8 bytes a bin of its sample and feature: {expected:.3g} MB"
     keep(Row("memory", name, "pickled", other, float(np.median(sent)), "MB", sent.min(), sent.max()))
+
+
+@pytest.mark.parametrize("gram", ["rff", "nystrom"])
+@pytest.mark.parametrize(("n", "columns"), [(50_000, 50), (5_000, 384)])
+def test_in_memory(race, threads, tiny, gram, n, columns):
+    """The floor: features of all rows without sines or exponentials, and their product with the labels.
+
+    The features of Nystrom are kernel values at landmarks times a square matrix.
+    """
+    rng, n, permutations, rank = np.random.default_rng(0), tiny(n, 400), tiny(999, 19), tiny(200, 20)
+    x, y = rng.normal(size=(2, n // 2, columns))
+    pooled, matrix = np.vstack([x, y]), rng.normal(size=(columns, rank // 2 if gram == "rff" else rank))
+    labels, square = rng.choice([-1.0, 1.0], size=(n, permutations + 1)), rng.normal(size=(rank, rank))
+    features = np.ones((n, rank))
+
+    def bare():
+        values = np.matmul(pooled, matrix)
+        if gram == "nystrom":
+            np.matmul(values, square)
+        return np.matmul(features.T, labels)
+
+    def agree(result, product):
+        assert 0.0 < result.pvalue <= 1.0
+        assert product.shape == (rank, result.n_resamples + 1)
+
+    threads(1)
+    race(
+        "floor",
+        f"{n // 2} + {n // 2} x {columns} in memory, {gram}, rank {rank}, {permutations} permutations, one core",
+        (gram, lambda: two_sample_test(x, y, gram=gram, rank=rank, n_resamples=permutations, rng=0, workers=1)),
+        ("bare products for features, and of features and labels", bare),
+        agree,
+        measure="cost",
+        target="<= 3",
+    )
