@@ -18,6 +18,7 @@ from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.statistics.cuts import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried
+_AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
 
@@ -137,16 +138,20 @@ class _Sides:
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
         """Whether a change at ``cut`` is not rejected."""
-        orders = np.vstack([np.arange(end - first), self._orders(cut, first, end, rng)])
-        values = statistic(orders)
-        reached = int((values[:, 0] >= values[0, 0] - TIE * values[0, 1]).sum())
-        # p > 1 - confidence
-        return reached > allowed_rows(1.0 - self.confidence, len(orders))
+        seeds = rng.integers(2**64 - 1, size=_ORDERS, dtype=np.uint64, endpoint=True)
+        allowed = allowed_rows(1.0 - self.confidence, _ORDERS + 1)
+        observed, spread = statistic(np.arange(end - first)[None])[0, :2]
+        reached = 1
+        for start in range(0, _ORDERS, _AT_ONCE):
+            values = statistic(self._orders(cut, first, end, seeds[start : start + _AT_ONCE]))
+            reached += int((values[:, 0] >= observed - TIE * spread).sum())
+            if reached > allowed:
+                return True  # p > 1 - confidence
+        return False
 
-    def _orders(self, cut: int, first: int, end: int, rng: np.random.Generator) -> np.ndarray:
+    def _orders(self, cut: int, first: int, end: int, seeds: np.ndarray) -> np.ndarray:
         """Orders (B, end - first) of the rows within both sides."""
         size = end - first
-        seeds = rng.integers(2**64 - 1, size=_ORDERS, dtype=np.uint64, endpoint=True)
         if not self.restriction:
             return permutations(seeds, np.array([0, cut - first, size]))
         sides = (np.arange(first, end) >= cut).astype(np.int64)

@@ -222,15 +222,19 @@ class Within:
 
         Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
         """
-        if self.by_coordinates or self.n <= _SMALL:
+        size = self.terms * self.spread / self.n
+        if self.n <= _SMALL or (self.by_coordinates and self.values.shape[1] <= _DIRECTIONS):
             return self
+        if self.by_coordinates:
+            turned = np.linalg.eigh(self.values.T @ self.values)[1]
+            return Within.of_coordinates(self.values @ turned[:, -_DIRECTIONS:], size)
         basis = rng.standard_normal((self.n, _DIRECTIONS + 8))
         for _ in range(2):
             basis = np.linalg.qr(self.values @ basis)[0]
         lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
         kept = np.flatnonzero(lengths > 0.0)[-_DIRECTIONS:]
         z = (basis @ turned[:, kept]) * np.sqrt(lengths[kept])
-        return Within.of_coordinates(z, self.terms * self.spread / self.n)
+        return Within.of_coordinates(z, size)
 
 
 def _units(n: int, spread: float, size: float) -> tuple[np.ndarray, float, float]:
