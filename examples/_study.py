@@ -182,10 +182,10 @@ def studies(folder: Path = ROOT / "docs") -> list[str]:
 
 
 def markdown(frame) -> str:
-    """A data frame as a Markdown table, numbers to three places."""
+    """A data frame as a Markdown table, numbers to three places; a number stays on one line with its error."""
 
     def text(value) -> str:
-        return f"{value:.3f}" if isinstance(value, float) else str(value)
+        return f"{value:.3f}" if isinstance(value, float) else str(value).replace(" ± ", "\u00a0±\u00a0")
 
     rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
     rows += [[text(v) for v in row] for row in frame.itertuples(index=False)]

@@ -299,7 +299,8 @@ def page(tables) -> list[str]:
     for measure, some in table[table["estimator"] == "kme"].groupby("measure", sort=False):
         for kernel, one in some.groupby("kernel", sort=False):
             wide = one.pivot_table(index=["data", "effect"], columns="n", values="coverage", sort=False)
-            parts += [f"## {measure.capitalize()}, {kernel} kernel", markdown(wide.reset_index())]
+            title = {"auc": "Separability"}.get(measure, measure.capitalize())
+            parts += [f"## {title}, {kernel} kernel", markdown(wide.reset_index())]
     few = table[table["estimator"] != "kme"].pivot_table(
         index=["data", "effect"], columns="measure", values="coverage", sort=False
     )

@@ -43,7 +43,7 @@ PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 #: Part of the trials that a method gets: what is slow, and what is of others, gets fewer.
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS}
-PART |= dict.fromkeys(["local", *OTHERS], 0.25)
+PART |= {"local": 0.25} | dict.fromkeys(OTHERS, 0.15)
 OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
 OF_KCI = 200  # rows up to which it is run: it takes a second at 1000
 KEYS = ["shape", "columns", "strength", "n"]

@@ -21,7 +21,7 @@ from shrinktest.plots.axes import BLUE, GREY
 NAME = "large_pairs"
 TITLE = "Level and power of tests of independence in batches"
 ALPHA, ROWS, RANK = 0.05, 1600, 40
-NULLS = 8  # null data sets for each of those of power
+NULLS = 40  # null data sets for each of those of power
 SIZES = 53, 203
 GAPS = 0.2  # share of missing numbers in tables
 OF_LEVEL = {"n_resamples": 99, "rank": 20, "workers": 1}
@@ -150,7 +150,7 @@ def page(tables) -> list[str]:
 
 
 def main() -> None:
-    args = options(__doc__.splitlines()[0], trials=500, quick=1)
+    args = options(__doc__.splitlines()[0], trials=100, quick=1)
     jobs = [partial(compared, design, trial) for trial in range(args.trials) for design in DESIGNS]
     table = table_of(parts(args, NAME, jobs))
     nulls = Namespace(trials=NULLS * args.trials, workers=args.workers, store=args.store)

@@ -411,7 +411,7 @@ def times(table: pd.DataFrame, test: str) -> str:
     rows = table[table["test"] == test]
     sizes = list(dict.fromkeys(rows["sizes"]))
     found = rows.pivot(index="label", columns="sizes", values="ratio").loc[order(rows), sizes]
-    return markdown(found.map("{:.1f}".format).rename_axis("test").reset_index())
+    return markdown(found.map("{:.1f}".format).replace("nan", "-").rename_axis("test").reset_index())
 
 
 def opening(tables) -> str:
