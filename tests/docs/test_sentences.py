@@ -33,7 +33,7 @@ def per_cent(values: pd.Series, places: int = 0) -> str:
 
 
 def short(value: float) -> str:
-    return f"{value:.2f}".removeprefix("0")
+    return f"{value:.2f}".removeprefix("0").replace("-0.", "-.")
 
 
 def choosing() -> Iterator[tuple[str, bool]]:
@@ -89,7 +89,7 @@ def given() -> Iterator[tuple[str, bool]]:
 def large() -> Iterator[tuple[str, bool]]:
     pairs = tables("large_pairs")[""]
     lost = " and ".join(f"{short(row.lost)} ± {short(row.error)}" for row in pairs.itertuples())
-    yield f"On [two designs](large_pairs.md) of 1600 pairs power was {lost} less than", len(pairs) == 2
+    yield f"On [two designs](large_pairs.md) of 1600 pairs such blocks cost {lost} of power", len(pairs) == 2
     table = tables("large_power")[""]
     bins = table[table["permuted"] == "bins"]
     rank = bins[bins["bins"] == bins["bins"].max()].groupby("rank")["lost"].mean()
