@@ -14,15 +14,19 @@ WORKS = ("sums", "filter", "pairs")
 
 # Seconds on one core, as measured on one machine; what a time says of another is its order of magnitude.  Features are
 # computed in the cache, so that they take as long as their functions and products; what permutations do is bound by
-# products, and for "sums" by reading the features (8 bytes each) once for every few permutations.  The benchmarks of
-# samples in batches compare them with tests ("foretold").
+# products, and beside them every permutation touches every observation: its label, its row of features.  The
+# benchmarks of samples in batches compare them with tests ("foretold").
+_ROW = 4e-7  # for an observation that is read, checked and scaled
 _FEATURE = 8e-9  # for a random Fourier feature of an observation: half a cosine and half a sine
-_LANDMARK = 4e-8  # for a landmark: a kernel value,
-_SOLVED = 1.5e-11  # and a product for every other landmark
+_LANDMARK = 2.4e-8  # for a landmark: a kernel value,
+_SOLVED = 2.8e-11  # and a product for every other landmark
 _COLUMN = 2e-10  # a product for a column of the data in either
-_ADDED = 3.5e-11  # a product for a permutation, by observation and coordinate
-_MULTIPLIED = 7.5e-11  # a product of rows that are gathered, by observation and pair of coordinates
-_FITTED = (1.3e-10, 5e-10)  # by observation and pair of coordinates, and by the third power of their number
+# A permutation takes (first) x observations x coordinates x (coordinates + second), or for sums only
+# (first) x observations x (coordinates + second).
+_ADDED = (2.4e-11, 100.0)
+_MULTIPLIED = (8e-11, 30.0)
+_FITTED = (1.6e-10, 86.0)
+_SPECTRUM = 5e-10  # and a filter the third power of the coordinates
 _MOST = 1e7  # permutations; for more there is another error
 
 _UNITS = ((3600.0, "h"), (60.0, "min"), (1.0, "s"))
@@ -55,10 +59,10 @@ def seconds(name: str, size: int, columns: int, rank: int, permutations: float, 
     """
     permutations = min(permutations, _MOST)
     each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
-    made = (2.0 if work == "pairs" else 1.0) * size * rank * (each + _COLUMN * columns)
-    if work == "filter":
-        return made + permutations * (_FITTED[0] * size * rank**2 + _FITTED[1] * rank**3)
-    return made + permutations * size * rank * (_MULTIPLIED * rank if work == "pairs" else _ADDED)
+    made = (2.0 if work == "pairs" else 1.0) * size * (_ROW + rank * (each + _COLUMN * columns))
+    slope, beside = {"sums": _ADDED, "pairs": _MULTIPLIED, "filter": _FITTED}[work]
+    permuted = slope * size * (rank + beside) * (1.0 if work == "sums" else rank)
+    return made + permutations * (permuted + (_SPECTRUM * rank**3 if work == "filter" else 0.0))
 
 
 def duration(time: float) -> str:
