@@ -11,6 +11,7 @@ import shrinktest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
+from docstrings import called  # noqa: E402 - from the folder that the line above adds
 
 citation = yaml.safe_load((HERE.parent / "CITATION.cff").read_text(encoding="utf-8"))
 project = citation["title"]
@@ -44,6 +45,7 @@ logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda found: "toc
 # What a docstring says is in numpydoc's sections; signatures show names and defaults.
 autodoc_typehints = "none"
 autosummary_generate = True
+autosummary_context = {"called": called}
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 

@@ -1,12 +1,25 @@
 """Docstrings as they are meant: a norm is no substitution, what scikit-learn adds is described there.
 
 Pages of functions begin with their simplest call, which is the first example down to its first output, and with the
-picture of what it returns where there is one; so do pages of results that can be drawn.
+picture of what it returns where there is one; so do pages of results that can be drawn.  Pages of estimators, kernels and
+designs show what one calls; what the tests ask of them is on the page of the class from which one derives one's own.
 """
 
+import importlib
+import inspect
 import re
 
 from pictures import picture, shown
+
+from shrinktest import Kernel, MeanEstimator
+from shrinktest.power.designs import Design
+
+#: What users call on objects of a kind, and the page of the class that describes the rest, by that class.
+CALLED = {
+    MeanEstimator: ("shrinktest.MeanEstimator", ("fit", "weights", "scores", "at")),
+    Kernel: ("shrinktest.Kernel", ("evaluate", "gram_matrix", "resolve")),
+    Design: ("shrinktest.power.designs.Design", ("sample", "null")),
+}
 
 # a bar in running text, not in ``code``
 _BARS = re.compile(r"(``.*?``|`[^`]*`)|(\|)")
@@ -26,6 +39,15 @@ def skip(app, what, name, obj, skipped, options):
     found = getattr(obj, "fget", None) or obj
     inherited = (getattr(found, "__module__", None) or "").startswith("sklearn.")
     return True if inherited or re.fullmatch(r"set_\w+_request", name) else None
+
+
+def called(module, name):
+    """The page that describes the members of a class, and those that its own page shows; None where it shows all."""
+    given = getattr(importlib.import_module(module), name)
+    for base, (page, names) in CALLED.items():
+        if issubclass(given, base) and given is not base and not inspect.isabstract(given):
+            return page, [one for one in names if hasattr(given, one)]
+    return None
 
 
 def simplest(app, what, name, obj, options, lines):

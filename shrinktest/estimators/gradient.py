@@ -94,7 +94,8 @@ class Landweber(_Gradient):
     loo : {"deletion", "paper"}
         Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
@@ -166,7 +167,8 @@ class NuMethod(_Gradient):
     loo : {"deletion", "paper"}
         As for :class:`Landweber`.
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----

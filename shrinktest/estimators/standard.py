@@ -129,7 +129,8 @@ class SKMSE(Tuned, ScaledMean):
     target : (points, weights), optional
         f* = sum_a weights_a k(points_a, .), fixed beforehand (not built from the sample).
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----

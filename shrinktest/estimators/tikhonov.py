@@ -87,7 +87,8 @@ class FKMSE(_Tikhonov):
         the same with mean leverages, cheaper.  "paper": the closed form of [M14] Theorem 4, which keeps the left-out
         point in the basis and over-shrinks (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
@@ -118,7 +119,8 @@ class IteratedTikhonov(_Tikhonov):
     loo : {"deletion", "paper"}
         Leave-one-out score when neither amount is given; "paper" is the analogue of [M14] Theorem 4.
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----

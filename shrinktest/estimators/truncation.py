@@ -29,7 +29,8 @@ class TSVD(SpectralEstimator):
         cross-validation, which is for replication only: there is no noise to trade off, so that it hardly ever
         truncates (erratum E24).
     tuning : {"auto", "sample", "joint", "pooled"}
-        See :class:`~shrinktest.estimators.base.Tuned`.
+        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
+        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
