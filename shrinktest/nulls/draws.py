@@ -1,24 +1,53 @@
 """Random subsets and permutations from seeds: one 64-bit seed, a stream of its own, for every relabelling.
 
-Small ones are drawn here, all relabellings in step, unless the compiled loops are there anyway; larger ones by these,
-one relabelling after the other.  Both follow the same stream and give the same numbers: the choice shows nowhere.
+Small ones are drawn here, all relabellings in step, unless the compiled loops are there anyway or loading them would
+have paid by now; larger ones by these, one relabelling after the other.  Both follow the same stream and give the same
+numbers: the choice shows nowhere.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import pairwise
+from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
 _SUBSETS, _PERMUTATIONS = 256, 150  # observations up to which drawing in step takes less than loading a compiler
 _COMPILED = "shrinktest._compiled.draws"
+_LOADING = 0.5  # seconds: about what loading a compiler takes
 _ROUNDS = 16  # bits to which subsets come close to the right size at once
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX1, _MIX2 = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _1, _11, _27, _30, _31, _32, _64 = (np.uint64(number) for number in (1, 11, 27, 30, 31, 32, 64))
 _LOW = np.uint64(2**32 - 1)
+
+_T = TypeVar("_T")
+
+
+class _Patience:
+    """How long this process has drawn in step: many small tests take as much time as one large one."""
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+    @property
+    def ended(self) -> bool:
+        """Whether to draw by compiled loops from now on."""
+        return _COMPILED in sys.modules or self.spent > _LOADING
+
+    def with_patience(self, draw: Callable[..., _T], *given: object) -> _T:
+        """What a function draws in step."""
+        start = perf_counter()
+        drawn = draw(*given)
+        self.spent += perf_counter() - start
+        return drawn
+
+
+_PATIENCE = _Patience()
 
 
 def subsets(seeds: np.ndarray, size: int, first: int) -> np.ndarray:
@@ -27,8 +56,8 @@ def subsets(seeds: np.ndarray, size: int, first: int) -> np.ndarray:
     while chance % 2 == 0:
         chance, rounds = chance // 2, rounds - 1
     words = np.empty((len(seeds), -(-size // 64)), dtype=np.uint64)
-    if size <= _SUBSETS and _COMPILED not in sys.modules:
-        _subsets_in_step(seeds, size, first, chance, rounds, words)
+    if size <= _SUBSETS and not _PATIENCE.ended:
+        _PATIENCE.with_patience(_subsets_in_step, seeds, size, first, chance, rounds, words)
     else:
         from shrinktest._compiled.draws import splits
 
@@ -43,8 +72,8 @@ def permutations(seeds: np.ndarray, starts: np.ndarray) -> np.ndarray:
     Segment s holds the places from ``starts[s]`` to before ``starts[s + 1]``, the last of which is n.
     """
     n = int(starts[-1])
-    if n <= _PERMUTATIONS and _COMPILED not in sys.modules:
-        return _permutations_in_step(seeds, starts.tolist())
+    if n <= _PERMUTATIONS and not _PATIENCE.ended:
+        return _PATIENCE.with_patience(_permutations_in_step, seeds, starts.tolist())
     from shrinktest._compiled.draws import permutations
 
     out = np.empty((len(seeds), n), dtype=np.int64)

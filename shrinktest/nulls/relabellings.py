@@ -210,7 +210,8 @@ class Partitions(Relabellings):
 
     def draw(self, rows: int) -> np.ndarray:
         if len(self.sizes) == 2:
-            return (~subsets(self._seeds(rows), self.size, self.sizes[0])).astype(np.uint16)
+            first = subsets(self._seeds(rows), self.size, self.sizes[0]).view(np.uint8)
+            return np.subtract(1, first, dtype=np.uint16)  # at once, for this is most of the memory of large samples
         return self.identity[permutations(self._seeds(rows), np.array([0, self.size]))]
 
     def every(self) -> Iterator[np.ndarray]:

@@ -14,6 +14,8 @@ BlockSums = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 PLAIN = 256  # observations up to which plain matrix products take less time than loading a compiler
 
+_COPIED = 2**23  # bytes up to which coordinates are copied row by row; more are read as they lie, which is faster there
+
 
 def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     """The sums as a function of partitions into parts of these sizes."""
@@ -29,7 +31,9 @@ def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
 def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
     parts, rank = len(sizes), z.shape[1]
     constant = float(diagonal[0]) if np.ptp(diagonal) == 0.0 else None
-    features = np.ascontiguousarray(z) if constant is not None else np.hstack([z, diagonal[:, None]])
+    features = z if constant is not None else np.hstack([z, diagonal[:, None]])
+    if features.nbytes <= _COPIED or not features.flags.f_contiguous:
+        features = np.ascontiguousarray(features)
     whole = features.sum(axis=0)
 
     def sums_of_features(labels: np.ndarray, part: int, out: np.ndarray) -> None:

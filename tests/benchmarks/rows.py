@@ -79,9 +79,8 @@ class Row:
         if not self.target:
             return True
         sign, bound = self.target.split()
-        return {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}[
-            sign
-        ]
+        kept = {">=": self.value >= float(bound), "<=": self.value <= float(bound), "<": self.value < float(bound)}
+        return bool(kept[sign])  # and not numpy's, which is another object
 
 
 def environment() -> str:

@@ -17,6 +17,7 @@ SEEDS = np.random.default_rng(0).integers(0, 2**64, 50, dtype=np.uint64)
 def in_step(monkeypatch):
     """As in a process that has not loaded the compiled loops."""
     monkeypatch.setattr(draws, "_COMPILED", "not loaded")
+    monkeypatch.setattr(draws, "_PATIENCE", draws._Patience())
 
 
 @pytest.mark.parametrize(("size", "first"), [(1, 1), (2, 1), (17, 4), (64, 32), (65, 60), (200, 100)])
@@ -48,3 +49,13 @@ def test_numbers_also_where_half_of_them_are_refused(places):
 def test_few_rows(in_step, rows):
     assert draws.subsets(SEEDS[:rows], 7, 3).shape == (rows, 7)
     assert draws.permutations(SEEDS[:rows], np.array([0, 4, 7])).shape == (rows, 7)
+
+
+def test_many_small_draws_load_the_compiled_loops(in_step, monkeypatch):
+    drawn = [draws.permutations(SEEDS, np.array([0, 9])), draws.subsets(SEEDS, 9, 4)]
+    assert 0.0 < draws._PATIENCE.spent < draws._LOADING and not draws._PATIENCE.ended
+    draws._PATIENCE.spent = 2.0 * draws._LOADING
+    for name in ("_permutations_in_step", "_subsets_in_step"):
+        monkeypatch.delattr(draws, name)
+    np.testing.assert_array_equal(draws.permutations(SEEDS, np.array([0, 9])), drawn[0])
+    np.testing.assert_array_equal(draws.subsets(SEEDS, 9, 4), drawn[1])
