@@ -17,7 +17,7 @@ import numpy as np
 
 _SUBSETS, _PERMUTATIONS = 256, 150  # observations up to which drawing in step takes less than loading a compiler
 _COMPILED = "shrinktest._compiled.draws"
-_LOADING = 0.5  # seconds: about what loading a compiler takes
+_LOADING = 0.4  # seconds: about what loading a compiler takes
 _ROUNDS = 16  # bits to which subsets come close to the right size at once
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
