@@ -2,7 +2,7 @@
 
 Pages of functions begin with their simplest call, which is the first example down to its first output, and with the
 picture of what it returns where there is one; so do pages of results that can be drawn.  Pages of estimators, kernels
-and designs show what one calls; what the tests ask of them is on the page of the class from which one derives one's own.
+and designs show what one calls; what the tests ask of them is on the page of the class to derive one's own from.
 """
 
 import importlib
