@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 from shrinktest._validate import count
@@ -27,7 +26,7 @@ def n_workers(workers: Any) -> int:
         raise type(error)(f"{error}; None or -1 use all cores") from None
 
 
-def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+def usable_cores(cgroup: str | os.PathLike[str] = "/sys/fs/cgroup") -> int:
     """The cores this process may run on, no more than the container's CPU quota."""
     try:
         cores = len(os.sched_getaffinity(0))
@@ -36,11 +35,11 @@ def usable_cores(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     return max(1, math.ceil(min(cores, _cpu_quota(cgroup))))
 
 
-def _cpu_quota(cgroup: Path) -> float:
+def _cpu_quota(cgroup: str | os.PathLike[str]) -> float:
     """Cores' worth of CPU time granted by the control group (v2, then v1); inf without a limit."""
     for files in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
-            quota, period = " ".join((cgroup / file).read_text() for file in files).split()
+            quota, period = " ".join(_text(cgroup, file) for file in files).split()
             if int(quota) > 0:  # v1 writes -1 and v2 "max" for no limit
                 return int(quota) / int(period)
         except (OSError, ValueError):
@@ -57,15 +56,15 @@ def memory_limit(max_memory: Any) -> float:
     return float(max_memory)
 
 
-def free_memory(root: Path = Path("/")) -> float:
+def free_memory(root: str | os.PathLike[str] = "/") -> float:
     """Bytes that can be allocated now, limits of a container included."""
     found = [_available(root), *_container(root)]
     return min(found)
 
 
-def _available(root: Path) -> float:
+def _available(root: str | os.PathLike[str]) -> float:
     try:
-        lines = (root / "proc/meminfo").read_text().splitlines()
+        lines = _text(root, "proc/meminfo").splitlines()
         return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
     except (OSError, StopIteration, ValueError):
         pass
@@ -75,9 +74,13 @@ def _available(root: Path) -> float:
         return 4e9
 
 
-def _container(root: Path) -> list[float]:
-    folder = root / "sys/fs/cgroup"
+def _container(root: str | os.PathLike[str]) -> list[float]:
     try:
-        return [float((folder / "memory.max").read_text()) - float((folder / "memory.current").read_text())]
+        return [float(_text(root, "sys/fs/cgroup/memory.max")) - float(_text(root, "sys/fs/cgroup/memory.current"))]
     except (OSError, ValueError):
         return []
+
+
+def _text(folder: str | os.PathLike[str], name: str) -> str:
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return file.read()

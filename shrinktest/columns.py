@@ -12,7 +12,7 @@ from shrinktest._progress import preparing
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, listed, rng_provenance
-from shrinktest.batches.source import as_batches, in_batches
+from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -194,6 +194,7 @@ def _in_batches(
     **options: Any,
 ) -> MultipleTestsResult:
     """The tests of the columns of two samples in batches; ``asked`` has the bandwidths of all of them."""
+    from shrinktest.batches.source import as_batches
     from shrinktest.hypotheses.binned import TwoBinned
     from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, by_whom, check, columns_in_bins
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, overload
 
 from shrinktest._renamed import renamed
-from shrinktest.batches.source import in_batches
+from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import read_given, refuse_without_given

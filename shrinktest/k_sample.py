@@ -7,7 +7,7 @@ from typing import Any
 from shrinktest._read import named_samples, numbered
 from shrinktest._renamed import renamed
 from shrinktest._validate import choice
-from shrinktest.batches.source import in_batches
+from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked

@@ -7,11 +7,9 @@ from typing import Any
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
-from shrinktest.batches.source import in_batches
-from shrinktest.hypotheses.covariates import METHODS, read_with_covariates, refuse_without_covariates
+from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.worst_case import TwoPartlyKnown
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
@@ -269,11 +267,14 @@ def two_sample_test(
     )  # fmt: skip
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
-    choice(covariate_method, METHODS, "covariate_method")
-    if covariates is None:
-        refuse_without_covariates(covariate_method, propensity)
-    elif batched or nan_policy == WORST:
-        raise ValueError("covariates= are for samples in memory, and not for nan_policy='worst'; leave one of them out")
+    if covariates is not None or covariate_method != "auto" or propensity is not None:
+        from shrinktest.hypotheses.covariates import check_asked
+
+        check_asked(covariates, covariate_method, propensity)
+        if batched or nan_policy == WORST:
+            raise ValueError(
+                "covariates= are for samples in memory, and not for nan_policy='worst'; leave one of them out"
+            )
     if batched:
         from shrinktest.multiple.binned import run_binned
 
@@ -289,8 +290,12 @@ def two_sample_test(
                 "nan_policy='worst' is for one statistic, whose p-value has a bound: give estimator='kme', one kernel "
                 "and one bandwidth"
             )
+        from shrinktest.hypotheses.worst_case import TwoPartlyKnown
+
         hypothesis: TwoEqualDistributions = TwoPartlyKnown.read(X, Y, **told, **design)
     elif covariates is not None:
+        from shrinktest.hypotheses.covariates import read_with_covariates
+
         asked = {"covariate_method": covariate_method, "propensity": propensity, "nan_policy": nan_policy}
         hypothesis = read_with_covariates(X, Y, covariates, **asked, **told, **design)
     else:

@@ -20,11 +20,6 @@ _AHEAD = 2  # tasks in flight for every worker
 _UNKNOWN = 8  # workers of an executor that does not say how many it has
 
 
-def is_crew(workers: Any) -> bool:
-    """Whether ``workers`` are no number of threads, but something that runs functions."""
-    return hasattr(workers, "submit") or hasattr(workers, "map")
-
-
 @dataclass(frozen=True, eq=False)
 class Crew:
     """Who reads samples in batches.

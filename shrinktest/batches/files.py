@@ -14,29 +14,12 @@ import numpy as np
 
 from shrinktest._validate import listed
 from shrinktest.batches.pieces import Piece
+from shrinktest.batches.recognized import KINDS
 from shrinktest.tables.text import level_of
-
-#: How files are read, by the end of their name.
-KINDS = {".npy": "array", ".csv": "csv", ".parquet": "parquet"}
 
 _HEAD = 2**20  # bytes of a CSV file that are read for its names
 _TIMES = 4  # as many rows of a .npy file as are read at a time are a piece
 _BYTES = 64  # of a CSV file that a row is expected to have at most, for how much of it is read at a time
-
-
-def is_paths(data: Any) -> bool:
-    """Whether these are paths of files: text or Path, or a list of these."""
-    if isinstance(data, list | tuple):
-        return bool(data) and all(isinstance(one, str | Path) for one in data)
-    return isinstance(data, str | Path)
-
-
-def ends_as_files(data: Any) -> bool:
-    """Whether these are paths, all of which end as the names of files that can be read do."""
-    if not is_paths(data):
-        return False
-    several = data if isinstance(data, list | tuple) else [data]
-    return all(isinstance(one, Path) or one.lower().endswith(tuple(KINDS)) for one in several)
 
 
 def kinds_of(data: Any) -> set[str]:

@@ -9,16 +9,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest.batches.files import numbers_of, require_numbers, require_pyarrow
-
-
-def is_lazy(data: Any) -> bool:
-    """Whether this is a lazy frame of polars or a dataset of pyarrow."""
-    return _is_frame(data) or (type(data).__module__ == "pyarrow._dataset" and hasattr(data, "to_batches"))
+from shrinktest.batches.recognized import is_lazy_frame
 
 
 def columns_of(data: Any) -> tuple[str, ...]:
     """Names of all columns."""
-    return tuple(data.collect_schema().names() if _is_frame(data) else data.schema.names)
+    return tuple(data.collect_schema().names() if is_lazy_frame(data) else data.schema.names)
 
 
 def arrays_of(data: Any, name: str, names: tuple[str, ...], size: int) -> Iterator[np.ndarray]:
@@ -40,7 +36,7 @@ def arrays_of(data: Any, name: str, names: tuple[str, ...], size: int) -> Iterat
     TypeError
         For columns that are no numbers.
     """
-    if _is_frame(data):
+    if is_lazy_frame(data):
         require_pyarrow(f"a lazy frame ({name})")
         chosen = data.select(names)
         require_numbers(chosen.clear().collect().to_arrow().schema, names, name)
@@ -62,10 +58,6 @@ def arrays_of(data: Any, name: str, names: tuple[str, ...], size: int) -> Iterat
                 held, rows = [], 0
     if held:
         yield np.concatenate(held)
-
-
-def _is_frame(data: Any) -> bool:
-    return type(data).__module__.split(".")[0] == "polars" and hasattr(data, "explain")  # which has a plan, so no rows
 
 
 def _collected(frame: Any, size: int) -> Iterator[Any]:

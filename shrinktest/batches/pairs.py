@@ -11,8 +11,8 @@ import numpy as np
 from shrinktest._validate import listed
 from shrinktest.batches.columns import Found, Part
 from shrinktest.batches.crew import Crew
-from shrinktest.batches.files import is_paths
 from shrinktest.batches.pieces import Piece
+from shrinktest.batches.recognized import is_paths
 from shrinktest.batches.rows import Reader, Rows, TableReader
 from shrinktest.batches.source import BINS, Batches, as_batches
 from shrinktest.batches.store import Store

@@ -10,11 +10,6 @@ from typing import Any
 from shrinktest.batches.pieces import Piece
 
 
-def is_dask(data: Any) -> bool:
-    """Whether this is an array or a data frame of dask."""
-    return type(data).__module__.split(".")[0] == "dask" and hasattr(data, "to_delayed")
-
-
 def has_names(data: Any) -> bool:
     """Whether this has columns with names: a data frame, and no array."""
     return hasattr(data, "columns")

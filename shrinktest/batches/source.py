@@ -10,19 +10,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_points, count, listed
-from shrinktest.batches.files import (
-    ends_as_files,
-    found_paths,
-    is_paths,
-    kinds_of,
-    names_in,
-    numbers_only,
-    pieces_in,
-)
-from shrinktest.batches.lazy import arrays_of, columns_of, is_lazy
-from shrinktest.batches.partitions import has_names, is_dask, partitions_of
+from shrinktest.batches.files import found_paths, kinds_of, names_in, numbers_only, pieces_in
+from shrinktest.batches.lazy import arrays_of, columns_of
+from shrinktest.batches.partitions import has_names, partitions_of
 from shrinktest.batches.partitions import numbers_only as of_dask
 from shrinktest.batches.pieces import Held, Piece
+from shrinktest.batches.recognized import is_dask, is_lazy, is_paths
 from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
@@ -205,11 +198,6 @@ class Batches:
                     )
                 yield Held(where, first, values)
                 first += len(values)
-
-
-def in_batches(*samples: Any) -> bool:
-    """Whether the samples of a test are read in batches: those of files are, and all beside ``Batches``."""
-    return any(isinstance(one, Batches) or ends_as_files(one) or is_dask(one) or is_lazy(one) for one in samples)
 
 
 def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, ...]:

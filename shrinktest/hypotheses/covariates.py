@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._read import XY, read_samples
-from shrinktest._validate import counted
+from shrinktest._validate import choice, counted
 from shrinktest.conditional.given import all_labels, crossed, refuse_cut, values_of, with_labels
 from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
@@ -201,8 +201,9 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates
     )
 
 
-def refuse_without_covariates(covariate_method: Any, propensity: Any) -> None:
-    """Raise ValueError for arguments that say what to do about covariates where there are none."""
+def check_asked(covariates: Any, covariate_method: Any, propensity: Any) -> None:
+    """Raise ValueError for a method that there is not, and for what says what to do about covariates without any."""
+    choice(covariate_method, METHODS, "covariate_method")
     for name, asked in {"covariate_method": covariate_method != "auto", "propensity": propensity is not None}.items():
-        if asked:
+        if asked and covariates is None:
             raise ValueError(f"{name}= says what to do about covariates; give these, covariates=(of X, of Y)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,13 +16,15 @@ from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
-from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import Contrast, prepare
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import names_for
+
+if TYPE_CHECKING:
+    from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -118,6 +120,8 @@ class EqualDistributions(Hypothesis):
 
     def effect(self, again: Again, asked: EffectAsked) -> KSampleEffect:
         """How different every two samples are."""
+        from shrinktest.results.effect import KSampleEffect
+
         if asked.columns:
             raise ValueError("columns=True is for two samples; test the pair in question by itself")
         names = tuple(map(str, asked.names)) or self.kind.estimate_names(len(self.sizes))
@@ -138,6 +142,7 @@ class EqualDistributions(Hypothesis):
     ) -> list[TwoSampleEffect]:
         """How different pairs of samples are; z is that of the test, and not known here."""
         from shrinktest.hypotheses.effects import apart, said_of_area, said_of_members
+        from shrinktest.results.effect import TwoSampleEffect
 
         told = said_of_members(again.members, again.leading, "The distance is")
         return [

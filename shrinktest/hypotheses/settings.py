@@ -7,7 +7,7 @@ from typing import Any
 
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import choice, level, resamples
-from shrinktest.batches.crew import Crew, is_crew
+from shrinktest.batches.recognized import is_crew
 from shrinktest.nulls.stopping import Stopping, as_stopping
 from shrinktest.statistics.prepared import FORMS
 
@@ -28,8 +28,8 @@ class Settings:
     rank : int, optional
     memory : float
         Bytes that kernel values may take.
-    crew : Crew
-        Who reads samples in batches.
+    readers : int or object
+        Who reads samples in batches: so many threads, or what runs functions.
     store : str or Path, optional
         The file that keeps what was found of these.
     """
@@ -43,7 +43,7 @@ class Settings:
     gram: str
     rank: int | None
     memory: float
-    crew: Crew
+    readers: Any
     store: Any = None
 
     @classmethod
@@ -83,6 +83,6 @@ class Settings:
             gram=gram,
             rank=rank,
             memory=memory_limit(max_memory),
-            crew=Crew(workers if others else threads),
+            readers=workers if others else threads,
             store=store,
         )

@@ -13,7 +13,6 @@ from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
-from shrinktest.results.change import AggregateChangeResult
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
 
@@ -64,7 +63,7 @@ def aggregated(
         **{name: _joined(getattr(member, name) for member in members) for name in ("form", "tuning", "route")},
         **common,
     }
-    result = AggregateChangeResult if shared["test"] == CHANGE.name else AggregateResult
+    result = _class_of(shared["test"])
     if not nulls or not nulls[0].values.size:
         nan = float("nan")
         nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
@@ -84,6 +83,14 @@ def aggregated(
         notes=tuple(dict.fromkeys((*notes, *(note for member in members for note in member.notes)))),
         **shared,
     )
+
+
+def _class_of(test: str) -> type[AggregateResult]:
+    if test != CHANGE.name:
+        return AggregateResult
+    from shrinktest.results.change import AggregateChangeResult
+
+    return AggregateChangeResult
 
 
 def _joined(words: Any) -> str:

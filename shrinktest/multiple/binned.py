@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._progress import preparing
 from shrinktest._validate import as_rng, choice, count
+from shrinktest.batches.crew import Crew
 from shrinktest.batches.shuffles import Shuffles
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.store import Store
@@ -144,11 +145,12 @@ def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
     ValueError
         For a store without a seed, and a file that is none.
     """
+    crew = Crew(settings.readers)
     if settings.store is None:
-        return {"crew": settings.crew, "store": None}
+        return {"crew": crew, "store": None}
     if rng is None:
         raise ValueError("store= takes a seed (rng=0, say), so that a run that goes on draws the same bins")
-    return {"crew": settings.crew, "store": Store.at(settings.store)}
+    return {"crew": crew, "store": Store.at(settings.store)}
 
 
 def refuse(arguments: Mapping[str, Any]) -> None:

@@ -28,17 +28,21 @@ def correlation(parts: Sequence[np.ndarray]) -> float:
     Each part is a series with a mean of its own.  Values, and how far they are from their mean, are looked at.  Missing
     values leave a column out.
     """
-    widest = np.max([np.abs(part).max(axis=0, initial=0.0) for part in parts], axis=0)
-    parts = [part / np.where(widest > 0, widest, 1.0) for part in parts]  # squares stay finite
-    centred = [part - part.mean(axis=0) for part in parts if len(part) > 2]
-    spread = [np.abs(z) - np.abs(z).mean(axis=0) for z in centred]
+    reach = [np.maximum(part.max(axis=0, initial=0.0), -part.min(axis=0, initial=0.0)) for part in parts]
+    widest = np.max(reach, axis=0)
+    unit = np.where(widest > 0, widest, 1.0)  # squares stay finite
+    series = [part / unit for part in parts if len(part) > 2]
     found = [0.0]
-    for which in (centred, spread):
-        if which:
-            same = sum(np.square(z).sum(axis=0) for z in which)
-            next_one = sum((z[1:] * z[:-1]).sum(axis=0) for z in which)
-            with np.errstate(invalid="ignore", divide="ignore"):
-                found += [float(r) for r in next_one / same if math.isfinite(r)]
+    for spread in (False, True):
+        same, next_one = np.zeros(len(unit)), np.zeros(len(unit))
+        for z in series:
+            if spread:
+                np.abs(z, out=z)
+            z -= z.mean(axis=0)
+            same += np.einsum("ij,ij->j", z, z)
+            next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
+        with np.errstate(invalid="ignore", divide="ignore"):
+            found += [float(r) for r in next_one / same if math.isfinite(r)]
     return min(max(found), 0.999)
 
 

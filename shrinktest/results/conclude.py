@@ -9,7 +9,6 @@ import numpy as np
 from shrinktest._warn import warn_user
 from shrinktest.estimators import KME
 from shrinktest.nulls.permutation import Null
-from shrinktest.results.change import ChangeResult
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
@@ -24,9 +23,6 @@ SHRUNK = (
     "The estimate was shrunk to zero, and no statistic is smaller: the p-value is 1, which says that nothing large "
     "enough was found, and not how likely a statistic as large as that of the data is; estimator='kme' is not shrunk."
 )
-
-#: Of the tests whose results say more than a p-value.
-_RESULTS: dict[str, type[TestResult]] = {TWO_SAMPLE.name: TwoSampleResult, CHANGE.name: ChangeResult}
 
 
 def conclude(
@@ -43,7 +39,7 @@ def conclude(
 
     What a statistic of one's own does not have (estimator, kernel, form, tuning, route) may be left out.
     """
-    result = _RESULTS.get(test, TestResult)
+    result = _class_of(test)
     kernels = kernel if isinstance(kernel, tuple) else (kernel,)
     widths = tuple(getattr(k, "bandwidth", None) for k in kernels)
     shared: dict[str, Any] = {
@@ -78,6 +74,15 @@ def conclude(
         stopped=null.stopped,
         **shared,
     )
+
+
+def _class_of(test: str) -> type[TestResult]:
+    """Some tests have results that say more than a p-value."""
+    if test == CHANGE.name:
+        from shrinktest.results.change import ChangeResult
+
+        return ChangeResult
+    return TwoSampleResult if test == TWO_SAMPLE.name else TestResult
 
 
 def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:

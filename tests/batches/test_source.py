@@ -8,8 +8,9 @@ import pytest
 
 from shrinktest import Batches
 from shrinktest.batches.crew import Crew
+from shrinktest.batches.recognized import in_batches
 from shrinktest.batches.rows import Rows
-from shrinktest.batches.source import as_batches, in_batches
+from shrinktest.batches.source import as_batches
 from shrinktest.batches.survey import Counting
 
 VALUES = np.random.default_rng(0).normal(size=(1003, 3)).round(6)
