@@ -118,12 +118,12 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
     if Z.shape[1] < 2:
         return ()
     with np.errstate(over="ignore"):  # the mean of the distances from the mean, on which a few wild values tell less
-        spread = np.abs(Z - Z.mean(axis=0)).mean(axis=0)
+        spread = _mean_deviation(Z)
         if np.isnan(spread).any():
             rows = Z[~np.isnan(Z).any(axis=1)]
             if not len(rows):
                 return ()
-            spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)
+            spread = _mean_deviation(rows)
     small = (spread > 0.0) & (spread * _FAR < spread.max())
     if not small.any():
         return ()
@@ -134,6 +134,12 @@ def far_apart(Z: Array, name: str) -> tuple[str, ...]:
         f"{'their' if many else 'its'} units; differences in column{'s' * (len(lost) > 1)} {_few(lost)} can hardly be "
         "seen: scale='sd' compares all columns in units of their standard deviation.",
     )
+
+
+def _mean_deviation(Z: Array) -> Array:
+    """The mean distance (d,) of the values of every column from their mean."""
+    away = Z - Z.mean(axis=0)
+    return np.asarray(np.abs(away, out=away).mean(axis=0))
 
 
 def _few(names: list[str]) -> str:

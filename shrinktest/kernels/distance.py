@@ -77,7 +77,8 @@ class DistanceKernel(Kernel):
         same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
-        X, Y = X / (widths / narrowest), Y / (widths / narrowest)
+        if widths.ndim:
+            X, Y = X / (widths / narrowest), Y / (widths / narrowest)
         unit = max(magnitude(X), magnitude(Y))
         X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
         values = np.empty((len(X), len(Y)))

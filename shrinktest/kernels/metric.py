@@ -46,7 +46,7 @@ def pairs(x: Array, city: bool) -> Array:
 
 def magnitude(rows: Array) -> float:
     """A power of two near the largest entry: dividing by it is exact and keeps squares within range."""
-    largest = np.abs(rows).max(initial=0.0)
+    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))  # of both signs, without a copy of the rows
     return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
