@@ -41,9 +41,9 @@ MODELS = tuple(f"{test}, {model} model" for model in ("true", "wrong") for test 
 HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
-#: Part of the trials that a method gets: what is slow, and what is of others, gets fewer.
-PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS}
-PART |= {"local": 0.25} | dict.fromkeys(OTHERS, 0.15)
+#: Part of the trials that a method gets: what is slow gets fewer, and what is of others with many rows.
+PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
+OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
 OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
 OF_KCI = 200  # rows up to which it is run: it takes a second at 1000
 KEYS = ["shape", "columns", "strength", "n"]
@@ -123,7 +123,8 @@ def _left(design: Confounded, x, y, z) -> float:
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
     """How often one method rejects, on the data sets of a cell."""
-    count = max(1, round(PART.get(name, 1.0) * trials))
+    part = OF_OTHERS if name in OTHERS and n > FEW else PART.get(name, 1.0)
+    count = max(1, round(part * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
         data = design.sample(np.random.default_rng([crc32(key.encode()), trial]), n)

@@ -25,8 +25,11 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform ==
 
 
 def run(code, *, threads=None, cache=None, between=False):
-    """What the program prints; with ``threads`` everywhere, and compiled code kept in the folder ``cache``."""
-    kept = {key: value for key, value in os.environ.items() if key not in _THREADS}
+    """What the program prints; with ``threads`` everywhere, and compiled code kept in the folder ``cache``.
+
+    Bytecode is kept beside the sources, as pip does when it installs a package.
+    """
+    kept = {key: value for key, value in os.environ.items() if key not in (*_THREADS, "PYTHONDONTWRITEBYTECODE")}
     if threads is not None:
         kept |= dict.fromkeys(_THREADS, str(threads))
     if cache is not None:
