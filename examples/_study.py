@@ -182,10 +182,12 @@ def studies(folder: Path = ROOT / "docs") -> list[str]:
 
 
 def markdown(frame) -> str:
-    """A data frame as a Markdown table, numbers to three places; a number stays on one line with its error."""
+    """A data frame as a Markdown table, numbers to three places; these stay on one line with their errors and stars."""
 
     def text(value) -> str:
-        return f"{value:.3f}" if isinstance(value, float) else str(value).replace(" ± ", "\u00a0±\u00a0")
+        if isinstance(value, float):
+            return f"{value:.3f}"
+        return re.sub(r"(?<=[]\d]) \*(?= \(|$)", "\u00a0*", str(value)).replace(" ± ", "\u00a0±\u00a0")
 
     rows = [list(map(str, frame.columns)), ["---"] * len(frame.columns)]
     rows += [[text(v) for v in row] for row in frame.itertuples(index=False)]
