@@ -45,6 +45,7 @@ logging.getLogger("sphinx.sphinx.directives.other").addFilter(lambda found: "toc
 # What a docstring says is in numpydoc's sections; signatures show names and defaults.
 autodoc_typehints = "none"
 autosummary_generate = True
+toc_object_entries_show_parents = "hide"  # beside a page there is room for the last name
 autosummary_context = {"called": called}
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False

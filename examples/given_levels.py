@@ -231,7 +231,8 @@ def page(tables) -> list[str]:
         f"n = {n}: {some['trials'].max()} (some methods {some['trials'].min()} or more)"
         for n, some in null.groupby("n")
     )
-    mean = table.groupby(["n", "method"], sort=False)["seconds"].mean().unstack("n").sort_index(axis=1).round(3).reset_index()
+    mean = table.groupby(["n", "method"], sort=False)["seconds"].mean().unstack("n")
+    mean = mean.sort_index(axis=1).round(3).reset_index()
     mean.columns = ["method", *(f"n = {n}" for n in mean.columns[1:])]
     parts = [
         "No test of independence given numbers has its level for every distribution [SP20]: each assumes something "

@@ -150,7 +150,7 @@ def page(tables) -> list[str]:
     trials = int(table["trials"].max())
     timed = table[table["panel"] == "time"]
     seconds = timed.pivot(index="curve", columns="x", values="value").loc[timed["curve"].unique()]
-    times = seconds.map(lambda s: f"{s:.2g}")
+    times = seconds.map(lambda s: f"{1000.0 * s:.2g}" if s < 0.1 else f"{1000.0 * s:.0f}")
     times.columns = [f"n = {x:g}" for x in times.columns]
     sources = "; ".join(f"{heading}: {source}" for heading, _, _, _, source in PANELS.values())
     return [
@@ -171,8 +171,8 @@ def page(tables) -> list[str]:
         "## Against the sample size",
         ends(table, "size", "n"),
         "## Run time",
-        "Seconds for one estimate, tuned, on one core of a busy machine; the least of three. `kme` need not look at "
-        "the data. Landweber and the $\\nu$-method compare up to 2n iterations.",
+        "Milliseconds for one estimate, tuned, on one core of a busy machine; the least of three. `kme` need not look "
+        "at the data. Landweber and the $\\nu$-method compare up to 2n iterations.",
         markdown(times.reset_index().rename(columns={"curve": "estimator"})),
     ]
 

@@ -11,7 +11,7 @@ import re
 
 from pictures import picture, shown
 
-from shrinktest import Kernel, MeanEstimator
+from shrinktest import Batches, Kernel, MeanEstimator
 from shrinktest.power.designs import Design
 
 #: What users call on objects of a kind, and the page of the class that describes the rest, by that class.
@@ -20,6 +20,9 @@ CALLED = {
     Kernel: ("shrinktest.Kernel", ("evaluate", "gram_matrix", "resolve")),
     Design: ("shrinktest.power.designs.Design", ("sample", "null")),
 }
+
+#: What users make and hand over: all that these have is for the tests.
+HANDED_OVER = (Batches,)
 
 # a bar in running text, not in ``code``
 _BARS = re.compile(r"(``.*?``|`[^`]*`)|(\|)")
@@ -44,6 +47,8 @@ def skip(app, what, name, obj, skipped, options):
 def called(module, name):
     """The page that describes the members of a class, and those that its own page shows; None where it shows all."""
     given = getattr(importlib.import_module(module), name)
+    if given in HANDED_OVER:
+        return None, []
     for base, (page, names) in CALLED.items():
         if issubclass(given, base) and given is not base and not inspect.isabstract(given):
             return page, [one for one in names if hasattr(given, one)]

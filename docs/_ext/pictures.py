@@ -66,6 +66,13 @@ def drawn(obj, example, line):
     import matplotlib
 
     matplotlib.use("agg")
+    from matplotlib import style
+
+    with style.context("default"):  # whatever the gallery has set in the same process
+        return _figure(obj, example, line)
+
+
+def _figure(obj, example, line):
     from matplotlib import pyplot
 
     pyplot.close("all")
