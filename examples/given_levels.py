@@ -1,8 +1,8 @@
 """Levels and powers of tests of independence given other variables, on the same data.
 
 Two variables share a function of the given columns: a line, a smooth one, a rough one, a line with heavy tails, and a
-line that changes the spread as well; weakly, and sharply.  Tests of others are those of causal-learn, where it is
-installed; elsewhere ``--only others --store FOLDER`` keeps what they find for the run that writes the page.
+line that changes the spread as well; weakly, and sharply.  Tests of others are those of causal-learn and hyppo, where
+they are installed; ``--only others --store FOLDER`` keeps what they find for the run that writes the page.
 """
 
 from __future__ import annotations
@@ -36,16 +36,18 @@ COLUMNS = (1, 5, 20)
 SHAPES = ("linear", "smooth", "rough", "heavy-tailed", "spread")
 STRENGTHS = {"weak": 1.0, "sharp": 5.0}
 OURS = ("residuals", "local")
-OTHERS = ("residual correlation", "GCM", "KCI", "RCIT")
+HYPPO = ("PartialDcorr", "ConditionalDcorr")
+OTHERS = ("residual correlation", "GCM", "KCI", "RCIT", *HYPPO)
 MODELS = tuple(f"{test}, {model} model" for model in ("true", "wrong") for test in ("randomisation", "permutation"))
 HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 #: Part of the trials that a method gets: what is slow gets fewer, and what is of others with many rows.
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
+PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
 OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
 OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}
-OF_KCI = 200  # rows up to which it is run: it takes a second at 1000
+MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
@@ -80,6 +82,13 @@ def _rcit(x, y, z, rng):
     return float(np.asarray(RCIT().compute_pvalue(x, y, z)[0]).reshape(-1)[0])
 
 
+def _hyppo(name, x, y, z, rng):
+    from hyppo import conditional
+
+    np.random.seed(int(rng.integers(2**31)))  # noqa: NPY002  # the source that it draws from
+    return float(getattr(conditional, name)().test(x, y, z, reps=PERMUTATIONS, workers=1)[1])
+
+
 def _ours(x, y, z, rng, **told):
     return independence_test(x, y, given=z, rng=rng, n_resamples=PERMUTATIONS, workers=1, **told)
 
@@ -109,8 +118,10 @@ def methods_of(design: Confounded, n: int) -> dict:
             model = _model(design, name.startswith("permutation"), name.endswith("wrong model"))
             found[name] = partial(_ours, x_given_z=model)
     if find_spec("causallearn"):
-        found |= {"RCIT": _rcit} | ({"KCI": _kci} if n <= OF_KCI else {})
-    return found
+        found |= {"RCIT": _rcit, "KCI": _kci}
+    if find_spec("hyppo"):
+        found |= {name: partial(_hyppo, name) for name in HYPPO}
+    return {name: method for name, method in found.items() if n <= MOST.get(name, n)}
 
 
 def _left(design: Confounded, x, y, z) -> float:
@@ -245,7 +256,8 @@ def page(tables) -> list[str]:
         f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
         "All methods get the same data, those that get fewer the first of them. Methods of this package were chosen "
         "with other strengths, effects and seeds, and in part other functions. KCI and RCIT are those of causal-learn "
-        "as they come; GCM has the regressions of this package.",
+        "as they come, PartialDcorr and ConditionalDcorr those of hyppo with as many permutations as ours (its FCIT "
+        "takes ten seconds a test, and was not run); GCM has the regressions of this package.",
         "## Where the regressions find what is given\n\n" + _wide(holds, *KEYS),
         "## Where they do not\n\n" + (_wide(fails, *KEYS) if len(fails) else "No cell."),
         "## With a model of X given Z\n\nThe wrong model is a line of 0.9 times the slope with noise of 0.9 times the "
