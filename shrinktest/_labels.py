@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from shrinktest._validate import loaded_pandas
 
 
 def pooled_labels(
@@ -43,7 +44,7 @@ def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
 
 def same_order(labels: Any, name: str, table: Any, which: str) -> None:
     """Labels in a pandas Series must have the index of the table that they belong to."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     if pandas is None or not (
         isinstance(labels, pandas.Series) and isinstance(table, (pandas.DataFrame, pandas.Series))
     ):
@@ -57,7 +58,7 @@ def same_order(labels: Any, name: str, table: Any, which: str) -> None:
 
 def codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
     """Whole numbers from 0 for the labels of the rows that are kept, in the order in which they are met."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     codes: dict[Any, int] = {}
     out = np.empty(int(keep.sum()), dtype=np.int64)
     for place, row in enumerate(np.flatnonzero(keep)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, loaded_pandas
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, observed
@@ -387,7 +386,7 @@ def _check_pairs(
 
 def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
     """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
         return
     if not X.index.equals(Y.index):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from shrinktest._labels import codes, same_order, vector
 from shrinktest._read import check_column_types, check_nan_policy
-from shrinktest._validate import Array, counted
+from shrinktest._validate import Array, counted, loaded_pandas
 from shrinktest.nulls.memory import restricted
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.encoding import Encoding
@@ -96,7 +95,7 @@ def read_series(
 
 def dates_of(X: Any) -> Any:
     """The dates in the index of a pandas table or series; None where there are none."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     index = getattr(X, "index", None)
     dated = pandas is not None and isinstance(index, (pandas.DatetimeIndex, pandas.PeriodIndex))
     return index if dated else None

@@ -28,9 +28,15 @@ class Points(NamedTuple):
 # --- arrays and tables --------------------------------------------------------------------------------------
 
 
+def loaded_pandas() -> Any:
+    """pandas, which whoever passes a table of its own has imported; None without it, or while it is being imported."""
+    pandas = sys.modules.get("pandas")
+    return pandas if hasattr(pandas, "DataFrame") else None  # another thread may have begun to import it
+
+
 def is_frame(x: Any) -> bool:
     """Whether this is a pandas DataFrame."""
-    pandas = sys.modules.get("pandas")  # whoever passes a DataFrame has imported it
+    pandas = loaded_pandas()
     return pandas is not None and isinstance(x, pandas.DataFrame)
 
 
@@ -46,7 +52,7 @@ def as_points(x: Any, name: str) -> Points:
     ValueError
         A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values.
     """
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     columns: Columns = None
     if is_frame(x):
         columns = tuple(str(label) for label in x.columns)

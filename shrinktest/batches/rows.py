@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -152,6 +153,10 @@ class TableReader(Reader):
         where = where.rstrip(",")
         if isinstance(given, Table):
             return given
+        arrow = type(given).__module__.startswith("pyarrow")
+        if arrow:  # whose conversions import pandas where it is installed, and other threads must not see a part of it
+            with suppress(ImportError):
+                import pandas  # noqa: F401
         if not is_table(given):
             table = replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
             if self.names is None:
@@ -163,7 +168,7 @@ class TableReader(Reader):
             if lacking := [name for name in self.names if name not in there]:
                 raise ValueError(f"{where} has no column {listed(lacking)}; it has {listed(there)}")
             types |= {name: DROP for name in there if name not in self.names}
-        if type(given).__module__.startswith("pyarrow"):
+        if arrow:
             types = {**orders_in(given), **types}
         table = read_table(given, f"{where}, rows from {first} on" if first else where, types)
         columns = table.columns

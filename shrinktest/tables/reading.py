@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, listed
+from shrinktest._validate import counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
     Column,
@@ -167,13 +166,13 @@ def _series_of(x: Any) -> tuple[list[str], list[Any], bool]:
 
 
 def _labels(x: Any, found: Any) -> list[str]:
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     return [str(label) for label in (x.columns if pandas and isinstance(x, pandas.DataFrame) else found.columns)]
 
 
 def _narwhals_of(x: Any) -> Any:
     """The data frame or series as narwhals sees it; None for what is neither."""
-    pandas = sys.modules.get("pandas")
+    pandas = loaded_pandas()
     if pandas is not None and isinstance(x, pandas.DataFrame):  # whose labels may be no text, and the same twice
         x = x.set_axis([str(j) for j in range(x.shape[1])], axis=1)
     import narwhals as nw

@@ -1,6 +1,8 @@
 """Mixed tables in batches: the same numbers as in memory, whoever cut them."""
 
 import datetime
+import subprocess
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -306,3 +308,28 @@ def test_the_first_look_goes_on_where_it_was(tmp_path, monkeypatch):
     assert names.count("columns") == looks
     with pytest.raises(ValueError, match="was begun with other data"):
         two_sample_test(*paths, **told, column_types={"city": "drop"})
+
+
+SLOWLY = """
+import sys, time
+from importlib.abc import MetaPathFinder
+
+class Slow(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name.startswith("pandas.") and name.count(".") == 1:
+            time.sleep(0.02)
+
+sys.meta_path.insert(0, Slow())
+from shrinktest import two_sample_test
+assert "pandas" not in sys.modules
+print(two_sample_test(*sys.argv[1:], gram="rff", rank=20, n_resamples=19, workers=4, rng=0).pvalue)
+"""
+
+
+def test_threads_do_not_meet_half_of_pandas(tmp_path):
+    """pyarrow imports pandas in the midst of a conversion, while other threads ask whose tables they have."""
+    both = [files(tmp_path, name, frame, [40, 80, 120]) for name, frame in (("x", X), ("y", Y))]
+    ran = subprocess.run([sys.executable, "-c", SLOWLY, *both], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    one = two_sample_test(*both, gram="rff", rank=20, n_resamples=19, workers=1, rng=0)
+    assert float(ran.stdout) == one.pvalue
