@@ -132,6 +132,11 @@ def two_sample_test_columns(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
+    if batched:
+        from shrinktest.multiple.whole import in_memory
+
+        X, Y = in_memory((X, Y), XY, estimator, [Asked(kernel, "median")], settings, column_types)
+        batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     if batched:

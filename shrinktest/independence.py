@@ -195,11 +195,12 @@ def independence_test(
     ridge regression on Z is compared with X, which is as exact as Y itself.
 
     Variables in batches (:class:`~shrinktest.Batches` with ``columns`` of one source, or two sources whose rows belong
-    together) take ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
+    together) that fit in memory are read whole, as in :func:`two_sample_test`. They are of any size, and of as many
+    rows each, with ``gram="rff"`` or "nystrom" (50 features of each variable unless ``rank`` says more), or kernels of
     finite rank; "kme" and "skmse", also several and "auto" (with "nystrom"); ``nan_policy`` "raise", "omit" or
-    "indicator".  In place of all permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks
-    of each of 100 random groups: the level is exact where successive pairs are exchangeable.  Sorting the data costs
-    power.  Do not use this for time series.
+    "indicator". In place of all permutations, Y is shifted within blocks of 8 successive pairs, alike in all blocks of
+    each of 100 random groups: the level is exact where successive pairs are exchangeable. Sorting the data costs power.
+    Do not use this for time series.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
     combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
@@ -230,11 +231,15 @@ def independence_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=in_batches(X, Y),
     )  # fmt: skip
+    asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
+    if in_batches(X, Y):
+        from shrinktest.multiple.whole import in_memory
+
+        X, Y = in_memory((X, Y), ("X", "Y"), estimator, asked, settings, column_types, work="pairs")
     design = {"blocks": blocks, "groups": groups, "shift": shift, "own": permutations}
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     if given is None:
         refuse_without_given(given_method, x_given_z, regressor)
-    asked = [Asked(kernel_x, bandwidth_x, "kernel_x"), Asked(kernel_y, bandwidth_y, "kernel_y")]
     if in_batches(X, Y):
         from shrinktest.multiple.pairs import run_pairs
 

@@ -130,6 +130,13 @@ def k_sample_test(
     choice(comparison, COMPARISONS, "comparison")
     choice(weights, WEIGHTS, "weights")
     if batched:
+        from shrinktest.multiple.whole import in_memory
+
+        names = called or numbered("samples", len(given))
+        given = in_memory(given, names, estimator, [Asked(kernel, bandwidth)], settings, column_types)
+        samples = (dict(zip(called, given, strict=True)),) if called else tuple(given)
+        batched = in_batches(*given)
+    if batched:
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(

@@ -212,12 +212,13 @@ def two_sample_test(
     a_ij k(x_j, .) over known rows j, with a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij
     where that is above zero.
 
-    Samples in batches (paths of files, or :class:`~shrinktest.Batches`) take ``gram="rff"`` or "nystrom", or a kernel
-    of finite rank; estimators that work on features, lists of them, of kernels and of bandwidths, and "auto", all from
-    one reading; one ``scale`` for all columns, or numbers, and for tables with other columns than numbers also a dict;
-    ``nan_policy`` "raise" or "omit"; and no restrictions.  Bins of their rows are permuted, or rows with ``Batches(...,
-    bins=None)``.  What kernels and units take from the data is computed from a random sample of the rows, except for
-    standard deviations.
+    Samples in batches (paths of files, or :class:`~shrinktest.Batches`) that fit in memory, with a sixteenth of
+    ``max_memory`` for their rows, are read whole, and tested as they would be there. With ``gram="rff"`` or "nystrom",
+    or a kernel of finite rank, they are of any size, and take estimators that work on features, lists of them, of
+    kernels and of bandwidths, and "auto", all from one reading; one ``scale`` for all columns, or numbers, and for
+    tables with other columns than numbers also a dict; ``nan_policy`` "raise" or "omit"; and no restrictions. Bins of
+    their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take from the data is
+    computed from a random sample of the rows, except for standard deviations.
 
     Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
     the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
@@ -265,6 +266,11 @@ def two_sample_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
+    if batched:
+        from shrinktest.multiple.whole import in_memory
+
+        X, Y = in_memory((X, Y), XY, estimator, [Asked(kernel, bandwidth)], settings, column_types)
+        batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     if covariates is not None or covariate_method != "auto" or propensity is not None:

@@ -66,9 +66,13 @@ def names_in(path: Path) -> tuple[str, ...] | None:
 
 def numbers_only(path: Path, names: Sequence[str]) -> bool:
     """Whether columns of a file hold numbers by their type, those of a CSV file in its first rows."""
+    return all_numbers(_schema(path), names)
+
+
+def all_numbers(schema: Any, names: Sequence[str]) -> bool:
+    """Whether columns of an Arrow schema hold numbers."""
     import pyarrow.types as types
 
-    schema = _schema(path)
     kinds = [schema.field(name).type for name in names if name in schema.names]
     return all(types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind) for kind in kinds)
 

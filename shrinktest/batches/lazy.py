@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 from itertools import count
 from typing import Any
 
 import numpy as np
 
-from shrinktest.batches.files import numbers_of, require_numbers, require_pyarrow
+from shrinktest.batches.files import all_numbers, numbers_of, require_numbers, require_pyarrow
 from shrinktest.batches.recognized import is_lazy_frame
 
 
@@ -17,8 +18,13 @@ def columns_of(data: Any) -> tuple[str, ...]:
     return tuple(data.collect_schema().names() if is_lazy_frame(data) else data.schema.names)
 
 
-def arrays_of(data: Any, name: str, names: tuple[str, ...], size: int) -> Iterator[np.ndarray]:
-    """The rows in order as arrays (k, d) of exactly ``size`` rows, but for the last.
+def numbers_only(data: Any, name: str, names: tuple[str, ...]) -> bool:
+    """Whether columns hold numbers by their type."""
+    return all_numbers(_schema(data, name), names)
+
+
+def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool = False) -> Iterator[Any]:
+    """The rows in order as arrays (k, d), or as tables of the same library, of exactly ``size`` rows but for the last.
 
     Of one size, so that a run that goes on from a store finds its pieces again, however the table is cut.
 
@@ -30,34 +36,53 @@ def arrays_of(data: Any, name: str, names: tuple[str, ...], size: int) -> Iterat
     names : tuple of str
         The columns, in the order in which they are wanted.
     size : int
+    tables : bool
+        Whether columns may hold what they like.
 
     Raises
     ------
     TypeError
-        For columns that are no numbers.
+        For columns that are no numbers, in arrays.
     """
+    if not tables:
+        require_numbers(_schema(data, name), names, name)
     if is_lazy_frame(data):
-        require_pyarrow(f"a lazy frame ({name})")
-        chosen = data.select(names)
-        require_numbers(chosen.clear().collect().to_arrow().schema, names, name)
-        tables = (one.to_arrow() for one in _collected(chosen, size))
+        found = _collected(data.select(names), size)
     else:
-        require_numbers(data.schema, names, name)
         ahead = {"batch_readahead": 2, "fragment_readahead": 1}
-        tables = data.to_batches(columns=list(names), batch_size=size, **ahead)
-    held: list[np.ndarray] = []
+        found = data.to_batches(columns=list(names), batch_size=size, **ahead)
+    held: list[Any] = []
     rows = 0
-    for table in tables:
-        values = numbers_of(table, names)
+    for some in found:
+        values = some if tables else numbers_of(some.to_arrow() if is_lazy_frame(data) else some, names)
         while len(values):
             held.append(values[: size - rows])
             rows += len(held[-1])
             values = values[len(held[-1]) :]
             if rows == size:
-                yield np.concatenate(held)
+                yield _joined(held)
                 held, rows = [], 0
     if held:
-        yield np.concatenate(held)
+        yield _joined(held)
+
+
+def _schema(data: Any, name: str) -> Any:
+    """Names and types of all columns, as Arrow has them."""
+    if not is_lazy_frame(data):
+        return data.schema
+    require_pyarrow(f"a lazy frame ({name})")
+    return data.clear().collect().to_arrow().schema
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Arrays, tables of polars or batches of pyarrow as one."""
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    if hasattr(parts[0], "vstack"):
+        return reduce(lambda one, other: one.vstack(other), parts)
+    from pyarrow import Table
+
+    return Table.from_batches(parts)
 
 
 def _collected(frame: Any, size: int) -> Iterator[Any]:

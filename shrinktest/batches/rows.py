@@ -158,11 +158,7 @@ class TableReader(Reader):
             with suppress(ImportError):
                 import pandas  # noqa: F401
         if not is_table(given):
-            table = replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
-            if self.names is None:
-                return table
-            both = zip(table.columns, self.names, strict=True)  # numbers of a lazy table
-            return replace(table, columns=tuple(replace(column, name=name) for column, name in both), named=True)
+            return replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
         there, types = read_names(given), dict(self.types)
         if self.names is not None and there is not None:
             if lacking := [name for name in self.names if name not in there]:

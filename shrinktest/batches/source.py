@@ -11,7 +11,8 @@ import numpy as np
 
 from shrinktest._validate import as_points, count, listed
 from shrinktest.batches.files import found_paths, kinds_of, names_in, numbers_only, pieces_in
-from shrinktest.batches.lazy import arrays_of, columns_of
+from shrinktest.batches.lazy import columns_of, parts_of
+from shrinktest.batches.lazy import numbers_only as of_lazy
 from shrinktest.batches.partitions import has_names, partitions_of
 from shrinktest.batches.partitions import numbers_only as of_dask
 from shrinktest.batches.pieces import Held, Piece
@@ -24,7 +25,7 @@ _INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that w
 
 @dataclass(frozen=True, eq=False)
 class Batches:
-    """A sample with more rows than memory, for two- and k-sample tests and :func:`independence_test`.
+    """A sample that comes in parts, with more rows than memory or not, for tests of two or more samples, or of pairs.
 
     Parameters
     ----------
@@ -46,10 +47,14 @@ class Batches:
 
     Notes
     -----
-    The test reads the rows twice: to count them and to draw a sample for the bandwidth and landmarks, and to add up
-    their features in bins.  Bins are of equally many rows, chosen at random by a key, and the few rows left over in
-    every sample are dropped.  Then bins are permuted in place of rows, with exact level: where rows are exchangeable,
-    bins of rows are exchangeable, too.  The statistic is the squared distance of the means of the same rows; its
+    Without ``gram``, samples that fit in memory are read whole and tested as they would be there. With ``gram="rff"``
+    or "nystrom", ``rank``, ``store``, a kernel of finite rank, another number of bins than 2000, or a client or
+    executor as ``workers``, they are read in batches.
+
+    The test then reads the rows twice: to count them and to draw a sample for the bandwidth and landmarks, and to add
+    up their features in bins. Bins are of equally many rows, chosen at random by a key, and the few rows left over in
+    every sample are dropped. Then bins are permuted in place of rows, with exact level: where rows are exchangeable,
+    bins of rows are exchangeable, too. The statistic is the squared distance of the means of the same rows; its
     unbiased form leaves out the products of bins with themselves, as that of rows does those of rows.
 
     With ``bins=None`` a key says for any row in which sample it is in each permutation, and features are added up for
@@ -134,8 +139,10 @@ class Batches:
 
     def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
         """Whether columns may hold something else than numbers."""
-        if names is None or is_lazy(self.data):  # these give numbers, or an error
+        if names is None:
             return False
+        if is_lazy(self.data):
+            return not of_lazy(self.data, name, names)
         if is_dask(self.data):
             return not of_dask(self.data, names)
         if is_paths(self.data):
@@ -189,8 +196,10 @@ class Batches:
                 yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)
         else:
             first = 0
-            arrays = arrays_of(self.data, name, names or (), self.size) if is_lazy(self.data) else self.data
-            for i, values in enumerate(arrays):
+            parts = self.data
+            if is_lazy(parts):
+                parts = parts_of(parts, name, names or (), self.size, tables=column_types is not None)
+            for i, values in enumerate(parts):
                 where = f"{name}, batch {i} (counting from 0),"
                 if not is_table(values) and np.ndim(values) != 2:
                     raise ValueError(

@@ -81,19 +81,60 @@ def test_all_tests_take_them(folder, expected):
         assert columns.pvalues.tolist() == files.pvalues.tolist()
 
 
+def mixed(n, seed):
+    rng = np.random.default_rng(seed)
+    days = np.datetime64("2020-01-01") + rng.integers(0, 900, size=n)
+    number = np.where(rng.random(n) < 0.05, np.nan, rng.normal(seed, 2.0, size=n))
+    return pl.DataFrame(
+        {
+            "number": pl.Series(number).fill_nan(None),
+            "whole": rng.integers(0, 9, size=n),
+            "truth": rng.random(n) < 0.3,
+            "day": days,
+            "grade": pl.Series(rng.choice(["low", "mid", "high"], size=n), dtype=pl.Enum(["low", "mid", "high"])),
+            "city": rng.choice(["Ulm", "Aachen", "Bern", "Zug"][: 3 + seed], size=n),
+        }
+    )
+
+
+@pytest.mark.parametrize("size", [50, 333, 10_000])
+def test_lazy_tables_are_mixed_as_in_memory(polars, size):
+    x, y = mixed(900, 0), mixed(700, 1)
+    told = {**FAST, "scale": "auto", "nan_policy": "indicator"}
+    expected = two_sample_test(Batches([x]), Batches([y]), **told)
+    found = two_sample_test(Batches(x.lazy(), size=size), Batches(y.lazy(), size=size), **told)
+    assert same(found, expected) and found.columns == (tuple(x.columns),)
+    assert same(two_sample_test(Batches(x.lazy(), size=size), Batches([y]), workers=2, **told), expected)
+
+
+@pytest.mark.parametrize("size", [50, 10_000])
+def test_datasets_are_mixed_as_files_are(tmp_path, size):
+    for name, one in (("x", mixed(900, 0)), ("y", mixed(700, 1))):
+        (tmp_path / name).mkdir()
+        for i, part in enumerate(one.iter_slices(257)):
+            parquet.write_table(part.to_arrow(), tmp_path / name / f"{i}.parquet")
+    told = {**FAST, "scale": "auto", "nan_policy": "omit"}
+    expected = two_sample_test(str(tmp_path / "x/*.parquet"), str(tmp_path / "y/*.parquet"), **told)
+    x, y = (Batches(ds.dataset(tmp_path / name), size=size) for name in "xy")
+    assert same(two_sample_test(x, y, **told), expected)
+    assert expected.n_observations != (900, 700)
+
+
 @pytest.mark.parametrize("kind", ["polars", "pyarrow"])
-def test_columns_must_be_numbers(kind):
+def test_what_columns_hold_is_said(kind):
     table = pa.table({"a": [1, None, 3], "t": [True, False, None], "word": ["x", "y", "z"]})
     data = ds.dataset(table) if kind == "pyarrow" else pl.from_arrow(table).lazy()
-    with pytest.raises(TypeError, match=r"X, column 'word', must hold numbers, found .*string.*columns="):
+    with pytest.raises(ValueError, match="column 'word' holds categories in X and numbers in Y; convert one, read"):
         two_sample_test(data, Y, **FAST)
     with pytest.raises(ValueError, match="X has no column 'd'; it has 'a', 't', 'word'"):
         two_sample_test(Batches(data, columns=["d"]), Y, **FAST)
     numbers = Batches(data, columns=["t", "a"])
-    with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value \(NaN\) in row 1, column 'a'.*omit"):
+    with pytest.raises(ValueError, match=r"X, batch 0 .* has a missing value in row 1, column 'a'.*omit"):
         two_sample_test(numbers, Y[:, :2], **FAST)
     (values,) = (piece.values for piece in numbers.pieces("X", ("t", "a")))
     assert np.array_equal(values, [[1.0, 1.0], [0.0, np.nan], [np.nan, 3.0]], equal_nan=True)
+    with pytest.raises(TypeError, match=r"X, column 'word', must hold numbers, found .*string.*columns="):
+        next(iter(Batches(data).pieces("X", ("word",))))
 
 
 def test_other_tables_are_no_batches():

@@ -264,7 +264,7 @@ def test_columns_that_cannot_be_tested():
     with pytest.raises(ValueError, match="paired= takes all rows at once"):
         two_sample_test_columns(Batches(X), Y, paired=True, **RFF)
     with pytest.raises(ValueError, match="give gram='rff'"):
-        two_sample_test_columns(Batches(X), Y)
+        two_sample_test_columns(Batches(X, bins=500), Y)
 
 
 @pytest.mark.parametrize("kind", ["auto", "whitened", "columns"])

@@ -96,7 +96,7 @@ def test_level(heavy):
         ({"estimator": "auto"}, r"found Energy\(origin=None\): use gram='nystrom'"),
         ({"estimator": ["kme", "fkmse"]}, "use estimator='kme' or 'skmse'"),
         ({"kernel_x": ["gaussian", "energy"]}, "use gram='nystrom'"),
-        ({"gram": "auto", "rank": None}, "give gram='rff'"),
+        ({"gram": "auto"}, "give gram='rff'"),
         ({"nan_policy": "propagate"}, "use 'raise', 'omit' or 'indicator'"),
         ({"scale": 2.0}, "scale must be a name for all variables, or a list with one entry for each of 2"),
         ({"kernel_x": "linear", "gram": "auto", "kernel_y": "linear"}, "rank=10 is for gram='nystrom' or 'rff'"),

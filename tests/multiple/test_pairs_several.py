@@ -81,7 +81,7 @@ def test_effect_of_a_combination_is_that_of_the_largest_weight():
     options = {**LINEAR, "gram": "auto"}
     del options["kernel_x"], options["kernel_y"]
     with pytest.raises(ValueError, match="give gram='rff'"):
-        independence_test(Batches(X), Y, estimator=one, **options)
+        independence_test(Batches(X), Y, estimator=one, **{**options, "gram": "factor"})
     one = Collection([Member("kme", "linear", 2.0), Member("skmse", "linear")])
     found = independence_test(Batches(X), Y, estimator=one, **options).effect()
     assert found.dependence == independence_test(Batches(X), Y, **LINEAR).effect().dependence

@@ -1,0 +1,101 @@
+"""Whole: samples in batches that are so small that they can be tested as samples in memory are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from shrinktest.batches.partitions import Partition
+from shrinktest.batches.rows import Rows
+from shrinktest.batches.source import Batches
+from shrinktest.tables.column import pooled
+from shrinktest.tables.reading import Table, of_points
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Samples as they are in memory.
+
+    Parameters
+    ----------
+    samples : list
+        Arrays or tables; none where they would take too much.
+    rows, columns : int
+        How many there are, or have been seen until then.
+    """
+
+    samples: list[Any]
+    rows: int
+    columns: int
+
+
+def read_whole(
+    samples: Sequence[Batches], names: Sequence[str], column_types: Mapping[str, Any] | None, most: float
+) -> Whole:
+    """All rows of samples in batches, as arrays or tables, where they take ``most`` bytes or less.
+
+    Parameters
+    ----------
+    samples, names
+        In batches, and what messages call them.
+    column_types : mapping, optional
+        As users give it.
+    most : float
+        Bytes that they may take.
+    """
+    known = [one.names(name) for one, name in zip(samples, names, strict=True)]
+    both = zip(samples, names, known, strict=True)
+    mixed = bool(column_types) or any(one.mixed(name, has) for one, name, has in both)
+    columns = len(known[0] or (0,))
+    ahead = sum(_counted(one, name, has) for one, name, has in zip(samples, names, known, strict=True))
+    if 8.0 * ahead * columns > most:
+        return Whole([], ahead, columns)
+    found, taken, seen = [], 0, 0
+    for one, name, has in zip(samples, names, known, strict=True):
+        rows = Rows(one, name, has, False, (column_types or {}) if mixed else None)
+        reader, parts = rows.reader, []
+        for piece in rows.pieces():
+            first = piece.first
+            for given in [piece.value.compute()] if isinstance(piece, Partition) else piece.read(reader.size):
+                if np.ndim(given) == 0 or not len(given):
+                    continue
+                parts.append(reader.read(given, piece.where, first))
+                first += len(given)
+                seen += len(given)
+                taken += _bytes(parts[-1])
+                columns = parts[-1].shape[1]
+                if taken > most:
+                    return Whole([], seen, columns)
+        found.append(_joined(parts, has))
+    return Whole(found, seen, columns)
+
+
+def _counted(one: Batches, name: str, names: tuple[str, ...] | None) -> int:
+    """How many rows there are, as far as that is known without reading them."""
+    if not (one.there and one.counted):
+        return 0
+    return sum(piece.rows or 0 for piece in one.pieces(name, names, {}))
+
+
+def _bytes(part: Any) -> int:
+    """Of the values of an array or a table."""
+    return sum(column.values.nbytes for column in part.columns) if isinstance(part, Table) else part.nbytes
+
+
+def _joined(parts: list[Any], names: tuple[str, ...] | None) -> Any:
+    """Arrays one after the other, as a table where columns have names; tables likewise."""
+    if not parts:
+        return np.empty((0, len(names or (0,))))
+    if isinstance(parts[0], Table):
+        sources = [part.source or "one table" for part in parts]
+        columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
+        return replace(parts[0], columns=tuple(columns), source=None)
+    values = np.concatenate(parts)
+    if names is None:
+        return values
+    table = of_points(np.asarray(values, dtype=np.float64))
+    both = zip(table.columns, names, strict=True)
+    return replace(table, columns=tuple(replace(column, name=name) for column, name in both), named=True)

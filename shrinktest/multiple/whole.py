@@ -1,0 +1,67 @@
+"""Samples in batches that are tested as in memory: those that fit there, where nothing else was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shrinktest.batches.source import BINS, as_batches
+from shrinktest.batches.whole import read_whole
+from shrinktest.hypotheses.settings import Settings
+from shrinktest.hypotheses.supported import without_data
+from shrinktest.kernels import Gaussian, Kernel, as_kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.multiple.binned import RANK
+from shrinktest.multiple.collection import Asked, Collection, is_auto
+from shrinktest.statistics.outlook import advised, bytes_of
+
+_PART = 16.0  # of the memory that kernel values may take: what the rows themselves may
+
+
+def in_memory(
+    samples: Sequence[Any],
+    names: Sequence[str],
+    estimator: Any,
+    asked: Sequence[Asked],
+    settings: Settings,
+    column_types: Mapping[str, Any] | None,
+    work: str = "sums",
+) -> tuple[Any, ...]:
+    """The samples as arrays or tables, so that the test is that of their rows; as they are where bins are wanted.
+
+    Bins are wanted by whoever gives ``gram``, ``rank``, ``store``, a client or executor as ``workers``, or a number of
+    bins; and kernels with a few features of their own lose nothing by them.
+
+    Raises
+    ------
+    MemoryError
+        For more rows than fit; says what does, and how long it takes.
+    """
+    batches = as_batches(samples, names)
+    told = settings.gram != "auto" or settings.rank is not None or settings.store is not None
+    if told or not isinstance(settings.readers, int) or any(one.bins != BINS for one in batches):
+        return tuple(samples)
+    kernels = _kernels(estimator, asked)
+    if kernels and all(isinstance(without_data(kernel), FiniteRank) for kernel in kernels):
+        return tuple(samples)
+    most = settings.memory / _PART
+    found = read_whole(batches, names, column_types, most)
+    if found.samples:
+        return tuple(found.samples)
+    advice = advised((kernels or [Gaussian()])[0], found.rows, found.columns, RANK, settings.n_resamples, work)
+    raise MemoryError(
+        f"{' and '.join(names)} have {found.rows} observations or more, which take more than {bytes_of(most)}, a "
+        f"sixteenth of max_memory={bytes_of(settings.memory)}, and would be compared one with another; {advice} for so "
+        "many, in batches, or raise max_memory"
+    )
+
+
+def _kernels(estimator: Any, asked: Sequence[Asked]) -> list[Kernel]:
+    """All that are asked for; none where the test chooses them."""
+    if is_auto(estimator):
+        return []
+    if isinstance(estimator, Collection):
+        several = [member.kernel for member in estimator.members]
+        return [one for kernels in several for one in (kernels if isinstance(kernels, tuple) else (kernels,))]
+    pairs = [(one.kernel if isinstance(one.kernel, list | tuple) else [one.kernel], one.name) for one in asked]
+    return [as_kernel(kernel, name=name) for kernels, name in pairs for kernel in kernels]

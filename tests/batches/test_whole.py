@@ -1,0 +1,129 @@
+"""Samples in batches that fit in memory, and are tested there: nobody loses anything by how the rows came."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest.cli.entry import main
+
+pytest.importorskip("pyarrow")
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "number": rng.normal(0.3 * seed, 1.0, size=n),
+            "whole": rng.integers(0, 5, size=n),
+            "truth": rng.random(n) < 0.4,
+            "city": rng.choice(["Ulm", "Bern", "Zug"][: 2 + seed % 2], size=n),
+        }
+    )
+
+
+X, Y = table(90, 0), table(70, 1)
+FAST = {"n_resamples": 99, "rng": 0}
+
+
+def files(folder, name, frame, end):
+    for i, part in enumerate(np.array_split(np.arange(len(frame)), 3)):
+        getattr(frame.iloc[part], f"to_{end}")(folder / f"{name}{i}.{end}", index=False)
+    return str(folder / f"{name}*.{end}")
+
+
+@pytest.fixture(params=["parquet", "csv", "polars", "frames"])
+def both(request, tmp_path):
+    """The same rows in files, in lazy frames, and in batches of data frames."""
+    if request.param == "frames":
+        return tuple(Batches([one.iloc[:20], one.iloc[20:]]) for one in (X, Y))
+    if request.param == "polars":
+        polars = pytest.importorskip("polars")
+        return tuple(polars.from_pandas(one).lazy() for one in (X, Y))
+    return tuple(files(tmp_path, name, one, request.param) for name, one in (("x", X), ("y", Y)))
+
+
+def alike(found, expected):
+    assert (found.statistic, found.pvalue, found.notes) == (expected.statistic, expected.pvalue, expected.notes)
+    assert found.columns == expected.columns and np.array_equal(found.null_distribution, expected.null_distribution)
+
+
+@pytest.mark.parametrize("told", [{}, {"estimator": "fkmse"}, {"kernel": "whitened"}, {"blocks": np.arange(160) // 40}])
+def test_two_samples_are_as_in_memory(both, told):
+    alike(two_sample_test(*both, **told, **FAST), two_sample_test(X, Y, **told, **FAST))
+
+
+def test_other_tests_are_as_in_memory(both):
+    x, y = both
+    auto, expected = (two_sample_test(*some, estimator="auto", **FAST) for some in (both, (X, Y)))
+    assert auto.pvalue == expected.pvalue and auto.notes == expected.notes
+    alike(k_sample_test(x, y, x, **FAST), k_sample_test(X, Y, X, **FAST))
+    named = k_sample_test({"before": x, "after": y}, **FAST)
+    alike(named, k_sample_test({"before": X, "after": Y}, **FAST))
+    found, expected = two_sample_test_columns(x, y, **FAST), two_sample_test_columns(X, Y, **FAST)
+    pd.testing.assert_frame_equal(found.table, expected.table)
+
+
+def test_pairs_are_as_in_memory(tmp_path):
+    path = files(tmp_path, "x", X, "parquet")
+    x, y = (Batches(path, columns=columns) for columns in (["number"], ["whole", "city"]))
+    alike(independence_test(x, y, **FAST), independence_test(X[["number"]], X[["whole", "city"]], **FAST))
+
+
+def test_arrays_are_as_in_memory(tmp_path):
+    x, y = X[["number", "whole"]].to_numpy(float), Y[["number", "whole"]].to_numpy(float)
+    np.save(tmp_path / "x.npy", x)
+    alike(two_sample_test(str(tmp_path / "x.npy"), y, **FAST), two_sample_test(x, y, **FAST))
+    alike(two_sample_test(Batches(x, columns=[1]), y[:, 1], **FAST), two_sample_test(x[:, 1], y[:, 1], **FAST))
+    dask = pytest.importorskip("dask.array")
+    alike(two_sample_test(dask.from_array(x, chunks=(31, 2)), y, **FAST), two_sample_test(x, y, **FAST))
+
+
+def test_missing_values_are_treated_as_in_memory(tmp_path):
+    x = X.assign(number=X["number"].where(X["number"] > -1.0))
+    path = files(tmp_path, "x", x, "parquet")
+    for policy in ("omit", "indicator"):
+        alike(two_sample_test(path, Batches([Y]), nan_policy=policy, **FAST),
+              two_sample_test(x, Y, nan_policy=policy, **FAST))  # fmt: skip
+    with pytest.raises(ValueError, match=r"X has .* missing value.* in .*'number'"):
+        two_sample_test(path, Batches([Y]), **FAST)
+
+
+def test_the_command_line_takes_them(tmp_path, capsys):
+    x, y = (files(tmp_path, name, one, "parquet") for name, one in (("x", X), ("y", Y)))
+    assert main(["two-sample", x, y, "--seed", "0", "--resamples", "99"]) == 0
+    assert f"{two_sample_test(X, Y, **FAST).statistic:.6g}" in capsys.readouterr().out
+
+
+class Endless:
+    """Batches of which nobody sees the end."""
+
+    def __iter__(self):
+        return (np.zeros((1000, 5)) for _ in iter(int, 1))
+
+
+def test_what_does_not_fit_says_so():
+    said = r"X and Y have \d+000 observations or more, which take more than 1 MB.*; use gram='rff', rank=1000 \(about"
+    with pytest.raises(MemoryError, match=said):
+        two_sample_test(Batches(Endless()), Batches(Endless()), max_memory=16e6)
+    with pytest.raises(MemoryError, match="X and Y have 50000 observations or more"):
+        independence_test(Batches(np.zeros((25_000, 5))), np.zeros((25_000, 5)), max_memory=16e6)
+    with pytest.raises(MemoryError, match=r"3000 observations: the Gram matrix takes .* use gram='rff'"):
+        two_sample_test(Batches(np.random.default_rng(0).normal(size=(1500, 9))), np.ones((1500, 9)), max_memory=16e6)
+
+
+@pytest.mark.parametrize("told", [{"bins": 40}, {"store": "sums.npz"}, {"workers": True}, {"rank": 5}])
+def test_batches_are_read_as_such_where_they_are_asked_for(told, tmp_path):
+    """And then there must be features."""
+    x = Batches([X], bins=told.pop("bins", 2000))
+    if "store" in told:
+        told["store"] = tmp_path / told["store"]
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ValueError, match="give gram='rff'"):
+        two_sample_test(x, Batches([Y], bins=x.bins), **({"workers": pool} if "workers" in told else told), **FAST)
+
+
+def test_kernels_of_few_features_need_no_whole():
+    x = Batches([X[["number"]]])
+    assert "bins" in " ".join(two_sample_test(x, Batches([Y[["number"]]]), kernel="linear", **FAST).notes)
