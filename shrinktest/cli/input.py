@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shrinktest._validate import choice
+from shrinktest.batches.recognized import KINDS
 from shrinktest.cli.table import TextTable, matched_columns, parse_table
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import PooledTable
@@ -32,6 +33,11 @@ def read_table(path: str, args: argparse.Namespace) -> TextTable:
         try:
             text = Path(path).read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
+            if KINDS.get(Path(path).suffix.lower()) in ("array", "parquet"):
+                raise ValueError(
+                    f"{path}: this command reads text (CSV); two-sample, k-sample, columns and independence read "
+                    "Parquet and numpy files, too; use one of these, or save the table as CSV"
+                ) from None
             raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
     return parse_table(text, path, args.header, decimal=args.decimal, comment=args.comment)
 

@@ -40,7 +40,7 @@ _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such 
 MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 
-PATTERNS = "such as 'before/*.parquet' or x.npy: read in batches"
+PATTERNS = "also 'before/*.parquet' or x.npy, with --gram rff or nystrom of any size"
 
 _RESTRICTIONS: dict[str, dict[str, Any]] = {
     "blocks": {"metavar": "NAME", "help": "column of labels: permute within blocks only"},

@@ -97,6 +97,12 @@ def test_the_command_line_takes_them(tmp_path, capsys):
     assert f"{two_sample_test(X, Y, **FAST).statistic:.6g}" in capsys.readouterr().out
 
 
+def test_commands_that_read_text_say_so(tmp_path, capsys):
+    x = files(tmp_path, "x", X, "parquet").replace("*", "0")
+    assert main(["compare", x, x]) == 2
+    assert "this command reads text (CSV); two-sample, k-sample" in capsys.readouterr().err
+
+
 class Endless:
     """Batches of which nobody sees the end."""
 
