@@ -11,8 +11,9 @@ import numpy as np
 from shrinktest.batches.partitions import Partition
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import Batches
-from shrinktest.tables.column import pooled
-from shrinktest.tables.reading import Table, of_points
+from shrinktest.tables.column import DROP, pooled
+from shrinktest.tables.pooled import checked_types
+from shrinktest.tables.reading import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,30 +47,34 @@ def read_whole(
     most : float
         Bytes that they may take.
     """
+    types = checked_types(column_types)
     known = [one.names(name) for one, name in zip(samples, names, strict=True)]
-    both = zip(samples, names, known, strict=True)
-    mixed = bool(column_types) or any(one.mixed(name, has) for one, name, has in both)
     columns = len(known[0] or (0,))
     ahead = sum(_counted(one, name, has) for one, name, has in zip(samples, names, known, strict=True))
     if 8.0 * ahead * columns > most:
         return Whole([], ahead, columns)
     found, taken, seen = [], 0, 0
     for one, name, has in zip(samples, names, known, strict=True):
-        rows = Rows(one, name, has, False, (column_types or {}) if mixed else None)
+        dropped = tuple(column for column in has or () if types.get(column) == DROP)
+        kept = None if has is None else tuple(column for column in has if column not in dropped)
+        if kept == ():
+            raise ValueError(f"column_types drops every column of {name}; leave one to test")
+        rows = Rows(one, name, kept, False, None if has is None else types)
         reader, parts = rows.reader, []
         for piece in rows.pieces():
             first = piece.first
             for given in [piece.value.compute()] if isinstance(piece, Partition) else piece.read(reader.size):
-                if np.ndim(given) == 0 or not len(given):
+                size = 1 if isinstance(given, np.ndarray) and given.ndim == 0 else len(given)
+                if not size:
                     continue
                 parts.append(reader.read(given, piece.where, first))
-                first += len(given)
-                seen += len(given)
+                first += size
+                seen += size
                 taken += _bytes(parts[-1])
                 columns = parts[-1].shape[1]
                 if taken > most:
                     return Whole([], seen, columns)
-        found.append(_joined(parts, has))
+        found.append(_joined(parts, dropped))
     return Whole(found, seen, columns)
 
 
@@ -85,17 +90,10 @@ def _bytes(part: Any) -> int:
     return sum(column.values.nbytes for column in part.columns) if isinstance(part, Table) else part.nbytes
 
 
-def _joined(parts: list[Any], names: tuple[str, ...] | None) -> Any:
-    """Arrays one after the other, as a table where columns have names; tables likewise."""
-    if not parts:
-        return np.empty((0, len(names or (0,))))
-    if isinstance(parts[0], Table):
-        sources = [part.source or "one table" for part in parts]
-        columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
-        return replace(parts[0], columns=tuple(columns), source=None)
-    values = np.concatenate(parts)
-    if names is None:
-        return values
-    table = of_points(np.asarray(values, dtype=np.float64))
-    both = zip(table.columns, names, strict=True)
-    return replace(table, columns=tuple(replace(column, name=name) for column, name in both), named=True)
+def _joined(parts: list[Any], dropped: tuple[str, ...]) -> Any:
+    """Arrays, or tables, one after the other."""
+    if not parts or not isinstance(parts[0], Table):
+        return np.concatenate(parts) if parts else np.empty((0, 1))
+    sources = [part.source or "one table" for part in parts]
+    columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
+    return replace(parts[0], columns=tuple(columns), dropped=dropped, source=None)

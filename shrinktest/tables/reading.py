@@ -100,7 +100,8 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
     """
     types = column_types or {}
     if isinstance(x, Table):
-        return _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
+        table = _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
+        return replace(table, dropped=x.dropped + table.dropped)
     labels, found, named = _series_of(x)
     repeated = sorted({label for label in labels if labels.count(label) > 1})
     if repeated:

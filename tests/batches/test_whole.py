@@ -72,6 +72,28 @@ def test_pairs_are_as_in_memory(tmp_path):
     alike(independence_test(x, y, **FAST), independence_test(X[["number"]], X[["whole", "city"]], **FAST))
 
 
+@pytest.mark.parametrize("types", [{"city": "drop"}, {"whole": "category", "truth": "drop"}, {"whole": "ordered"}])
+def test_types_are_as_in_memory(both, types):
+    told = {**FAST, "column_types": types}
+    alike(two_sample_test(*both, **told), two_sample_test(X, Y, **told))
+    with pytest.raises(
+        ValueError, match=r"a column in column_types must be one of .*; got 'citi'\. Did you mean 'city'"
+    ):
+        two_sample_test(*both, column_types={"citi": "drop"}, **FAST)
+    with pytest.raises(ValueError, match="column_types drops every column of X; leave one to test"):
+        two_sample_test(*both, column_types=dict.fromkeys(X, "drop"), **FAST)
+
+
+@pytest.mark.parametrize("end", ["parquet", "csv"])
+def test_columns_that_count_rows_are_as_in_memory(tmp_path, end):
+    tables = [pd.DataFrame({"id": np.arange(80) + 80 * i, "x": one["number"][:70].sum() + np.arange(80) % 7.0})
+              for i, one in enumerate((X, Y))]  # fmt: skip
+    both = [files(tmp_path, f"t{i}", one, end) for i, one in enumerate(tables)]
+    found = two_sample_test(*both, **FAST)
+    alike(found, two_sample_test(*tables, **FAST))
+    assert "Column 'id' is not tested" in " ".join(found.notes)
+
+
 def test_arrays_are_as_in_memory(tmp_path):
     x, y = X[["number", "whole"]].to_numpy(float), Y[["number", "whole"]].to_numpy(float)
     np.save(tmp_path / "x.npy", x)
