@@ -36,6 +36,7 @@ extensions = [
     "commands",
     "docstrings",
     "figures",
+    "literals",
     "mathml",
 ]
 html_math_renderer = "mathml"
