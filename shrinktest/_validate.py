@@ -239,6 +239,13 @@ def _plain(value: Any) -> Any:
 # --- names and numbers --------------------------------------------------------------------------------------
 
 
+def flag(value: Any, name: str) -> bool:
+    """True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
 def choice(value: Any, known: Iterable[str], name: str) -> str:
     """The value, if it is one of the known names."""
     known = tuple(known)

@@ -231,11 +231,12 @@ def two_sample_test(
     (without a name, counting the rows, or with another text in every row) are not tested, and a note says so; text
     with too many different values is an error.
 
-    ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean: of the Gaussian kernel with
-    the median bandwidth (weight 8), the same of ranks (3) and whitened (3); of whitened kernels with the bandwidth of
-    near neighbours (3) and half of it (2); and of :class:`SecondOrder` and :class:`Depth` kernels with that bandwidth
-    and of the deviations from the median (1 each).  Members whose Gram matrix does not fit into ``max_memory`` are left
-    out, and a note says so.
+    ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean.  With bandwidths from
+    the median: of the Gaussian kernel with twice the median (weight 10), whitened (4), of ranks (4), of
+    :class:`SecondOrder` with twice the median (1.5), and of deviations from the median of a column (1.5).  With the
+    bandwidth of near neighbours: of the Gaussian kernel (3), of :class:`Depth` (1.5), and whitened, with half of it (3,
+    which grows with the square root of the rows, from 100 of both samples to 9 at 900).  Members whose Gram matrix does
+    not fit into ``max_memory`` are left out, and a note says so.
 
     Examples
     --------

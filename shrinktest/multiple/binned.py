@@ -101,8 +101,8 @@ def run_binned(
         return run(replace(hypothesis, shuffles=shuffles), estimator, [asked], settings, generator)
     with preparing(settings.progress):
         hypothesis = replace(hypothesis, means=hypothesis.bin_means(plan))
-    several = isinstance(estimator, Collection)  # which has the kernels
-    return run(hypothesis, estimator, [Asked("gaussian", "median") if several else asked], settings, generator)
+    asked = Asked("gaussian", "median") if is_several(estimator) else asked  # a collection has the kernels
+    return run(hypothesis, estimator, [asked], settings, generator)
 
 
 def columns_in_bins(
@@ -164,7 +164,7 @@ def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
     """Raise ValueError for estimators and kernels that take more than features, before any row is read."""
     members: Sequence[Any] = ()
     if isinstance(estimator, Collection) or is_auto(estimator):
-        members = collect(estimator, [asked], (), np.random.default_rng(0), test).members
+        members = collect(estimator, [asked], (), np.random.default_rng(0), test, ()).members
     kernels = asked.kernel if isinstance(asked.kernel, list | tuple) else [asked.kernel]
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked_estimator(one)
@@ -217,8 +217,9 @@ def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> t
     if not is_several(estimator, asked.kernel, asked.bandwidth):
         return as_estimator(estimator), [as_kernel(asked.kernel, asked.bandwidth, asked.name)], False
     test = hypothesis.kind.name
-    collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test)
-    return collection, [member.kernel for member in collection.members], spares(collection, test)
+    collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
+    spare = spares(estimator, test)  # those that are recommended are told by their name
+    return estimator if spare else collection, [member.kernel for member in collection.members], spare
 
 
 def beside(generator: np.random.Generator, use: int) -> np.random.Generator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, positive
+from shrinktest._validate import counted, flag, positive
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import (
@@ -30,6 +31,7 @@ from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
 GRID = "grid"
+_FEW, _MANY = 100, 900  # rows between which weights grow
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,20 @@ class Member:
         Of all samples, and of every variable; or one for each variable.
     weight : float, default 1
         Share of the level: a statistic with twice the weight of the others may have twice their p-value.
+    grows : bool, default False
+        Whether the weight grows with the square root of the number of rows, from 100 to 900 of them, to three times
+        what it was: for fine structure, which only many rows can show.
 
     Examples
     --------
     >>> Member("kme", "gaussian")
-    Member(estimator=KME(), kernel=Gaussian(bandwidth='median'), weight=1.0)
+    Member(estimator=KME(), kernel=Gaussian(bandwidth='median'), weight=1.0, grows=False)
     """
 
     estimator: Any
     kernel: Any = "gaussian"
     weight: float = 1.0
+    grows: bool = False
 
     def __post_init__(self) -> None:
         several = isinstance(self.kernel, tuple)
@@ -63,6 +69,12 @@ class Member:
         object.__setattr__(self, "estimator", as_estimator(self.estimator))
         object.__setattr__(self, "kernel", kernel)
         object.__setattr__(self, "weight", positive(self.weight, "weight"))
+        object.__setattr__(self, "grows", flag(self.grows, "grows"))
+
+    def on(self, variables: int, rows: int) -> Member:
+        """The member in a test of so many variables and rows: a kernel for each variable, and a weight that stays."""
+        more = math.sqrt(min(max(rows, _FEW), _MANY) / _FEW) if self.grows else 1.0
+        return replace(self, kernel=self.kernels(variables), weight=self.weight * more, grows=False)
 
     def kernels(self, variables: int) -> Any:
         """One kernel for each of several variables, or the kernel of a single one; raises ValueError for others."""
@@ -88,8 +100,8 @@ class Collection:
     --------
     >>> from shrinktest import Gaussian, Laplacian
     >>> Collection([Member("kme", Gaussian("2 * median"), weight=2.0), Member("kme", Laplacian("0.5 * median"))])
-    Collection(members=(Member(estimator=KME(), kernel=Gaussian(bandwidth='2.0 * median'), weight=2.0),
-        Member(estimator=KME(), kernel=Laplacian(bandwidth='0.5 * median'), weight=1.0)))
+    Collection(members=(Member(estimator=KME(), kernel=Gaussian(bandwidth='2.0 * median'), weight=2.0, grows=False),
+        Member(estimator=KME(), kernel=Laplacian(bandwidth='0.5 * median'), weight=1.0, grows=False)))
     """
 
     members: Sequence[Member]
@@ -258,9 +270,16 @@ class Asked:
 
 
 def collect(
-    estimator: Any, asked: Sequence[Asked], variables: Sequence[Variable], rng: np.random.Generator, test: str
+    estimator: Any,
+    asked: Sequence[Asked],
+    variables: Sequence[Variable],
+    rng: np.random.Generator,
+    test: str,
+    sizes: Sequence[int],
 ) -> Collection:
     """The collection behind the arguments of a test: every estimator with every kernel, or the one that was given.
+
+    Weights that grow are those for samples of these ``sizes``.
 
     Raises
     ------
@@ -278,7 +297,7 @@ def collect(
                     "give a list of estimators, such as estimator=['kme', 'fkmse']"
                 )
         found: Collection = estimator if isinstance(estimator, Collection) else recommended(test)
-        return Collection([replace(member, kernel=member.kernels(len(asked))) for member in found.members])
+        return Collection([member.on(len(asked), sum(sizes)) for member in found.members])
     estimators = estimators_of(estimator)
     together = product(*(one.candidates(variable, rng) for one, variable in zip(asked, variables, strict=True)))
     # those that share a kernel stand side by side
@@ -297,22 +316,22 @@ def _each_once(values: list[Any], name: str) -> list[Any]:
     return values
 
 
-#: The bandwidth of near neighbours, which sees what the median does not.
-_NEAR = Gaussian("neighbours")
+#: The bandwidth of near neighbours sees what the median does not; one that is wide sees the means and little else.
+_NEAR, _BROAD = Gaussian("neighbours"), Gaussian("2 * median")
 
 #: What ``estimator="auto"`` stands for with samples: a statistic for each way in which distributions were found to
 #: differ in the studies.  Chosen on some designs and checked on others (see the page on power beside other tests).
 SAMPLES = Collection(
     (
         # location; most of the weight, so that little is lost where nothing gains on it
-        Member(KME(), Gaussian(), weight=8.0),
-        Member(KME(), Rescaled(Gaussian(), "rank"), weight=3.0),  # the same with heavy tails, or units of any size
-        Member(KME(), Whitened(Gaussian(), 0.1), weight=3.0),  # location and shape
-        Member(KME(), Whitened(_NEAR, 0.01), weight=3.0),  # clusters
-        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=2.0),  # fine structure, tails
-        Member(KME(), SecondOrder(_NEAR)),  # correlations
-        Member(KME(), Depth(_NEAR)),  # spread
-        Member(KME(), Rescaled(Gaussian(), "deviation")),  # spread in a few columns
+        Member(KME(), _BROAD, weight=10.0),
+        Member(KME(), Rescaled(Gaussian(), "rank"), weight=4.0),  # the same with heavy tails, or units of any size
+        Member(KME(), Whitened(Gaussian(), 0.003), weight=4.0),  # shape
+        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=3.0, grows=True),  # fine structure, tails
+        Member(KME(), _NEAR, weight=3.0),  # clusters
+        Member(KME(), SecondOrder(_BROAD), weight=1.5),  # correlations
+        Member(KME(), Depth(_NEAR), weight=1.5),  # spread
+        Member(KME(), Rescaled(Gaussian(), "deviation"), weight=1.5),  # spread in a few columns
     )
 )
 
@@ -321,7 +340,7 @@ _SHAPES, _CORNERS, _RANKS = Whitened(Gaussian(), 0.1), Whitened(Laplacian(), 0.1
 #: The same for three or more variables, every kernel for each of them.
 VARIABLES = Collection(
     (
-        Member(KME(), Gaussian("2 * median"), weight=5.0),  # linear and monotone dependence
+        Member(KME(), _BROAD, weight=5.0),  # linear and monotone dependence
         Member(KME(), _SHAPES, weight=4.0),
         Member(KME(), _RANKS, weight=2.0),  # heavy tails, and units of any size
         Member(KME(), Whitened(Gaussian("0.5 * median"), 0.1)),  # finer shapes

@@ -80,7 +80,7 @@ def run_pairs(
         x, y = (as_kernel(one.kernel, one.bandwidth, one.name) for one in asked)
         plan.add([(x, y)], spare=False)
     else:
-        collection = collect(estimator, asked, hypothesis.variables, plan.rng(0), test)
+        collection = collect(estimator, asked, hypothesis.variables, plan.rng(0), test, hypothesis.n_observations)
         plan.add([member.kernel for member in collection.members], spare=spares(estimator, test))
         if not spares(estimator, test):  # those that are recommended are told by their name
             estimator, asked = collection, [Asked("gaussian", "median", one.name) for one in asked]
@@ -98,7 +98,7 @@ def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
     """Raise ValueError for estimators and kernels that take more than sums of products, before any row is read."""
     members: Sequence[Any] = ()
     if isinstance(estimator, Collection) or is_auto(estimator):
-        members = collect(estimator, asked, (), np.random.default_rng(0), INDEPENDENCE.name).members
+        members = collect(estimator, asked, (), np.random.default_rng(0), INDEPENDENCE.name, ()).members
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked_scaled(one)
     gram = choice(settings.gram, GRAMS, "gram")

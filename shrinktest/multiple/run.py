@@ -62,7 +62,9 @@ def run(
         **hypothesis.labels(),
     }
     if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
-        collection = collect(estimator, asked, hypothesis.variables, generator, hypothesis.kind.name)
+        collection = collect(
+            estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations
+        )
         spare = spares(estimator, hypothesis.kind.name)
         return _combined(hypothesis, collection, settings, generator, common, spare=spare)
     one = as_estimator(estimator)
@@ -287,7 +289,9 @@ def run_side_by_side(
     """
     several, test = is_several(estimator), hypotheses[0].kind.name
     collections = [
-        collect(estimator if several else [estimator], one, hypothesis.variables, generator, test)
+        collect(
+            estimator if several else [estimator], one, hypothesis.variables, generator, test, hypothesis.n_observations
+        )
         for hypothesis, one in zip(hypotheses, asked, strict=True)
     ]
     described = [hypotheses[0].described(member.estimator, settings.form) for member in collections[0].members]

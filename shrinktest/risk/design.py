@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import choice, count, positive
-from shrinktest.power.designs.base import flag
+from shrinktest._validate import choice, count, flag, positive
 from shrinktest.power.designs.mixture import GaussianMixture
 from shrinktest.risk.mixture import NormalMixture, as_mixture
 

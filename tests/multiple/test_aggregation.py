@@ -20,6 +20,7 @@ from shrinktest import (
     FKMSE,
     KME,
     AggregateResult,
+    Batches,
     Collection,
     Depth,
     Energy,
@@ -210,14 +211,14 @@ def test_auto_is_fixed():
     near, wide, ranks = Gaussian("neighbours"), Gaussian("2 * median"), Rescaled(Energy(), "rank")
     fine, fast, wider = Whitened(Gaussian("median / 2"), 0.03), Whitened(Energy(), 0.001), Gaussian("4 * median")
     samples_ = [
-        Member("kme", Gaussian(), weight=8),
-        Member("kme", Rescaled(Gaussian(), "rank"), weight=3),
-        Member("kme", Whitened(Gaussian(), 0.1), weight=3),
-        Member("kme", Whitened(near, 0.01), weight=3),
-        Member("kme", Whitened(Gaussian("neighbours / 2"), 0.01), weight=2),
-        Member("kme", SecondOrder(near)),
-        Member("kme", Depth(near)),
-        Member("kme", Rescaled(Gaussian(), "deviation")),
+        Member("kme", wide, weight=10),
+        Member("kme", Rescaled(Gaussian(), "rank"), weight=4),
+        Member("kme", Whitened(Gaussian(), 0.003), weight=4),
+        Member("kme", Whitened(Gaussian("neighbours / 2"), 0.01), weight=3, grows=True),
+        Member("kme", near, weight=3),
+        Member("kme", SecondOrder(wide), weight=1.5),
+        Member("kme", Depth(near), weight=1.5),
+        Member("kme", Rescaled(Gaussian(), "deviation"), weight=1.5),
     ]
     variables = [
         Member("kme", wide, weight=5),
@@ -257,6 +258,27 @@ def test_auto_is_the_collection_that_is_recommended():
         assert auto.estimator.weights.tolist() == recommended(name).weights.tolist()
         if name == "independence":
             assert auto.estimator == pairs["estimator"]
+
+
+@pytest.mark.parametrize(("rows", "more"), [(60, 1.0), (300, 3.0**0.5), (900, 3.0), (1500, 3.0)])
+def test_weights_that_grow_with_the_rows(rows, more):
+    fine, coarse = Member("kme", Gaussian("median / 8"), weight=2.0, grows=True), Member("kme", weight=5.0)
+    points = np.random.default_rng(0).normal(size=(rows, 2))
+    x, y = points[: rows // 3], points[rows // 3 :]
+    given = Collection([coarse, fine])
+    for run in (partial(two_sample_test, x, y), partial(independence_test, np.vstack([x, y]), np.vstack([y, x]))):
+        result = run(estimator=given, **FEW)
+        assert result.estimator.weights.tolist() == [5.0, 2.0 * more]
+        assert result.table["weight"].tolist() == [5.0, 2.0 * more]
+        same = Collection([coarse, replace(fine, weight=2.0 * more, grows=False)])
+        assert values(run(estimator=same, **FEW)).tolist() == values(result).tolist()
+    in_bins = two_sample_test(Batches(x, bins=20), Batches(y, bins=20), estimator=given, gram="rff", **FEW)
+    assert in_bins.estimator.weights.tolist() == [5.0, 2.0 * more]
+
+
+def test_whether_a_weight_grows_is_yes_or_no():
+    with pytest.raises(TypeError, match="grows must be True or False, got 2"):
+        Member("kme", grows=2)
 
 
 def test_auto_does_not_depend_on_units():
@@ -359,7 +381,7 @@ def test_the_result_is_a_test_result_and_more():
 
 
 def test_the_best_member_is_the_one_that_decided_where_adjusted_p_values_are_tied():
-    rng = np.random.default_rng(44)
+    rng = np.random.default_rng(72)
     X, Y = rng.normal(size=(20, 2)), 1.4 * rng.normal(size=(20, 2)) + 0.2
     found = two_sample_test(X, Y, estimator="auto", n_resamples=999, rng=0, workers=1)
     tied = np.flatnonzero(found.adjusted == found.adjusted.min())

@@ -13,7 +13,7 @@ import numpy as np
 
 from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._series import read_series
-from shrinktest._validate import Array, as_rng, count, positive
+from shrinktest._validate import Array, as_rng, count, flag, positive
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
@@ -34,13 +34,6 @@ def up_to(value: Any, name: str, high: float, included: bool = True) -> float:
     if number > high or (number == high and not included):
         raise ValueError(f"{name} must be a number from 0 to {high:g}{'' if included else ' (excluded)'}, got {value}")
     return number
-
-
-def flag(value: Any, name: str) -> bool:
-    """True or False."""
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
 
 
 def sizes_of(data: Sequence[Any]) -> tuple[int, int]:

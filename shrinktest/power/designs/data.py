@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import Array, as_rng, choice, counted, positive
-from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, flag, parameter
+from shrinktest._validate import Array, as_rng, choice, counted, flag, positive
+from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
 
