@@ -239,7 +239,7 @@ def of_several(design, n: int, trial: int) -> list[float]:
 
 def several_cells(args) -> pd.DataFrame:
     """Power of three estimators with five bandwidths combined, and of the best of them, in the cells of two samples."""
-    trials, rows = max(2, 3 * args.trials // 10), []
+    trials, rows = max(2, 3 * args.trials // 5), []
     labels = [f"{e}, width {i} of 5" for i in range(1, 6) for e in SEVERAL["estimator"]]
     for name, design, n in TWO_SAMPLE_CELLS + MORE_CELLS:
         work = (delayed(of_several)(design, n, trial) for trial in range(trials))

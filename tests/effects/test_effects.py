@@ -140,7 +140,7 @@ def test_combinations_say_which_member_a_distance_is_of():
     found = two_sample_test(X, Y, estimator="auto", **FEW)
     effect = found.effect()
     assert "largest weight" in effect.notes[-1] and "Gaussian" in effect.notes[-1]
-    alone = two_sample_test(X, Y, **FEW).effect()
+    alone = two_sample_test(X, Y, bandwidth="2 * median", **FEW).effect()
     assert effect.distance == pytest.approx(alone.distance, rel=1e-6) and effect.auc != alone.auc
     several = two_sample_test(X, Y, estimator=["kme", "fkmse"], bandwidth=["median", "0.5 * median"], **FEW).effect()
     assert several.auc > 0.7

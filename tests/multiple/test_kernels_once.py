@@ -28,8 +28,8 @@ CASES = {
     "one kernel twice": (
         lambda: two_sample_test(X, Y, estimator=["kme", half], kernel=Gaussian(), **OPTIONS), 24, 1, 1,
     ),
-    "auto": (lambda: two_sample_test(X, Y, estimator="auto", **OPTIONS), 24, 5, 5),
-    "auto of three": (lambda: k_sample_test(X[:6], X[6:], Y, estimator="auto", **OPTIONS), 24, 5, 5),
+    "auto": (lambda: two_sample_test(X, Y, estimator="auto", **OPTIONS), 24, 6, 6),
+    "auto of three": (lambda: k_sample_test(X[:6], X[6:], Y, estimator="auto", **OPTIONS), 24, 6, 6),
     "pairs": (lambda: independence_test(X, Y, estimator=["kme", "skmse", half], **OPTIONS), 12, 2, 2),
     "auto of pairs": (lambda: independence_test(X, Y, estimator="auto", **OPTIONS), 12, 8, 8),
 }  # fmt: skip
