@@ -35,7 +35,7 @@ RESAMPLES = {"two-sample": 299, "independence": 199}
 #: Tests that look at quantiles far out, with as many permutations as were published, and as many again.
 MORE = {"MMDAgg": 500, "HSICAgg": 500}
 #: Slow tests: beyond so many observations the number of data sets is divided by the second number (0: none).
-SLOW = {"MGC (hyppo)": (0, 2), "HSICAgg": (50, 0)}
+SLOW = {"MGC (hyppo)": (0, 3), "HSICAgg": (50, 0)}
 SLOW["MMDAgg"] = SLOW["MMD-FUSE"] = (400, 2)
 QUICK = 16  # the largest sample of a quick run
 
