@@ -30,7 +30,7 @@ MORE_CELLS = [
     ("mixture, means moved", d.Mixture(dimension=5, change="means", amount=3.0), 50),
     ("scale x3, one, larger sample", d.ScaleChange(dimension=10, scale=3.0, coordinates="one", ratio=4.0), 15),
 ]
-OTHER_WEIGHTS = (5.0, 20.0)  # of the Gaussian kernel with a wide bandwidth, in place of the recommended 10
+OTHER_WEIGHTS = (10.0, 60.0)  # of the Gaussian kernel with a wide bandwidth, in place of the recommended 25
 PAIRS = 20  # in the cells of independence
 SEVERAL = {"estimator": ["kme", "skmse", "fkmse"], "bandwidth": "grid"}  # 3 x 5 members, whatever the data
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 1.0, 2.0)  # on the bandwidths of Eckerle4, 1/64 to 4 on their squares
@@ -63,9 +63,14 @@ def weighted(weight: float) -> Collection:
 # ------------------------------------------------------------------------------------- other ways to judge several
 
 
+def smallest_rank(ranks, heights, weights):
+    """The smallest rank over the weight; equal ones are told apart by standard deviations above the mean."""
+    return -((ranks - 0.5 * (heights - heights.min()) / np.ptp(heights)) / weights).min(axis=1)
+
+
 def smallest(ranks, heights, weights):
     """The smallest rank, all members alike."""
-    return -(ranks - 0.5 * (heights - heights.min()) / np.ptp(heights)).min(axis=1)
+    return smallest_rank(ranks, heights, 1.0)
 
 
 def soft_maximum(ranks, heights, weights):
@@ -90,6 +95,7 @@ def fisher(ranks, heights, weights):
 
 
 WAYS = {
+    "smallest rank": smallest_rank,
     "smallest, equal weights": smallest,
     "soft maximum": soft_maximum,
     "MMMD": mahalanobis,
@@ -458,9 +464,11 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         lists[0],
         "and these for independence (one kernel: for both variables):",
         lists[1],
-        "Every statistic is ranked among its values over the permutations; the smallest rank over the weight is taken "
-        "in every row and ranked again. Equal ranks are told apart by how many standard deviations a statistic is "
-        "above its mean, because with k members up to k of the rows have rank 1.",
+        "Every statistic becomes a p-value, that of a gamma distribution with its mean, variance and skewness over the "
+        "permutations; the smallest one over the weight is taken in every permutation, and that of the data is ranked "
+        "among them, so that the level is exact whether or not the gamma distributions are near. Ranks of the "
+        "statistics would end at 1 / (permutations + 1), however far the largest is ahead of the others, so that a "
+        "statistic with a small weight could hardly ever decide.",
         "## Two samples",
         "25 + 25 points for n = 25, 50 + 50 for n = 50, 15 + 60 for n = 15.",
         markdown(two),
@@ -475,9 +483,10 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         why(rates),
         "### Other ways to judge several kernels",
         "The same members on the same permutations, judged in other ways, each with an exact p-value: the smallest "
-        "rank with equal weights; the soft maximum of MMD-FUSE [B23] and the Mahalanobis length of MMMD [CB25], of "
-        "statistics in units of their standard deviations; Cauchy's and Fisher's combinations of ranks. GPK [SC24] "
-        "stands alone, with a Gaussian kernel. Differences from `auto`, bold where the exact McNemar test has p < .01.",
+        "rank over the weight; the same with equal weights; the soft maximum of MMD-FUSE [B23] and the Mahalanobis "
+        "length of MMMD [CB25], of statistics in units of their standard deviations; Cauchy's and Fisher's "
+        "combinations of ranks. GPK [SC24] stands alone, with a Gaussian kernel. Differences from `auto`, bold where "
+        "the exact McNemar test has p < .01.",
         markdown(ways_table(tables["ways"])),
         ways_in_short(tables["ways"]),
         "None of them is built in. "

@@ -203,11 +203,11 @@ def independence_test(
     Do not use this for time series.
 
     Several estimators, kernels or bandwidths make one exact test, as in :func:`two_sample_test`.  ``estimator="auto"``
-    combines, whatever the data, nine statistics of the standard mean.  Five have one kernel for both variables:
-    :class:`Energy` (weight 7), Gaussian with four times the median bandwidth (6), whitened (5), :class:`Energy` of
-    ranks (2), and whitened Laplacian (1).  Four have a narrow kernel for one variable and a wide one for the other,
-    which detects curves (1 each).  Where only a linear relation is expected, one wide kernel alone has more power:
-    ``kernel_x`` and ``kernel_y`` "energy".
+    combines, whatever the data, twelve statistics of the standard mean.  Six have one kernel for both variables:
+    :class:`Energy` and Gaussian with four times the median bandwidth (weight 9 each), whitened (5), Gaussian with the
+    bandwidth of near neighbours (1), :class:`Depth` (1), and :class:`SecondOrder` (0.75).  Six have a narrow kernel for
+    one variable and a wide one for the other, which detects curves (1 to 1.5 each).  Where only a linear relation is
+    expected, one wide kernel alone has more power: ``kernel_x`` and ``kernel_y`` "energy".
 
     Examples
     --------

@@ -220,9 +220,10 @@ def two_sample_test(
     their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take from the data is
     computed from a random sample of the rows, except for standard deviations.
 
-    Several estimators, kernels or bandwidths: every statistic is ranked among its values over the same permutations,
-    the smallest rank (over the weight of the member) is taken in every row, and ranked again, so that the overall
-    p-value is exact however many there are.
+    Several estimators, kernels or bandwidths: every statistic becomes a p-value, that of a gamma distribution with the
+    moments of the statistic over the same permutations; the smallest one (over the weight of the member) is taken in
+    every permutation, and that of the data ranked among them, so that the overall p-value is exact however many there
+    are, and however near the gamma distributions.
 
     Columns of tables become numbers by their type, from all rows and without labels.  Numbers, dates (in days), times
     of day (in hours) and ordered categories (their position) are one column each, in units of their standard deviation
@@ -232,10 +233,10 @@ def two_sample_test(
     with too many different values is an error.
 
     ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean.  With bandwidths from
-    the median: of the Gaussian kernel with twice the median (weight 10), whitened (4), of ranks (4), of
-    :class:`SecondOrder` with twice the median (1.5), and of deviations from the median of a column (1.5).  With the
-    bandwidth of near neighbours: of the Gaussian kernel (3), of :class:`Depth` (1.5), and whitened, with half of it (3,
-    which grows with the square root of the rows, from 100 of both samples to 9 at 900).  Members whose Gram matrix does
+    the median: of the Gaussian kernel with twice the median (weight 25), whitened (10), of ranks (9), of
+    :class:`SecondOrder` with twice the median (2.5), and of deviations from the median of a column (2).  With the
+    bandwidth of near neighbours: of :class:`Depth` (2), of the Gaussian kernel (4), and whitened, with half of it (4);
+    the last two weights grow with the rows, from 100 of both samples to 24 at 600.  Members whose Gram matrix does
     not fit into ``max_memory`` are left out, and a note says so.
 
     Examples

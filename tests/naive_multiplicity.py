@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 
@@ -53,28 +54,43 @@ def overall(statistics):
     return sum(precedes(pair, best[0]) for pair in best) / len(best)
 
 
-def overall_weighted(statistics, weights, tolerance):
-    """Share of rows whose smallest score is as small as that of row 0.
+def tail_of_gamma(value, others):
+    """Chance that a gamma variable with the moments of others is as large, by Wilson and Hilferty's cube root.
 
-    The score of a statistic is its tail rank, less half of how high it lies among all heights (from 0 to 1), over its
-    share of the weights; statistics within the tolerance of their column are ties: all count as the least of them.
+    The variable is (G - k) / sqrt(k) in units of the standard deviation, for G of shape k = 4 / skewness^2, and
+    (G / k)^(1/3) is normal with mean 1 - 1/(9k) and variance 1/(9k).
+    """
+    n = len(others)
+    mean = sum(others) / n
+    sd = (sum((v - mean) ** 2 for v in others) / n) ** 0.5
+    k = 4.0 / max(sum(((v - mean) / sd) ** 3 for v in others) / n, 0.05) ** 2
+    root = np.cbrt((k + (value - mean) / sd * k**0.5) / k)
+    return math.erfc((root - 1.0 + 1.0 / (9.0 * k)) * 3.0 * k**0.5 / 2.0**0.5) / 2.0
+
+
+def weighted_tails(statistics, weights, tolerance):
+    """Chance of a gamma variable for every statistic, over the share of the weights, by the loop that says so.
+
+    Statistics within the tolerance of their column are ties: all count as the least of them.  The largest of a
+    column, with its ties, has no part in the moments, unless all others are tied.
     """
     rows, k = statistics.shape
-    ranks, clean = tail_ranks(statistics, tolerance), np.empty((rows, k))
+    out = np.empty((rows, k))
     for j in range(k):
+        column, share = list(statistics[:, j]), weights[j] * k / sum(weights)
+        others = [v for v in column if v < max(column) - tolerance[j]]
+        if not others or max(others) - min(others) <= tolerance[j]:
+            others = column
         for b in range(rows):
-            clean[b, j] = min(v for v in statistics[:, j] if v >= statistics[b, j] - tolerance[j])
-    high = np.empty((rows, k))
-    for j in range(k):
-        mean = sum(statistics[:, j]) / rows
-        sd = (sum((v - mean) ** 2 for v in statistics[:, j]) / rows) ** 0.5
-        high[:, j] = [(v - mean) / sd for v in clean[:, j]]
-    low, top = min(map(min, high)), max(map(max, high))
-    share = [weight * k / sum(weights) for weight in weights]
-    best = [
-        min((ranks[b, j] - 0.5 * (high[b, j] - low) / (top - low)) / share[j] for j in range(k)) for b in range(rows)
-    ]
-    return sum(one <= best[0] * (1 + 1e-9) for one in best) / rows
+            least = min(v for v in column if v >= column[b] - tolerance[j])
+            out[b, j] = tail_of_gamma(least, others) / share
+    return out
+
+
+def overall_weighted(statistics, weights, tolerance):
+    """Share of rows whose smallest weighted chance is as small as that of row 0."""
+    best = weighted_tails(statistics, weights, tolerance).min(axis=1)
+    return sum(one <= best[0] * (1 + 1e-9) for one in best) / len(best)
 
 
 def step_down(statistics):
@@ -101,7 +117,7 @@ def combined_two_samples(grams, weights_of, m, tolerance=1e-10):
     rows = [
         [_distance(K, S, [i for i in range(N) if i not in S], f) for K in grams for f in weights_of] for S in splits
     ]
-    return _share(np.array(rows), tolerance)
+    return overall_weighted(np.array(rows), np.ones(len(rows[0])), np.full(len(rows[0]), tolerance))
 
 
 def combined_pairs(grams_x, grams_y, tolerance=1e-10):
@@ -112,17 +128,7 @@ def combined_pairs(grams_x, grams_y, tolerance=1e-10):
     for pi in itertools.permutations(range(n)):
         row = [np.trace(H @ K @ H @ L[np.ix_(pi, pi)]) / n**2 for K in grams_x for L in grams_y]
         rows.append(row)
-    return _share(np.array(rows), tolerance)
-
-
-def _share(statistics, tolerance):
-    """``overall`` where statistics within the tolerance are ties: each becomes the least of those it is close to."""
-    clean = np.empty_like(statistics)
-    for j in range(statistics.shape[1]):
-        for b in range(len(statistics)):
-            near = [v for v in statistics[:, j] if abs(v - statistics[b, j]) <= tolerance]
-            clean[b, j] = min(near)
-    return overall(clean)
+    return overall_weighted(np.array(rows), np.ones(len(rows[0])), np.full(len(rows[0]), tolerance))
 
 
 def _distance(K, S, T, weights):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
-from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down
+from shrinktest.nulls.multiplicity import overall_pvalue, step_down, tails
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
@@ -27,14 +27,14 @@ def refuse_stopping(stopping: Stopping | None) -> None:
 
 
 def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
-    """Scores (rows, k) of all members on all permutations, the data first."""
+    """Weighted p-values (rows, k) of all members on all permutations, the data first, as logarithms."""
     rows = [null.values if null.exact else np.append(null.observed, null.values) for null in nulls]
-    return scores(np.stack(rows, axis=1), [null.tolerance for null in nulls], weights)
+    return tails(np.stack(rows, axis=1), [null.tolerance for null in nulls], weights)
 
 
 def smallest_of(comparable: np.ndarray) -> np.ndarray:
     """The combined statistic (rows,): minus the decimal logarithm of the smallest weighted p-value."""
-    return np.asarray(-np.log10(comparable.min(axis=1) / len(comparable)))
+    return np.asarray(-comparable.min(axis=1))
 
 
 def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -31,7 +30,7 @@ from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
 GRID = "grid"
-_FEW, _MANY = 100, 900  # rows between which weights grow
+_FEW, _MANY = 100, 600  # rows between which weights grow
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class Member:
     weight : float, default 1
         Share of the level: a statistic with twice the weight of the others may have twice their p-value.
     grows : bool, default False
-        Whether the weight grows with the square root of the number of rows, from 100 to 900 of them, to three times
-        what it was: for fine structure, which only many rows can show.
+        Whether the weight grows with the number of rows, from 100 to 600 of them, to six times what it was: for fine
+        structure, which only many rows can show.
 
     Examples
     --------
@@ -73,7 +72,7 @@ class Member:
 
     def on(self, variables: int, rows: int) -> Member:
         """The member in a test of so many variables and rows: a kernel for each variable, and a weight that stays."""
-        more = math.sqrt(min(max(rows, _FEW), _MANY) / _FEW) if self.grows else 1.0
+        more = min(max(rows, _FEW), _MANY) / _FEW if self.grows else 1.0
         return replace(self, kernel=self.kernels(variables), weight=self.weight * more, grows=False)
 
     def kernels(self, variables: int) -> Any:
@@ -324,14 +323,14 @@ _NEAR, _BROAD = Gaussian("neighbours"), Gaussian("2 * median")
 SAMPLES = Collection(
     (
         # location; most of the weight, so that little is lost where nothing gains on it
-        Member(KME(), _BROAD, weight=10.0),
-        Member(KME(), Rescaled(Gaussian(), "rank"), weight=4.0),  # the same with heavy tails, or units of any size
-        Member(KME(), Whitened(Gaussian(), 0.003), weight=4.0),  # shape
-        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=3.0, grows=True),  # fine structure, tails
-        Member(KME(), _NEAR, weight=3.0),  # clusters
-        Member(KME(), SecondOrder(_BROAD), weight=1.5),  # correlations
-        Member(KME(), Depth(_NEAR), weight=1.5),  # spread
-        Member(KME(), Rescaled(Gaussian(), "deviation"), weight=1.5),  # spread in a few columns
+        Member(KME(), _BROAD, weight=25.0),
+        Member(KME(), Rescaled(Gaussian(), "rank"), weight=9.0),  # the same with heavy tails, or units of any size
+        Member(KME(), Whitened(Gaussian(), 0.03), weight=10.0),  # shape
+        Member(KME(), Whitened(Gaussian("0.5 * neighbours"), 0.01), weight=4.0, grows=True),  # fine structure, tails
+        Member(KME(), _NEAR, weight=4.0, grows=True),  # clusters
+        Member(KME(), SecondOrder(_BROAD), weight=2.5),  # correlations
+        Member(KME(), Depth(_NEAR), weight=2.0),  # spread
+        Member(KME(), Rescaled(Gaussian(), "deviation"), weight=2.0),  # spread in a few columns
     )
 )
 
@@ -350,19 +349,21 @@ VARIABLES = Collection(
 
 _WIDE, _FINE, _FAST = Gaussian("4 * median"), Whitened(Gaussian("0.5 * median"), 0.03), Whitened(Energy(), 0.001)
 
-#: And for two: more weight on linear and monotone dependence, for which distance covariance is hard to beat, and one
-#: fine kernel against one wide kernel, which find curves.
+#: And for two: most weight on linear and monotone dependence, for which distance covariance is hard to beat, and one
+#: fine kernel against one that is wide, which find curves.
 PAIRS = Collection(
     (
-        Member(KME(), Energy(), weight=7.0),  # monotone dependence
-        Member(KME(), _WIDE, weight=6.0),  # linear dependence
+        Member(KME(), Energy(), weight=9.0),  # monotone dependence
+        Member(KME(), _WIDE, weight=9.0),  # linear dependence
         Member(KME(), _SHAPES, weight=5.0),
-        Member(KME(), _RANKS, weight=2.0),
-        Member(KME(), _CORNERS),
-        Member(KME(), (_FINE, _WIDE)),
-        Member(KME(), (_WIDE, _FINE)),
-        Member(KME(), (_FAST, _RANKS)),
-        Member(KME(), (_RANKS, _FAST)),
+        Member(KME(), _NEAR),
+        Member(KME(), Depth(_NEAR)),  # far out in one variable where the other is near its middle
+        Member(KME(), SecondOrder(_BROAD), weight=0.75),  # the spreads, or correlations, of both
+        *(
+            Member(KME(), pair, weight=weight)
+            for one, other, weight in ((_CORNERS, _RANKS, 1.5), (_FINE, _WIDE, 1.25), (_FAST, _WIDE, 1.0))
+            for pair in ((one, other), (other, one))
+        ),
     )
 )
 

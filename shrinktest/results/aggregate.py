@@ -28,10 +28,10 @@ class AggregateResult(TestResult):
     Attributes
     ----------
     statistic : float
-        Minus the decimal logarithm of the smallest weighted p-value among the members.
+        Minus the decimal logarithm of the smallest weighted p-value among the members, those of gamma distributions
+        with the moments of their statistics.
     pvalue : float
-        p-value of the combined test, exact: the smallest p-value is compared with the smallest ones of all
-        permutations.
+        p-value of the combined test, exact: the statistic is ranked among those of all permutations.
     null_distribution : ndarray, shape (n_resamples,)
         The combined statistic over the permutations.
     estimator : Collection
@@ -46,7 +46,7 @@ class AggregateResult(TestResult):
         p-values of the members adjusted for there being several (Westfall and Young, step-down).  The smallest is
         ``pvalue``.
     decided : int
-        Which of the members has the smallest weighted p-value; of several, the one with the most extreme statistic.
+        Which of the members has the smallest weighted p-value.
     test, exact, n_resamples, n_planned, n_observations, restriction, alpha, rng, versions, notes, names, columns
         As in a :class:`TestResult`.
     method, assumption, encodings, again, stored, keeps_data

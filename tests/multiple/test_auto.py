@@ -113,14 +113,14 @@ def test_two_samples_are_the_literal_combination_of_literal_kernels():
     grams = [
         naive.gaussian(pooled, pooled, 2.0 * width),
         naive.gaussian(ranked, ranked, naive.median_bandwidth(ranked)),
-        naive.whitened(with_width(width), pooled, pooled, pooled, 0.003),
+        naive.whitened(with_width(width), pooled, pooled, pooled, 0.03),
         naive.whitened(with_width(0.5 * near), pooled, pooled, pooled, 0.01),
         naive.gaussian(pooled, pooled, near),
         naive.second_order(with_width(2.0 * width), pooled, pooled, pooled),
         naive.depth(with_width(near), pooled, pooled, pooled),
         naive.gaussian(deviations, deviations, naive.median_bandwidth(deviations)),
     ]
-    weights = [10, 4, 4, 3, 3, 1.5, 1.5, 1.5]
+    weights = [25, 9, 10, 4, 4, 2.5, 2, 2]
     rows = []
     for chosen in itertools.combinations(range(8), 4):
         signs = np.array([0.25 if i in chosen else -0.25 for i in range(8)])
@@ -136,21 +136,25 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
     x, y = X[:5], PARTNER[:5]
 
     def kernels(Z):
-        width = naive.median_bandwidth(Z)
+        width, near = naive.median_bandwidth(Z), naive.neighbour_bandwidth(Z)
         city = np.median([np.abs(a - b).sum() ** 2 for a, b in itertools.combinations(Z, 2)]) ** 0.5
         ranked, centre = of_ranks(Z), Z.mean(axis=0)
         return {
             "wide": naive.gaussian(Z, Z, 4 * width),
             "whitened": naive.whitened(with_width(width), Z, Z, Z, 0.1),
             "energy": naive.energy(Z, Z, centre),
+            "near": naive.gaussian(Z, Z, near),
+            "depth": naive.depth(with_width(near), Z, Z, Z),
+            "second": naive.second_order(with_width(2.0 * width), Z, Z, Z),
             "ranks": naive.energy(ranked, ranked, ranked.mean(axis=0)),
             "corners": naive.whitened(lambda a, b: np.exp(-np.abs(a - b).sum() / city), Z, Z, Z, 0.1),
             "fine": naive.whitened(with_width(0.5 * width), Z, Z, Z, 0.03),
             "fast": naive.whitened(lambda a, b: naive.energy([a], [b], centre)[0, 0], Z, Z, Z, 0.001),
         }
 
-    together = [(name, name) for name in ("energy", "wide", "whitened", "ranks", "corners")]
-    together += [("fine", "wide"), ("wide", "fine"), ("fast", "ranks"), ("ranks", "fast")]
+    together = [(name, name) for name in ("energy", "wide", "whitened", "near", "depth", "second")]
+    for one, other in (("corners", "ranks"), ("fine", "wide"), ("fast", "wide")):
+        together += [(one, other), (other, one)]
     left, right, H = kernels(x), kernels(y), np.eye(5) - 0.2
     rows = [
         [np.trace(H @ left[a] @ H @ right[b][np.ix_(pi, pi)]) / 25 for a, b in together]
@@ -159,8 +163,8 @@ def test_pairs_are_the_literal_combination_of_literal_kernels():
     found = independence_test(x, y, form="biased", **ALL)
     for member, statistic in zip(found.members, rows[0], strict=True):
         assert member.statistic == pytest.approx(statistic, rel=1e-6, abs=1e-9)
-    weights = [7, 6, 5, 2, 1, 1, 1, 1, 1]
-    expected = naive_multiplicity.overall_weighted(np.array(rows), weights, [1e-9] * 9)
+    weights = [9, 9, 5, 1, 1, 0.75, 1.5, 1.5, 1.25, 1.25, 1, 1]
+    expected = naive_multiplicity.overall_weighted(np.array(rows), weights, [1e-9] * 12)
     assert found.pvalue == pytest.approx(expected)
 
 
@@ -194,7 +198,7 @@ def test_columns_and_pairs_of_columns_are_the_tests_of_each():
     assert columns.estimator == Collection(members) and "8 statistics combined" in columns.summary()
     matrix = independence_matrix(X, PARTNER, **FEW)
     pairs = [independence_test(X[:, i], PARTNER[:, j], **FEW).pvalue for i in range(2) for j in range(2)]
-    assert matrix.pvalues.tolist() == pairs and "9 statistics combined" in matrix.summary()
+    assert matrix.pvalues.tolist() == pairs and "12 statistics combined" in matrix.summary()
 
 
 # --- what changes nothing -------------------------------------------------------------------------------------

@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.stats import gamma
 
 import naive_multiplicity as naive
-from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tail_ranks
+from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
 
 
 def draws(seed, rows=60, k=5):
@@ -45,6 +46,73 @@ def test_tied_statistics_have_equal_scores():
     for column, value in zip(found.T, statistics.T, strict=True):
         assert len(np.unique(column)) == len(np.unique(value))
         assert (np.diff(column[np.argsort(value, kind="stable")]) <= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_tails_agree_with_the_literal_definition(seed):
+    rng = np.random.default_rng(seed)
+    statistics = draws(seed, rows=40, k=3)
+    statistics[:, 2] = rng.integers(0, 4, size=40)
+    noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
+    weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
+    expected = np.log10(naive.weighted_tails(noisy, weights, tolerance))
+    np.testing.assert_allclose(tails(noisy, tolerance, weights), expected, rtol=1e-7, atol=1e-9)
+    found = overall_pvalue(tails(noisy, tolerance, weights))
+    assert found == pytest.approx(naive.overall_weighted(noisy, weights, tolerance))
+
+
+def test_tails_are_those_of_gamma_distributions():
+    rng = np.random.default_rng(0)
+    for shape in (2.0, 8.0, 50.0):  # Wilson and Hilferty: the larger the shape, the nearer
+        sample = rng.gamma(shape, size=(200_000, 1))
+        above = gamma(shape).sf(sample[:, 0])
+        found = 10.0 ** tails(sample)[:, 0]
+        far = (above > 1e-4) & (above < 0.2)
+        assert np.abs(np.log(found[far] / above[far])).max() < 0.35, shape
+
+
+def test_tails_tell_apart_what_has_rank_one():
+    rng = np.random.default_rng(0)
+    statistics = rng.gamma(2.0, size=(200, 2))
+    statistics[0] = 30.0, 15.0
+    found = tails(statistics)
+    assert found[0, 0] < found[0, 1] < -3.0  # ranks end at log10(1/200) = -2.3
+    assert np.isfinite(tails(np.vstack([[1e9, 1.0], statistics]))).all()
+
+
+def test_tied_and_constant_columns_have_equal_tails():
+    rng = np.random.default_rng(1)
+    statistics = rng.integers(0, 6, size=(40, 3)).astype(float)
+    noisy = statistics + 1e-10 * rng.uniform(-1, 1, size=statistics.shape)
+    found = tails(noisy, 1e-9)
+    for column, value in zip(found.T, statistics.T, strict=True):
+        assert len(np.unique(column)) == len(np.unique(value))
+        assert (np.diff(column[np.argsort(value, kind="stable")]) <= 0).all()
+    assert (tails(np.ones((5, 2)) + 1e-12 * rng.normal(size=(5, 2)), 1e-9) == 0.0).all()  # p-values of 1
+    assert (tails(np.ones((1, 2))) == 0.0).all()
+    # where the data alone differ, they are what the moments are taken from
+    alone = tails(np.vstack([[2.0], np.ones((9, 1))]))
+    assert overall_pvalue(alone) == 0.1
+
+
+def test_tails_do_not_depend_on_units_and_weights_are_shares():
+    statistics = draws(4)
+    scaled = statistics * [1, 2, 3, 4, 1e-9] - [0, 5, 1, 0, 0]
+    np.testing.assert_allclose(tails(statistics), tails(scaled), rtol=1e-6)
+    weights = np.array([4.0, 1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_allclose(
+        tails(statistics, weights=weights), tails(statistics) - np.log10(weights / weights.mean())
+    )
+    alone = overall_pvalue(tails(statistics[:, :1]))
+    assert overall_pvalue(tails(statistics, weights=[1e12, 1.0, 1.0, 1.0, 1.0])) == alone
+
+
+@pytest.mark.parametrize("judged", [scores, tails])
+def test_any_row_may_be_that_of_the_data(judged):
+    """Exact level: over all rows as data, at most a share of alpha has a p-value of at most alpha."""
+    statistics = draws(8, rows=50)
+    pvalues = [overall_pvalue(judged(np.roll(statistics, -b, axis=0))) for b in range(50)]
+    assert sorted(pvalues) == pytest.approx([(i + 1) / 50 for i in range(50)])
 
 
 def test_one_column_gives_the_permutation_pvalue():

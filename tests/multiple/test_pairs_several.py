@@ -40,8 +40,8 @@ def test_auto_is_the_same_however_rows_are_cut(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Multiplying, "add", counting)
     expected = independence_test(Batches(X), Y, estimator="auto", **NYSTROM)
-    assert sum(readings) == 1603  # once, for nine statistics
-    assert len(expected.members) == 9 and expected.pvalue <= 0.02 and expected.n_observations == (1600,)
+    assert sum(readings) == 1603  # once, for twelve statistics
+    assert len(expected.members) == 12 and expected.pvalue <= 0.02 and expected.n_observations == (1600,)
     files = Batches("p*.npy", columns=[0, 1]), Batches("p*.npy", columns=[2])
     found = independence_test(*files, estimator="auto", workers=2, **NYSTROM)
     alike(found, expected)
@@ -51,7 +51,7 @@ def test_auto_is_the_same_however_rows_are_cut(tmp_path, monkeypatch):
 
 def test_members_for_which_there_is_no_memory():
     found = independence_test(Batches(X), Y, estimator="auto", max_memory=5e6, **NYSTROM)
-    assert 1 < len(found.members) < 9
+    assert 1 < len(found.members) < 12
     assert any("is left out of the combination: sums of 8 x" in note for note in found.notes)
     several = Collection([Member("kme", "gaussian"), Member("kme", "laplacian")])
     with pytest.raises(MemoryError, match=r"beside those of 1 other statistic, take .* give a smaller rank="):
