@@ -474,6 +474,8 @@ def page(tables) -> list[str]:
         "papers, MMD-FUSE with the constants of its authors' code; HSICAgg permutes all pairs, where the paper flips "
         f"signs on halves of the data, and was run up to n = {SLOW['HSICAgg'][0]}. The others are calls of dcor and "
         "hyppo, with permutations (`auto=False`). hyppo's `Hsic` has the bandwidth of x for y, too.",
+        "The members of `auto` and their weights were chosen on other data: 49 designs of two samples and 55 of pairs, "
+        "most of the same families with other sizes, dimensions and strengths, and other columns of tables.",
         "## Two samples",
         better(rates["two-sample"]),
         means(rates["two-sample"]),
