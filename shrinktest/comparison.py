@@ -136,7 +136,7 @@ def compare(
     >>> result = compare(march, april, names=("March", "April"), n_resamples=199, rng=0)
     >>> print(result.answer)
     These tables differ (p = .005). 1 of 2 columns changed: income. Of one observation of March and one of April,
-    the witness function tells which is which with probability .75 [.67, .81] (.5: by chance, 1: always).
+    the witness function tells which is which with probability .75 [.67, .82] (.5: by chance, 1: always).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
     income: mean 3,060 → 4,582 (+0.95 sd [+0.72, +1.19]); sd 1,022 → 2,001 (× 1.96 [1.37, 2.8])

@@ -156,7 +156,7 @@ class AggregateChangeResult(Placed, AggregateResult):
     >>> X = np.concatenate([rng.normal(size=(60, 2)), 3.0 * rng.normal(size=(40, 2))])
     >>> result = change_point_test(X, estimator="auto", rng=0)
     >>> result.pvalue, result.location, result.best.kernel.label
-    (0.001, 60, 'Gaussian')
+    (0.001, 60, 'Gaussian of deviations')
     """
 
 
