@@ -468,7 +468,8 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         "permutations; the smallest one over the weight is taken in every permutation, and that of the data is ranked "
         "among them, so that the level is exact whether or not the gamma distributions are near. Ranks of the "
         "statistics would end at 1 / (permutations + 1), however far the largest is ahead of the others, so that a "
-        "statistic with a small weight could hardly ever decide.",
+        "statistic with a small weight could hardly ever decide. Fewer than a hundred permutations say too little of "
+        "tails, and ranks are used.",
         "## Two samples",
         "25 + 25 points for n = 25, 50 + 50 for n = 50, 15 + 60 for n = 15.",
         markdown(two),

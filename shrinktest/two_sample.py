@@ -223,7 +223,7 @@ def two_sample_test(
     Several estimators, kernels or bandwidths: every statistic becomes a p-value, that of a gamma distribution with the
     moments of the statistic over the same permutations; the smallest one (over the weight of the member) is taken in
     every permutation, and that of the data ranked among them, so that the overall p-value is exact however many there
-    are, and however near the gamma distributions.
+    are, and however near the gamma distributions.  Of fewer than a hundred permutations, ranks take their place.
 
     Columns of tables become numbers by their type, from all rows and without labels.  Numbers, dates (in days), times
     of day (in hours) and ordered categories (their position) are one column each, in units of their standard deviation

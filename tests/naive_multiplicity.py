@@ -87,9 +87,30 @@ def weighted_tails(statistics, weights, tolerance):
     return out
 
 
+def weighted_ranks(statistics, weights, tolerance):
+    """The tail rank, less half of how high a statistic lies among all heights (from 0 to 1), over the share.
+
+    Statistics within the tolerance of their column are ties: all count as the least of them.
+    """
+    rows, k = statistics.shape
+    ranks, clean = tail_ranks(statistics, tolerance), np.empty((rows, k))
+    for j in range(k):
+        for b in range(rows):
+            clean[b, j] = min(v for v in statistics[:, j] if v >= statistics[b, j] - tolerance[j])
+    high = np.empty((rows, k))
+    for j in range(k):
+        mean = sum(statistics[:, j]) / rows
+        sd = (sum((v - mean) ** 2 for v in statistics[:, j]) / rows) ** 0.5
+        high[:, j] = [(v - mean) / sd for v in clean[:, j]]
+    low, top = high.min(), high.max()
+    share = np.array(weights) * k / sum(weights)
+    return (ranks - 0.5 * (high - low) / (top - low)) / share
+
+
 def overall_weighted(statistics, weights, tolerance):
-    """Share of rows whose smallest weighted chance is as small as that of row 0."""
-    best = weighted_tails(statistics, weights, tolerance).min(axis=1)
+    """Share of rows whose smallest weighted chance is as small as that of row 0; of few rows, ranks."""
+    judged = weighted_tails if len(statistics) >= 100 else weighted_ranks
+    best = judged(statistics, weights, tolerance).min(axis=1)
     return sum(one <= best[0] * (1 + 1e-9) for one in best) / len(best)
 
 

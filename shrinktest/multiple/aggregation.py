@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
-from shrinktest.nulls.multiplicity import overall_pvalue, step_down, tails
+from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tails
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
+
+_ENOUGH = 100  # permutations from which the tail of a statistic is judged by a gamma distribution
 
 
 def refuse_stopping(stopping: Stopping | None) -> None:
@@ -27,9 +29,15 @@ def refuse_stopping(stopping: Stopping | None) -> None:
 
 
 def comparable_of(nulls: Sequence[Null], weights: ArrayLike) -> np.ndarray:
-    """Weighted p-values (rows, k) of all members on all permutations, the data first, as logarithms."""
+    """Weighted p-values (rows, k) of all members on all permutations, the data first, as logarithms.
+
+    Those of gamma distributions; of fewer than a hundred rows, which say too little of a tail, those by ranks.
+    """
     rows = [null.values if null.exact else np.append(null.observed, null.values) for null in nulls]
-    return tails(np.stack(rows, axis=1), [null.tolerance for null in nulls], weights)
+    values, tolerances = np.stack(rows, axis=1), [null.tolerance for null in nulls]
+    if len(values) < _ENOUGH:
+        return np.asarray(np.log10(scores(values, tolerances, weights) / len(values)))
+    return tails(values, tolerances, weights)
 
 
 def smallest_of(comparable: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ class AggregateResult(TestResult):
     ----------
     statistic : float
         Minus the decimal logarithm of the smallest weighted p-value among the members, those of gamma distributions
-        with the moments of their statistics.
+        with the moments of their statistics, or of fewer than a hundred permutations by ranks.
     pvalue : float
         p-value of the combined test, exact: the statistic is ranked among those of all permutations.
     null_distribution : ndarray, shape (n_resamples,)

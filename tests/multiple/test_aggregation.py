@@ -75,6 +75,14 @@ def test_exhaustive_pairings_agree_with_the_literal_definition():
     assert result.pvalue == pytest.approx(naive_multiplicity.combined_pairs(*grams))
 
 
+@pytest.mark.parametrize(("size", "rows"), [(3, 10), (4, 35), (5, 126)])
+def test_samples_that_do_not_overlap_have_the_smallest_pvalue(size, rows):
+    """Also where there are few splits: the largest of few values of another statistic is no evidence."""
+    sample = np.arange(float(size))
+    found = two_sample_test(sample, sample + size + 2, estimator="auto", alpha=0.2)
+    assert found.exact and found.pvalue == pytest.approx(1 / rows)
+
+
 def test_members_are_the_single_tests_on_the_same_relabellings():
     X, Y = samples(6, 6)
     result = two_sample_test(X, Y, **LIST, **FEW)

@@ -57,8 +57,8 @@ def test_tails_agree_with_the_literal_definition(seed):
     weights, tolerance = np.array([5.0, 1.0, 2.0]), np.full(3, 1e-9)
     expected = np.log10(naive.weighted_tails(noisy, weights, tolerance))
     np.testing.assert_allclose(tails(noisy, tolerance, weights), expected, rtol=1e-7, atol=1e-9)
-    found = overall_pvalue(tails(noisy, tolerance, weights))
-    assert found == pytest.approx(naive.overall_weighted(noisy, weights, tolerance))
+    best = naive.weighted_tails(noisy, weights, tolerance).min(axis=1)
+    assert overall_pvalue(tails(noisy, tolerance, weights)) == (best <= best[0] * (1 + 1e-9)).mean()
 
 
 def test_tails_are_those_of_gamma_distributions():
