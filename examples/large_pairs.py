@@ -181,6 +181,13 @@ def chart(tables):
     return made
 
 
+def _fewer(levels: pd.DataFrame) -> str:
+    """Which cells have fewer data sets than most."""
+    few = levels[levels["trials"] < levels["trials"].max()]
+    told = ", ".join(f"{row['estimator']}: {row['trials']}" for row in few.to_dict("records"))
+    return f" ({told})" if told else ""
+
+
 def page(tables) -> list[str]:
     """What the page says, from power and level."""
     power, levels = tables[""], tables["levels"]
@@ -196,10 +203,10 @@ def page(tables) -> list[str]:
         "interval; bandwidths are the same, random features are not.",
         markdown(shown.drop(columns="error")),
         "## Level",
-        f"{int(levels['trials'].max())} null data sets a cell, half Gaussian and half Cauchy, 99 permutations, rank "
-        f"20; tables have a column of categories and one of numbers of which {100 * GAPS:.0f} % are missing, which "
-        f"is said by indicators. An exact test is inside [{low:.4f}, {high:.4f}] with probability 99.9 %; "
-        f"{int(levels['inside'].sum())} of {len(levels)} cells are.",
+        f"{int(levels['trials'].max())} null data sets a cell{_fewer(levels)}, half Gaussian and half Cauchy, 99 "
+        f"permutations, rank 20; tables have a column of categories and one of numbers of which {100 * GAPS:.0f} % are "
+        f"missing, which is said by indicators. An exact test is inside [{low:.4f}, {high:.4f}] with probability "
+        f"99.9 %; {int(levels['inside'].sum())} of {len(levels)} cells are.",
         markdown(
             wide.map(lambda level: "-" if np.isnan(level) else f"{level:.3f}").reset_index().rename(columns=named)
         ),
