@@ -14,9 +14,21 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  # before threads are set, for those of its own library
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from shrinktest import MKME, MMKME, Gaussian, Laplacian, Linear, independence_test, two_sample_test
-from shrinktest._threads import each
+from shrinktest import (
+    MKME,
+    MMKME,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    independence_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest._threads import blas_held, each
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.kernels import distance
 
@@ -121,8 +133,88 @@ def test_nothing_is_left_behind():
     np.testing.assert_equal(np.random.get_state(), random)  # noqa: NPY002
 
 
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+class Watched(Kernel):
+    """A kernel that sees how many threads linear algebra has."""
+
+    def __init__(self):
+        self.seen = set()
+
+    def evaluate(self, X, Y):
+        if len(X) > 1:  # not while the kernel is tried, before the test
+            self.seen.update(blas_threads())
+        return X @ Y.T
+
+
+@pytest.mark.parametrize(("observations", "held"), [(78, False), (80, True), (2000, True), (2002, False)])
+def test_matrices_of_few_observations_are_for_one_thread(observations, held):
+    half = observations // 2
+    x = np.random.default_rng(0).normal(size=(observations, 1))
+    with threadpool_limits(3, user_api="blas"):
+        for test in (
+            lambda kernel: two_sample_test(x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0),
+            lambda kernel: independence_test(x, x**2, kernel_x=kernel, n_resamples=19, rng=0),
+            lambda kernel: two_sample_test_columns(x[:half], x[half:], kernel=kernel, n_resamples=19, rng=0),
+        ):
+            kernel = Watched()
+            test(kernel)
+            assert kernel.seen == {1 if held else 3}
+            assert set(blas_threads()) == {3}
+
+
+def test_the_first_of_several_holds_matrices_and_puts_back_their_threads():
+    shown = python(
+        """
+        import os
+        for library in ("OPENBLAS", "MKL", "OMP"):
+            os.environ[f"{library}_NUM_THREADS"] = "2"
+        from concurrent.futures import ThreadPoolExecutor
+        from threading import Barrier, Event
+        import numpy
+        from threadpoolctl import threadpool_info
+        from shrinktest._threads import blas_held
+
+        both, ended = Barrier(2), Event()
+
+        def threads():
+            return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+        def first():
+            with blas_held(100):
+                both.wait(60)
+                both.wait(60)
+
+        def second():
+            both.wait(60)
+            with blas_held(100):
+                print(threads())
+                both.wait(60)
+                ended.wait(60)
+
+        print(threads())
+        with ThreadPoolExecutor(2) as pool:
+            one, other = pool.submit(first), pool.submit(second)
+            one.result(60)
+            ended.set()
+            other.result(60)
+        print(threads())
+        """
+    )
+    before, held, after = shown.split()
+    assert (held, after) == ("{1}", before)
+
+
+def test_matrices_have_their_threads_again_after_an_error():
+    with threadpool_limits(3, user_api="blas"):
+        with pytest.raises(ZeroDivisionError), blas_held(100):
+            raise ZeroDivisionError
+        assert set(blas_threads()) == {3}
+
+
 def test_thread_settings_of_others_stay_as_they_are():
-    pytest.importorskip("threadpoolctl")
     shown = python(
         """
         import os
@@ -139,10 +231,12 @@ def test_thread_settings_of_others_stay_as_they_are():
             return blas, own, dict(os.environ), np.geterr()
 
         before = settings()
-        x = np.random.default_rng(0).normal(size=(8, 2))
+        x, more = (np.random.default_rng(0).normal(size=(n, 2)) for n in (8, 100))
         for name in ESTIMATORS:
             two_sample_test(x, x + 1.0, estimator=name, n_resamples=19, rng=0, workers=3)
             independence_test(x, x**2, estimator=name, n_resamples=19, rng=0, workers=3)
+        two_sample_test(more[:60], more[60:], kernel="whitened", n_resamples=19, rng=0, workers=3)
+        independence_test(more[:, 0], more[:, 1], given=more[:, 0] ** 2, n_resamples=19, rng=0, workers=3)
         assert len(before[0]) > 0
         print(settings() == before)
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._threads import blas_held
 from shrinktest._validate import counted
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
@@ -85,7 +86,8 @@ class Regression:
                 "variable of few values use given_method='strata', which needs no regression"
             )
         if regressor is None:
-            return cls(given, None, bases(given))
+            with blas_held(len(given)):
+                return cls(given, None, bases(given))
         if isinstance(regressor, type) or not all(callable(getattr(regressor, name, None)) for name in _FITS):
             raise TypeError(
                 "regressor must be a regressor of scikit-learn's kind with fit and predict, such as "
@@ -102,7 +104,8 @@ class Regression:
 
     def left_of(self, targets: np.ndarray, name: str) -> Left:
         """Residuals of a variable (n, p); raises ValueError where nothing is left of it."""
-        left = self._predicted(targets) if self.regressor is not None else self._smoothed(targets)
+        with blas_held(len(targets)):
+            left = self.left_of_lines(targets)
         total, rest = float(np.square(targets - targets.mean(axis=0)).sum()), float(np.square(left.values).sum())
         if total == 0.0:
             raise ValueError(f"{name} has one value only, so that nothing can depend on it")

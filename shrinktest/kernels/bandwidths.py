@@ -147,11 +147,13 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     """
     squared, unit = _squared_distances(Z, rng, distance)
     size = round(0.5 + (0.25 + 2.0 * squared.size) ** 0.5)  # rows with so many pairs
-    table = np.full((size, size), np.inf)
-    table[~np.tri(size, dtype=bool)] = squared
+    table, ends = np.full((size, size), np.inf), np.cumsum(np.arange(size - 1, -1, -1))
+    for i, end in enumerate(ends):
+        table[i, i + 1 :] = squared[end - (size - 1 - i) : end]
     np.minimum(table, table.T, out=table)
     nearest = -(-(size - 1) // 10)
-    found = np.partition(table, nearest - 1, axis=1)[:, nearest - 1]
+    table.partition(nearest - 1, axis=1)
+    found = table[:, nearest - 1].copy()
     tied = found == 0.0
     if tied.any():
         some = table[tied]
@@ -169,7 +171,8 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
     unit = magnitude(rows)
-    squared = np.square(pairs(rows / unit, distance == "cityblock"))
+    squared = pairs(rows / unit, distance == "cityblock")
+    np.square(squared, out=squared)
     if not (squared > 0).any():
         raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
     return squared, unit

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,12 @@ class DistanceKernel(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", _checked_bandwidth(self.bandwidth))
+
+    @property
+    def multiple(self) -> tuple[float, Self] | None:
+        """The factor, and the kernel by the rule alone, of a multiple such as "0.5 * median"; else None."""
+        factor, rule = parsed(self.bandwidth) if isinstance(self.bandwidth, str) else (1.0, "")
+        return None if factor == 1.0 else (factor, replace(self, bandwidth=rule))
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):

@@ -5,21 +5,23 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shrinktest._progress import preparing
+from shrinktest._threads import blas_held
 from shrinktest._validate import as_rng, rng_provenance
 from shrinktest.estimators import as_estimator
 from shrinktest.hypotheses.again import Member
-from shrinktest.hypotheses.base import Hypothesis, resolve
+from shrinktest.hypotheses.base import Hypothesis
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
+from shrinktest.multiple.resolved import Resolved
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
 from shrinktest.results.conclude import LOST, conclude, warn_too_few
@@ -52,7 +54,17 @@ def run(
     rng
         Seed or source of the permutations.
     """
-    generator = as_rng(rng)
+    with blas_held(sum(hypothesis.n_observations)):
+        return _run(hypothesis, estimator, asked, settings, as_rng(rng))
+
+
+def _run(
+    hypothesis: Hypothesis,
+    estimator: Any,
+    asked: Sequence[Asked],
+    settings: Settings,
+    generator: np.random.Generator,
+) -> TestResult:
     asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
     common: dict[str, Any] = {
         "test": hypothesis.kind.name,
@@ -111,7 +123,7 @@ def _combined(
     for_kernels = _source_for_kernels(generator)
     first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels, settings.n_resamples)
-    resolved = _Resolved(for_kernels, fresh=grams.random)
+    resolved = Resolved(for_kernels, fresh=grams.random)
     common["restriction"] = first.restriction
     kept = Kept.of(first) if first.count * first.size <= _KEPT else None
 
@@ -158,7 +170,7 @@ def _nulls(
     described: Sequence[dict[str, Any]],
     settings: Settings,
     grams: Grams,
-    resolved: _Resolved,
+    resolved: Resolved,
     permutations: Callable[[bool], Relabellings],
     *,
     spare: bool,
@@ -216,44 +228,6 @@ def _inner(kernel: Kernel) -> Kernel:
     return kernel.kernel if isinstance(kernel, PooledKernel) else kernel
 
 
-class _Resolved:
-    """Kernels with their bandwidths found on the data, every distinct kernel of a variable once.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    fresh : bool
-        Whether every call resolves anew, for kernels whose coordinates are drawn for each of them.
-    """
-
-    def __init__(self, rng: np.random.Generator, *, fresh: bool) -> None:
-        self.rng, self.fresh = rng, fresh
-        self._known: list[tuple[np.ndarray, Kernel, Kernel]] = []
-
-    def __call__(self, hypothesis: Hypothesis, kernel: Any) -> Any:
-        """The kernel, or the tuple with one for every variable."""
-        if not isinstance(kernel, tuple):
-            return self.one(hypothesis, 0, kernel)
-        return tuple(self.one(hypothesis, v, one) for v, one in enumerate(kernel))
-
-    def one(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """The kernel of one variable."""
-        variable = hypothesis.variables[v]
-        for points, asked, resolved in self._known:
-            if points is variable.points and not self.fresh and (asked is kernel or asked == kernel):
-                return resolved
-        before = hypothesis.found_before(kernel, v)
-        resolved = before or resolve(self._with_shared(hypothesis, v, kernel), variable, self.rng)
-        self._known.append((variable.points, kernel, resolved))
-        return resolved
-
-    def _with_shared(self, hypothesis: Hypothesis, v: int, kernel: Kernel) -> Kernel:
-        """A kernel of the pooled sample with the kernel whose features it takes resolved once for all of them."""
-        if not isinstance(kernel, PooledKernel) or self.fresh or hypothesis.variables[v].scale is not None:
-            return kernel
-        return replace(kernel, kernel=self.one(hypothesis, v, kernel.kernel))
-
-
 def _by_kernel(kernels: list[Any]) -> list[int]:
     """The places of kernels, those of equal ones side by side."""
     return sorted(range(len(kernels)), key=lambda i: kernels.index(kernels[i]))
@@ -287,6 +261,18 @@ def run_side_by_side(
     about : dict
         What a result says of all of them.
     """
+    with blas_held(sum(hypotheses[0].n_observations)):
+        return _side_by_side(hypotheses, estimator, asked, settings, generator, method)
+
+
+def _side_by_side(
+    hypotheses: Sequence[Hypothesis],
+    estimator: Any,
+    asked: Sequence[Sequence[Asked]],
+    settings: Settings,
+    generator: np.random.Generator,
+    method: str,
+) -> tuple[list[Null], dict[str, Any]]:
     several, test = is_several(estimator), hypotheses[0].kind.name
     collections = [
         collect(
@@ -300,7 +286,7 @@ def run_side_by_side(
     first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
     _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
-    resolved = _Resolved(setup, fresh=False)
+    resolved = Resolved(setup, fresh=False)
     nulls: list[Null] = []
     notes: list[str] = []
     lost: list[str] = []
