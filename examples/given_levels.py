@@ -22,6 +22,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import XGivenZ, independence_test
 from shrinktest._machine import usable_cores
+from shrinktest._validate import counted
 from shrinktest.conditional.ridge import bases, smoother
 from shrinktest.power.designs import Confounded
 
@@ -47,7 +48,7 @@ ENOUGH = 100  # data sets, for powers to be compared
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
 OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
-OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}  # part of the trials
+OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}  # part of the trials of tests with a model, which take seconds
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
@@ -154,11 +155,9 @@ def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, me
 
 def cell(design: Confounded, n: int, trials: int, store=None, only=None) -> list[dict]:
     """Rejections of every method on the same data sets, those that were kept before included."""
-    methods, rows = methods_of(design, n), []
+    methods, rows, key = methods_of(design, n), [], f"{design!r} {n} {trials}"
     for name in dict.fromkeys([*methods, *OTHERS]):
-        whole = name == OURS[0] and design.columns < COLUMNS[-1]  # the default, where that does not take hours
-        most = trials if whole else max(2, round(trials * OF_SIZE.get(n, 1.0)))
-        key = f"{design!r} {n} {most}"
+        most = max(2, round(trials * OF_SIZE.get(n, 1.0))) if name in MODELS else trials
         kept = store and store / f"{crc32(key.encode()):08x} {name}.csv"
         if kept and kept.exists():
             rows += pd.read_csv(kept).to_dict("records")
@@ -257,8 +256,7 @@ def page(tables) -> list[str]:
         "hardly changes among neighbours, which is not so in the shape 'spread'.",
         " ".join([*_where_it_holds(holds), *_where_it_fails(fails, holds)]),
         f"Shares of p <= {ALPHA}. Data sets a cell: {trials}; 95 % intervals by Clopper and Pearson are in the file. "
-        "All methods get the same data, those that get fewer the first of them; with 1000 rows the default method gets "
-        f"more data sets with up to {COLUMNS[-2]} columns, which are others. Methods of this package were chosen "
+        "All methods get the same data, those that get fewer the first of them. Methods of this package were chosen "
         "with other strengths, effects and seeds, and in part other functions. KCI and RCIT are those of causal-learn "
         "as they come, PartialDcorr and ConditionalDcorr those of hyppo with as many permutations as ours (its FCIT "
         "takes ten seconds a test, and was not run); GCM has the regressions of this package.",
@@ -314,7 +312,7 @@ def _where_it_holds(holds: pd.DataFrame) -> list[str]:
     ]
     above = ours[(ours["rejected"] > LIMIT) & (ours["low"] > ALPHA)]
     beyond = [
-        f"{row.method} ({row.shape}, {row.columns} columns, {row.strength}, n = {row.n}): {100 * row.rejected:.1f} %"
+        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {100 * row.rejected:.1f} %"
         for row in above.itertuples()
     ]
     if beyond:
