@@ -312,7 +312,8 @@ def _where_it_holds(holds: pd.DataFrame) -> list[str]:
     ]
     above = ours[(ours["rejected"] > LIMIT) & (ours["low"] > ALPHA)]
     beyond = [
-        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): {100 * row.rejected:.1f} %"
+        f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): "
+        f"{100 * row.rejected:.1f} %"
         for row in above.itertuples()
     ]
     if beyond:
