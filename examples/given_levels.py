@@ -29,6 +29,7 @@ from shrinktest.power.designs import Confounded
 NAME = "given_levels"
 TITLE = "Levels and powers given Z"
 ALPHA, LIMIT = 0.05, 0.07
+CHANCE = 0.002  # that an interval does not hold a share, half of it below: there are hundreds of shares
 SIZES = (50, 200, 1000)
 OF_POWER = (50, 100, 200)  # rows
 MANY = 1000  # trials from which all sizes are looked at, and not the smaller ones only
@@ -284,7 +285,7 @@ def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
 
 def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
     """In how many cells the default method is not behind the best of others that hold their level by a margin."""
-    above = null[(null["rejected"] > LIMIT) & (null["low"] > ALPHA)]
+    above = null[beyond_chance(null)]
     broken = set(above[["shape", "columns", "strength", "method"]].itertuples(index=False, name=None))
     near, cells = 0, 0
     for (_, shape, columns, strength, _), some in power[power["trials"] >= ENOUGH].groupby(["effect", *KEYS]):
@@ -295,6 +296,13 @@ def _behind(power: pd.DataFrame, null: pd.DataFrame) -> str:
         f"In {near} of {cells} cells the default method is not behind the best of those others that hold their level "
         f"without an effect, at all numbers of rows, by more than {MARGIN}, of methods with {ENOUGH} data sets or more."
     )
+
+
+def beyond_chance(some: pd.DataFrame) -> pd.Series:
+    """Whether a share is above the limit, and so far above the level as one of a thousand such shares is by chance."""
+    count = (some["rejected"] * some["trials"]).round()
+    low, _ = proportion_confint(count, some["trials"], alpha=CHANCE, method="beta")
+    return (some["rejected"] > LIMIT) & (low > ALPHA)
 
 
 def _cells(some: pd.DataFrame) -> int:
@@ -310,7 +318,7 @@ def _where_it_holds(holds: pd.DataFrame) -> list[str]:
         f"In the {_cells(holds)} cells where the regressions find what is given, the default method rejects in "
         f"{spans['residuals']} of data sets, and 'local' in {spans['local']}, in 'spread' apart: there in {apart}."
     ]
-    above = ours[(ours["rejected"] > LIMIT) & (ours["low"] > ALPHA)]
+    above = ours[beyond_chance(ours)]
     beyond = [
         f"{row.method} ({row.shape}, {counted(row.columns, 'column')}, {row.strength}, n = {row.n}): "
         f"{100 * row.rejected:.1f} %"

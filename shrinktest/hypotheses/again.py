@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._threads import blas_held
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 
@@ -102,7 +103,8 @@ class Again:
 
     def effect(self, **asked: Any) -> Any:
         """How large the effect is that the hypothesis denies; the arguments are those of :class:`EffectAsked`."""
-        return self.hypothesis.effect(self, EffectAsked(**asked))
+        with blas_held(sum(self.hypothesis.n_observations)):
+            return self.hypothesis.effect(self, EffectAsked(**asked))
 
     def shares(self, rng: np.random.Generator) -> dict[str, float]:
         """What each column contributes to the statistic, where there is one statistic."""
