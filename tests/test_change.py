@@ -257,3 +257,17 @@ def test_level(options):
         for i in range(2000)
     ]
     assert 0.033 < np.mean(np.array(ps) <= 0.05) < 0.067
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("ends", [(20, 45), (1, 20), (0, 20)])
+def test_an_interval_that_reaches_the_first_or_the_last_row_is_among_its_places(seed, ends):
+    first, end = ends
+    x = np.random.default_rng(seed).normal(size=45)
+    x[first:end] += 2.5
+    found = [change_point_test(x, change="epidemic", gram=gram, n_resamples=99, rng=0) for gram in ("dense", "factor")]
+    one, other = found
+    assert (one.location, one.until) == (other.location, other.until)
+    assert one.location > 0  # rows 0 to k and the others are the same two parts
+    assert one.interval[0] <= one.location <= one.interval[1]
+    assert one.until_interval[0] <= one.until <= one.until_interval[1]

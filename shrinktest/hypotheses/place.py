@@ -118,7 +118,10 @@ class _Sides:
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
-        """First and last of the cuts of rows ``first`` to before ``end`` that are not rejected; ``best`` is one."""
+        """First and last of the cuts of rows ``first`` to before ``end`` that are not rejected.
+
+        ``best`` is one; it may be ``first`` or ``end`` itself, where an interval reaches as far as the rows.
+        """
         seed = self.rng.integers(2**63)
         cuts = np.arange(first + self.fewest, end - self.fewest + 1)
         if not cuts.size:
@@ -131,10 +134,14 @@ class _Sides:
                 known[cut] = self._accepts(statistic, cut, first, end, np.random.default_rng([int(seed), cut]))
             return known[cut]
 
-        found = [int(cut) for cut in cuts[::step] if kept(int(cut))] + [best]
-        low, high = min(found), max(found)
+        found = [cut for cut in (*map(int, cuts[::step]), *([best] if best in cuts else [])) if kept(cut)]
+        if not found:
+            return best, best
         # the ends are between places that are kept and the ones tried next to them, which are not
-        return _end(kept, low, max(int(cuts[0]) - 1, low - step)), _end(kept, high, min(int(cuts[-1]) + 1, high + step))
+        low, high = min(found), max(found)
+        low = _end(kept, low, max(int(cuts[0]) - 1, low - step))
+        high = _end(kept, high, min(int(cuts[-1]) + 1, high + step))
+        return min(best, low), max(best, high)
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
         """Whether a change at ``cut`` is not rejected."""

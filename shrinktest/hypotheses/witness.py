@@ -16,6 +16,7 @@ from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.rescaled import taken_anew
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.gram import Gram, Grams
@@ -143,7 +144,8 @@ class Witness(Again):
     def _statistic(self, pooled: np.ndarray) -> float:
         """The statistic of other observations, by the way that the test took: no Gram matrix where it made none."""
         changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
-        member, kernel, gram, memory = self.leading, self.leading.kernel, "dense", _ROOM
+        member, gram, memory = self.leading, "dense", _ROOM
+        kernel = taken_anew(member.kernel, pooled)
         if isinstance(member.features[0], FiniteRank):
             if member.approximated and not member.estimator.changes_features:
                 kernel, gram = member.features[0], "factor"

@@ -12,6 +12,7 @@ from shrinktest._validate import Array, complete_points, listed
 from shrinktest.kernels.base import FiniteRank, Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner_product import Linear
+from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.units import SCALES, Scale, Units, as_scale, constant_columns, moves
 
 
@@ -121,6 +122,15 @@ class Rescaled(Kernel):
 
     def __repr__(self) -> str:
         return f"Rescaled({self.kernel!r}, {self.scale!r})"
+
+
+def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
+    """A resolved kernel that takes other observations Z (N, d) for the pooled sample; bandwidths and units stay."""
+    if isinstance(kernel, PooledKernel):
+        return replace(kernel, points=Z)
+    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel):
+        return replace(kernel, kernel=replace(kernel.kernel, points=kernel.moved(Z)))
+    return kernel
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -181,7 +181,8 @@ class TwoSampleResult(TestResult):
         exchanged among all observations of both samples, so that they carry no information on the sample or the other
         coordinates: the permutation importance of L. Breiman, Random forests, Machine Learning 45 (2001), 5-32.  The
         bandwidth stays, and so do the coordinates of a kernel that the test approximated (``gram="rff"`` or "nystrom");
-        estimators are fitted again.  Shares do not add up to 1, because what two coordinates show together counts for
+        estimators are fitted again, and kernels of the pooled sample such as `Whitened` take the changed observations
+        for it.  Shares do not add up to 1, because what two coordinates show together counts for
         both; they are NaN where the statistic is not above zero.  Where a coordinate does not differ, its drop may be
         below zero by chance.
         """

@@ -161,7 +161,8 @@ class Within:
         first : int
             The first row of the later part, or of the interval.
         end : int or None
-            The first row behind the interval.
+            The first row behind the interval.  Of intervals that split the rows in the same two parts, it is the one
+            that does not begin with row 0.
         """
         low, high = cuts.lengths
         found = np.full(self.n + 1, np.nan)
@@ -173,8 +174,10 @@ class Within:
         for start in range(self.n - low + 1):
             end = np.arange(start + low, min(start + high, self.n) + 1)
             values = totals(start, end) * self.units[end - start]
-            found[start], ends[start] = values.max(), end[values.argmax()]
-        first = int(np.nanargmax(found))
+            found[start] = values.max()
+            ends[start] = end[(values >= found[start] - TIE * self.terms).argmax()]
+        largest = found >= np.nanmax(found) - TIE * self.terms  # rounding must not choose among equal ones
+        first = int(np.flatnonzero(largest)[-1])
         return found, first, int(ends[first])
 
     def _first(self) -> np.ndarray:

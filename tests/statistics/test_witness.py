@@ -18,8 +18,11 @@ from shrinktest import (
     MMKME,
     SKMSE,
     TSVD,
+    Depth,
     Gaussian,
     Landweber,
+    SecondOrder,
+    Whitened,
     independence_test,
     k_sample_test,
     two_sample_test,
@@ -283,6 +286,25 @@ def test_contributions_are_drops_of_the_statistic(estimator):
         assert np.isclose(table["error"][j], np.std(drops, ddof=1) / np.sqrt(3), rtol=1e-5, atol=1e-10)
         assert np.isclose(table["share"][j], table["drop"][j] / result.statistic)
     assert table["drop"].idxmax() == 0 and table["coordinate"].tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("scale", [None, "sd", "rank"])
+@pytest.mark.parametrize("kind", [Depth, SecondOrder, Whitened])
+def test_contributions_take_changed_observations_for_the_pooled_sample(kind, scale):
+    x, y = wide()
+    told = {"kernel": kind(Gaussian(2.0)), "scale": scale, "n_resamples": 0}  # ranks and units stay what they are
+    result = two_sample_test(x, y, **told)
+    before = result.witness(x)
+    table = result.contributions(n_repeats=3, rng=8)
+    assert np.array_equal(result.witness(x), before)
+    generator, pooled = np.random.default_rng(8), np.vstack([x, y])
+    for j in range(3):
+        drops = []
+        for _ in range(3):
+            changed = pooled.copy()
+            changed[:, j] = generator.permutation(pooled[:, j])
+            drops.append(result.statistic - two_sample_test(changed[:15], changed[15:], **told).statistic)
+        assert np.isclose(table["drop"][j], np.mean(drops), rtol=1e-6, atol=1e-10)
 
 
 @pytest.fixture
