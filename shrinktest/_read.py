@@ -131,6 +131,7 @@ def read_samples(
     blocks: Any = None,
     paired: Any = False,
     groups: Any = None,
+    covariates: Sequence[Rows] | None = None,
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
@@ -152,6 +153,8 @@ def read_samples(
         Labels: a vector for the pooled observations, sample after sample, or a vector for every sample.
     paired : bool
         Whether row i of all samples belong together, as a pair does.
+    covariates : sequence of ndarray, optional
+        For every sample, which of its rows have complete covariates.
 
     Raises
     ------
@@ -172,6 +175,14 @@ def read_samples(
     data = observed(samples, names, nan_policy, column_types, transform, every)
     check_column_types(column_types, [data])
     complete, omit = data.complete(nan_policy), nan_policy == "omit"
+    if covariates is not None:
+        for rows, size, name in zip(covariates, data.sizes, names, strict=True):
+            if len(rows) != size:
+                raise ValueError(
+                    f"covariates of {name} have {counted(len(rows), 'row')}, and {name} has {counted(size, 'row')}; "
+                    "give them for the same rows"
+                )
+        complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
         _check_pairs(samples, names, data.sizes, complete, omit)
         matched = [np.logical_and.reduce(complete)] * len(complete)

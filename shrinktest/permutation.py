@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, level, resamples, rng_provenance, takes
-from shrinktest.nulls.permutation import null_distribution
+from shrinktest.nulls.permutation import TIE, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.results.conclude import conclude
@@ -77,9 +78,10 @@ def permutation_test(
     Notes
     -----
     The p-value is (1 + number of permutations whose statistic is at least the observed one) / (1 + number of
-    permutations).  Values within 1e-10 of the observed one, relative to it, count as equal.  The level is exact if the
-    data have the same distribution after every permutation when the null hypothesis is true, and if what ``statistic``
-    has computed beforehand does not depend on the labels.
+    permutations).  Values within 1e-10 of the observed one count as equal, relative to it or, without ``stopping``, to
+    the median size of the others where that is larger.  The level is exact if the data have the same distribution after
+    every permutation when the null hypothesis is true, and if what ``statistic`` has computed beforehand does not
+    depend on the labels.
 
     Examples
     --------
@@ -124,6 +126,9 @@ def permutation_test(
         return np.stack([values, np.abs(values)], axis=1)
 
     null = null_distribution(rows, drawn, stopping=rule, workers=threads, progress=progress)
+    if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
+        usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
+        null = replace(null, tolerance=max(null.tolerance, TIE * usual))
     return conclude(
         null,
         test=name,

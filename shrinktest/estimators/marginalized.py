@@ -12,7 +12,7 @@ from shrinktest._validate import as_points, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import Needs, Tuned
 from shrinktest.estimators.standard import ScaledMean, Sums
-from shrinktest.kernels import Gaussian, Kernel, as_kernel
+from shrinktest.kernels import Gaussian, Kernel, Rescaled, as_kernel
 
 
 @dataclass(frozen=True, repr=False)
@@ -129,6 +129,12 @@ class Marginalized(Tuned, ScaledMean):
 
 
 def _gaussian(kernel: Kernel, estimator: Marginalized) -> Gaussian:
+    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, Gaussian):
+        raise ValueError(
+            f"{estimator!r} averages the kernel over Gaussian noise in the columns, in closed form for the columns "
+            f"themselves and multiples of them; scale={kernel.scale!r} puts others in their place: use scale='sd' or "
+            "'mad', or another estimator"
+        )
     if not isinstance(kernel, Gaussian):
         raise ValueError(
             f"{estimator!r} averages the kernel over Gaussian noise, in closed form for Gaussian kernels only; found "

@@ -112,17 +112,16 @@ def read_with_covariates(
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
     names = names_for((X, Y), XY)
-    read = read_samples((X, Y), names, nan_policy, blocks=blocks, groups=groups, scale=scale, **told)
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
-    given = read_samples(known_or_labels, _NAMES, "raise", scale=UNASKED)
-    for rows, kept, name in zip(given.values, read.kept, names, strict=True):
-        if len(rows) != len(kept):
-            raise ValueError(
-                f"covariates of {name} have {counted(len(rows), 'row')}, and {name} has {counted(len(kept), 'row')}; "
-                "give them for the same rows"
-            )
+    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED)
+    there = given.kept
+    if given.missing:
+        there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
+    told |= {"blocks": blocks, "groups": groups, "scale": scale, "covariates": there}
+    read = read_samples((X, Y), names, nan_policy, **told)
+    read = replace(read, notes=(*read.notes, *(note for note in given.notes if "missing" in note)))
     kept = np.concatenate(read.kept)
-    z = np.vstack(given.values)[kept]
+    z = np.vstack(given.values)[kept[np.concatenate(given.kept)]]
     said = not is_unasked(scale)
 
     def found(kind: type[Any], **options: Any) -> Any:
@@ -139,7 +138,8 @@ def read_with_covariates(
             "the p-value is exact if rows with the same covariates are independent of each other; nothing else is "
             "assumed."
         )
-        return _within(found(TwoGivenCovariates, method=method, assumption=assumption), z)
+        hypothesis = found(TwoGivenCovariates, method=method, assumption=assumption)
+        return hypothesis if hypothesis.missing else _within(hypothesis, z)
     if read.restriction:
         raise ValueError(
             "blocks= and groups= say which rows may change samples, and so do chances to be in one; use "
@@ -152,7 +152,7 @@ def read_with_covariates(
             "the p-value is exact if every row was put into the second sample with the chance that propensity= says."
         )
     else:
-        odds = fitted_odds(z, read.sizes, propensity)
+        odds = np.zeros(len(z)) if read.missing else fitted_odds(z, read.sizes, propensity)
         by = "a logistic regression" if propensity is None else repr(propensity)
         assumption = (
             f"the p-value is approximately valid if {by} on the covariates has the form of the chance of a row to be "

@@ -167,6 +167,7 @@ def observed(
     """
     if transform is not None:
         tables = transformed(tables, transform, names)
+        names = [f"{name} after transform" for name in names]
     types = checked_types(column_types)
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
         return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every))

@@ -166,3 +166,32 @@ def test_levels_by_logistic_regression():
         told = {"covariates": (z[~second], z[second]), "rng": rng, "n_resamples": 199}
         rejected += two_sample_test(outcome[~second], outcome[second], **told).pvalue <= 0.05
     assert rejected <= 36
+
+
+@pytest.mark.parametrize(
+    ("covariates", "told"),
+    [
+        (PAIR, {}),
+        ((PAIR[0] > 0.0, PAIR[1] > 0.0), {"covariate_method": "strata"}),
+        (PAIR, {"propensity": (np.full(len(X), 0.4), np.full(len(Y), 0.4))}),
+    ],
+)
+def test_missing_covariates_are_what_nan_policy_says(covariates, told):
+    x, (first, second) = X.copy(), (np.array(one, dtype=float) for one in covariates)
+    x[2] = first[5] = np.nan
+    told = {"rng": 0, "n_resamples": 99, **told}
+    with pytest.raises(ValueError, match=r"covariates of X has 1 missing value .* pass nan_policy='omit'"):
+        two_sample_test(X, Y, covariates=(first, second), **told)
+    found = two_sample_test(x, Y, covariates=(first, second), nan_policy="omit", **told)
+    complete = np.isfinite(x) & np.isfinite(first)
+    if "propensity" in told:
+        told["propensity"] = (told["propensity"][0][complete], told["propensity"][1])
+    without = two_sample_test(x[complete], Y, covariates=(first[complete], second), **told)
+    assert (found.pvalue, found.statistic) == (without.pvalue, without.statistic)
+    assert any("1 of" in note and "rows of covariates of X" in note for note in found.notes)
+    if "propensity" in told:
+        told["propensity"] = tuple(np.full(len(one), 0.4) for one in (X, Y))
+    assert np.isnan(two_sample_test(X, Y, covariates=(first, second), nan_policy="propagate", **told).pvalue)
+    told.pop("covariate_method", None)
+    found = two_sample_test(X, Y, covariates=(first, second), nan_policy="indicator", **told)
+    assert found.pvalue > 0.0 and found.n_observations == (len(X), len(Y))

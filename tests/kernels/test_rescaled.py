@@ -300,3 +300,10 @@ def test_errors(call, error, said):
 def test_ranks_of_the_sample_itself_are_those_looked_up_in_it(Z):
     kernel = Rescaled(Gaussian(1.0), "rank", Z)
     np.testing.assert_array_equal(kernel.moved(Z), kernel.moved(np.vstack([Z, Z[:1]]))[: len(Z)])
+
+
+@pytest.mark.parametrize("scale", ["rank", "deviation"])
+def test_noise_in_columns_that_are_replaced_is_an_error_about_the_scale(scale):
+    x = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=f"scale='{scale}' puts others in their place: use scale='sd'"):
+        two_sample_test(x[:6], x[6:], estimator="mmkme", scale=scale, rng=0)

@@ -18,6 +18,7 @@ from shrinktest import (
     independence_test,
     joint_independence_test,
     k_sample_test,
+    permutation_test,
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
@@ -244,3 +245,19 @@ def test_strong_shrinkage_is_not_taken_for_zero(lam):
     result = pair_test(x, y, FKMSE(lam=lam), n_resamples=199)
     assert result.pvalue == pytest.approx(limit.pvalue, abs=0.02) and result.pvalue < 0.2
     assert 0.0 < result.statistic * lam**2 < 1.0
+
+
+def test_a_statistic_of_ones_own_that_is_zero_ties_with_what_rounding_leaves_of_zero():
+    """Differences of the same numbers in another order: rounding must not decide, nor one permutation that is huge."""
+    values = np.array([0.1, 0.2, 0.3, 0.1, 0.2, 0.3])
+
+    def p(numbers, largest=None):
+        def difference(order):
+            huge = largest and (order == np.arange(6)[::-1]).all()
+            return largest if huge else numbers[order[:3]].sum() - numbers[order[3:]].sum()
+
+        return permutation_test(difference, 6, n_resamples=np.inf).pvalue
+
+    whole = np.round(10.0 * values)
+    assert p(values) == p(whole) == 0.7
+    assert p(values, largest=1e12) == p(whole, largest=1e12) < 0.71

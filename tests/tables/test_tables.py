@@ -258,6 +258,12 @@ def test_text_is_an_error_with_a_remedy():
 # ----------------------------------------------------------------------------------------------- transform
 
 
+def test_missing_values_that_a_transform_made_are_said_to_be_after_it():
+    x = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=r"^X after transform has 12 missing values"):
+        two_sample_test(x[:6], x[6:], transform=lambda rows: rows * np.nan, rng=0)
+
+
 def test_transform_sees_all_rows_and_no_labels():
     from sklearn.preprocessing import StandardScaler
 
