@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, loaded_pandas
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
+from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, observed
 from shrinktest.tables.pooled import checked_types, require_columns
@@ -132,6 +133,7 @@ def read_samples(
     paired: Any = False,
     groups: Any = None,
     covariates: Sequence[Rows] | None = None,
+    labels: bool = False,
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
@@ -155,6 +157,8 @@ def read_samples(
         Whether row i of all samples belong together, as a pair does.
     covariates : sequence of ndarray, optional
         For every sample, which of its rows have complete covariates.
+    labels : bool
+        Whether a column alone says which rows belong together, and is not compared.
 
     Raises
     ------
@@ -163,8 +167,8 @@ def read_samples(
     """
     if not isinstance(paired, bool | np.bool_):
         raise TypeError(f"paired must be True or False, got {paired!r}")
-    labels = {"blocks": blocks, "groups": groups}
-    for name, given in labels.items():
+    given_labels = {"blocks": blocks, "groups": groups}
+    for name, given in given_labels.items():
         if paired and given is not None:
             raise ValueError(
                 f"paired=True exchanges the two observations of a pair only, so that {name}= has nothing to say; leave "
@@ -172,7 +176,7 @@ def read_samples(
             )
     _check_number(samples, "samples", nan_policy)
     every = "both" if _two(names) else "all"
-    data = observed(samples, names, nan_policy, column_types, transform, every)
+    data = observed(samples, names, nan_policy, column_types, transform, every, labels=labels)
     check_column_types(column_types, [data])
     complete, omit = data.complete(nan_policy), nan_policy == "omit"
     if covariates is not None:
@@ -184,13 +188,13 @@ def read_samples(
                 )
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
-        _check_pairs(samples, names, data.sizes, complete, omit)
+        check_pairs(samples, names, data.sizes, complete, omit)
         matched = [np.logical_and.reduce(complete)] * len(complete)
         keep = matched if omit else [np.ones(size, dtype=bool) for size in data.sizes]
     else:
         keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
         for rows, name in zip(keep, names, strict=True):
-            _at_least_two_rows(int(rows.sum()), name, rows)
+            at_least_two_rows(int(rows.sum()), name, rows)
     taken = data.taken(np.concatenate(keep), scale, "scale", indicate=nan_policy == "indicator")
     ends = np.cumsum([int(rows.sum()) for rows in keep])[:-1]
     values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, ends))
@@ -205,7 +209,7 @@ def read_samples(
                 name,
                 np.concatenate(keep),
             )
-            for name, given in labels.items()
+            for name, given in given_labels.items()
         )
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
@@ -225,6 +229,7 @@ def read_variables(
     blocks: Any = None,
     groups: Any = None,
     shift: Any = None,
+    labels: Sequence[str] = (),
 ) -> Variables:
     """Numbers and restriction of variables observed together.
 
@@ -244,6 +249,8 @@ def read_variables(
         A label for every row.
     shift : {"circular"}, optional
         That relabellings are shifts in time.
+    labels : sequence of str
+        Names of variables of which a column alone says which rows belong together, and is not compared.
 
     Raises
     ------
@@ -253,7 +260,7 @@ def read_variables(
     _check_number(variables, "variables", nan_policy)
     transforms = _one_each(transform, names, "transform")
     data = [
-        observed([variable], [name], nan_policy, column_types, one)
+        observed([variable], [name], nan_policy, column_types, one, labels=name in labels)
         for variable, name, one in zip(variables, names, transforms, strict=True)
     ]
     check_column_types(column_types, data)
@@ -265,10 +272,10 @@ def read_variables(
                 f"{names[0]} has {counted(size, 'row')} and {name} has {counted(one.sizes[0], 'row')}; "
                 f"{rows} must be the same observation"
             )
-        _check_same_index(variables[0], variable, names[0], name)
+        check_same_index(variables[0], variable, names[0], name)
     complete = np.all([one.complete(nan_policy)[0] for one in data], axis=0)
     keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
-    _at_least_two_rows(int(keep.sum()), every, keep)
+    at_least_two_rows(int(keep.sum()), every, keep)
     scales = scales_of(scale, [one.columns for one in data], names)
     taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
     found = Variables(
@@ -367,43 +374,3 @@ def _one_each(given: Any, names: Sequence[str], argument: str) -> list[Any]:
 def _label(variable: Any, columns: Columns) -> str | None:
     """The name of a variable: of a series, or of the one column of a table."""
     return columns[0] if columns is not None and len(columns) == 1 else label_of(variable)
-
-
-def _at_least_two_rows(number: int, name: str, keep: Rows) -> None:
-    if number >= 2:
-        return
-    dropped = len(keep) - number
-    why = f" once the {counted(dropped, 'row')} with missing values are dropped" if dropped else ""
-    raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
-
-
-def _check_pairs(
-    samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], complete: list[Rows], omit: bool
-) -> None:
-    """Raise where row i of all samples cannot belong together, or fewer than two such rows are left."""
-    for size, name in zip(sizes, names, strict=True):
-        _at_least_two_rows(size, name, np.ones(size, dtype=bool))
-    for sample, size, name in zip(samples[1:], sizes[1:], names[1:], strict=True):
-        if sizes[0] != size:
-            raise ValueError(
-                f"paired=True needs as many rows in {names[0]} as in {name}, row i of each a pair; found {sizes[0]}, "
-                f"{size}"
-            )
-        _check_same_index(samples[0], sample, names[0], name)
-    if omit:
-        every = np.logical_and.reduce(complete)
-        _at_least_two_rows(int(every.sum()), " and ".join(names), every)
-
-
-def _check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
-    """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
-    pandas = loaded_pandas()
-    if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
-        return
-    if not X.index.equals(Y.index):
-        row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
-        raise ValueError(
-            f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
-            f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
-            f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
-        )

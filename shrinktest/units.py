@@ -150,11 +150,21 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
     """One unit of every column of Z, which are those with these numbers."""
     if scale == "rank":
         return np.ones(Z.shape[1])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         away = np.abs(Z - np.median(Z, axis=0))
         unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
     constant = constant_columns(Z)
+    for j in np.flatnonzero(np.logical_not(np.isfinite(unit) | constant | np.isnan(Z).any(axis=0))):
+        raise ValueError(
+            f"scale={scale!r}: column {columns[j]} has values as large as {np.abs(Z[:, j]).max():.3g}, whose unit is "
+            "beyond the range of numbers; remove or replace values that stand for something else, or use scale='rank'"
+        )
     for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
+        if scale != "mad":
+            raise ValueError(
+                f"scale={scale!r}: the values of column {columns[j]} differ so little that its unit is 0; multiply it "
+                "by a constant, or use scale='rank'"
+            )
         raise ValueError(
             f"scale='mad': more than half of the values of column {columns[j]} are equal, so that its median absolute "
             "deviation is 0; use scale='sd' or 'rank', or give one number per column"

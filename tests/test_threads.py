@@ -299,6 +299,7 @@ INTERRUPTED = """
 import signal, threading, time
 import numpy as np
 from shrinktest import MMKME, independence_test, two_sample_test
+from shrinktest._compiled import draws  # which long tests import: an interrupt of an import is another story
 from shrinktest.nulls.permutation import null_distribution
 from shrinktest.nulls.relabellings import Partitions
 

@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     y = None if args.y is None else table.select(args.y)
     if y is not None and args.x is None:
         x = [name for name in x if name not in y]
+    if not x:
+        raise ValueError("--given takes every column, so that none is left to test; name fewer")
     apart(labels, [*x, *(y or ())], "--x or --y")
     different(x, y or [])
     if not others:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from shrinktest.cli.exits import RAN
@@ -42,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     if args.design is None:
         raise ValueError("name a design; `shrinktest power --list` shows them")
     check_path(args.plot)
+    if args.csv is not None and not Path(args.csv).absolute().parent.is_dir():
+        raise ValueError(f"--csv {args.csv} cannot be saved: there is no directory {Path(args.csv).parent}")
     given = study_arguments(args)
     sizes = _sizes(args, given["design"])
     result = power_study(estimators=estimators(args.estimators), sample_sizes=sizes, alphas=args.alphas, **given)

@@ -24,6 +24,7 @@ _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
 _YEARS = (1800, 2200)
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 @dataclass(frozen=True)
@@ -225,6 +226,11 @@ def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) ->
 
 def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
     other = next(mark for mark in DECIMALS if mark != decimal)
+    if decimal == "." and _THOUSANDS.fullmatch(cell):
+        more = (
+            ", or, where they are decimal points, say --decimal ," if cell.count(",") == 1 and "." not in cell else ""
+        )
+        return f"write numbers without commas between thousands{more}"
     if other in cell and as_number(cell, other) is not None:
         return "read commas as decimal points with --decimal ," if other == "," else "leave out --decimal ,"
     commented = ", or skip such lines with --comment '#'" if cell.startswith("#") else ""

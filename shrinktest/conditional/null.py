@@ -30,7 +30,7 @@ def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
         For a Y that is a table, whose regression would not be one.
     """
     given = with_labels(given, "given")
-    z = read_variables((Y, given), ("Y", "given"), "raise", scale=[None, UNASKED])
+    z = read_variables((Y, given), ("Y", "given"), "raise", scale=[None, UNASKED], labels=("given",))
     if all_labels(z.encodings[1]):
         return None, Restriction(blocks=values_of(z.values[1]))
     if is_table(Y):

@@ -113,7 +113,7 @@ def read_with_covariates(
         raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
     names = names_for((X, Y), XY)
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
-    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED)
+    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED, labels=True)
     there = given.kept
     if given.missing:
         there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
@@ -206,4 +206,4 @@ def check_asked(covariates: Any, covariate_method: Any, propensity: Any) -> None
     choice(covariate_method, METHODS, "covariate_method")
     for name, asked in {"covariate_method": covariate_method != "auto", "propensity": propensity is not None}.items():
         if asked and covariates is None:
-            raise ValueError(f"{name}= says what to do about covariates; give these, covariates=(of X, of Y)")
+            raise ValueError(f"{name}= says what to do about covariates, and there are none; give covariates= as well")

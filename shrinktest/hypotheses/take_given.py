@@ -108,7 +108,7 @@ def read_three(
     pair = transform if isinstance(transform, list) else [transform, transform]
     transforms = None if transform is None else [*pair, None]
     three = (X, Y, with_labels(given, "given"))
-    return read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, **told)
+    return read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, labels=("given",), **told)
 
 
 def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +21,7 @@ DROP = "drop"
 
 _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
 _DAY = np.timedelta64(1, "D")
+_CLOCK = re.compile(r"([+-]?)(\d+(?:\.\d*)?)(?::(\d+(?:\.\d*)?))?(?::(\d+(?:\.\d*)?))?")
 _TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 _WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
@@ -41,6 +43,8 @@ class Column:
         Of categories; those of ordered ones in their order.
     whole : bool
         Whether the values are whole numbers by their type.
+    zoned : bool
+        Whether dates have a time zone; they are in universal time then.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Column:
     values: np.ndarray
     levels: tuple[str, ...] = ()
     whole: bool = False
+    zoned: bool = False
 
     @property
     def categorical(self) -> bool:
@@ -96,7 +101,10 @@ def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
         if all(isinstance(entry, types) for entry in present) and not (
             kind == "number" and any(isinstance(entry, bool) for entry in present)
         ):
-            return _of_kind(name, entries, kind)
+            try:
+                return _of_kind(name, entries, kind)
+            except (OverflowError, ValueError) as error:
+                raise ValueError(f"{where} holds {_WORDS[kind]} that cannot be read: {error}") from None
     first = present[0]
     odd = next((entry for entry in present if type(entry) is not type(first)), first)
     found = f"{first!r} ({type(first).__name__})" + (f" and {odd!r} ({type(odd).__name__})" if odd is not first else "")
@@ -127,10 +135,10 @@ def from_booleans(name: str, values: np.ndarray) -> Column:
     return Column(name, "boolean", codes, ("False", "True"))
 
 
-def from_times(name: str, values: np.ndarray) -> Column:
+def from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
     """A column of dates or durations, from numpy's."""
     kind = "date" if values.dtype.kind == "M" else "duration"
-    return Column(name, kind, values.astype(_TIMES[kind]))
+    return Column(name, kind, values.astype(_TIMES[kind]), zoned=zoned)
 
 
 def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
@@ -191,7 +199,7 @@ def as_kind(column: Column, wanted: Any, where: str) -> Column:
     """
     argument = f"column_types[{column.name!r}]"
     if isinstance(wanted, list | tuple):
-        return _ordered(column, [str(level) for level in wanted], argument, where)
+        return _ordered(column, [_level(level, column.kind) for level in wanted], argument, where)
     if not isinstance(wanted, str):
         raise TypeError(
             f"{argument} must be one of {listed((*KINDS, DROP))}, or the levels in their order; got {wanted!r}"
@@ -231,6 +239,15 @@ def as_category(column: Column) -> Column:
 def number_level(value: float) -> str:
     """What a number is called as a category."""
     return f"{value:.0f}" if value == round(value) else f"{value:.12g}"
+
+
+def _level(given: Any, kind: str) -> str:
+    """What a level is called that the user gives as text or as a value of the column."""
+    if kind == "number" and isinstance(given, _numbers()) and not isinstance(given, bool):
+        return number_level(float(given))  # type: ignore[arg-type]  # of the numbers, all have this
+    if kind == "date" and isinstance(given, datetime.date | np.datetime64):
+        return str(np.datetime64(given).astype(_TIMES[kind]))
+    return str(given)
 
 
 def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:
@@ -285,13 +302,17 @@ def as_date(level: str) -> Any:
 
 
 def _as_duration(level: str) -> Any:
-    """A duration such as "1 days 02:00:00" or "02:00:00"."""
+    """A duration such as "1 days 02:00:00", "02:00:00" or "-00:30:00", whose sign is that of all its parts."""
     days, _, clock = level.rpartition("day") if "day" in level else ("0", "", level)
+    found = _CLOCK.fullmatch(clock.lstrip("s ,").rstrip() or "0")
+    if found is None:
+        return None
+    parts = [float(part or 0.0) for part in found.groups()[1:]]
+    seconds = sum(part * unit for part, unit in zip(parts, (3600.0, 60.0, 1.0), strict=True))
     try:
-        parts = [float(part) for part in clock.lstrip("s ,").split(":")] if clock.strip("s ,") else [0.0]
-        seconds = sum(part * unit for part, unit in zip(parts, (3600.0, 60.0, 1.0), strict=False))
-        return np.timedelta64(round((float(days) * 86400.0 + seconds) * 1e6), "us")
-    except ValueError:
+        whole = float(days) * 86400.0 + (-seconds if found[1] == "-" else seconds)
+        return np.timedelta64(round(whole * 1e6), "us")
+    except (ValueError, OverflowError):
         return None
 
 
@@ -307,12 +328,15 @@ def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
         Where the tables hold different kinds of values; the message says which, and what to do.
     """
     kind = _common_kind(columns, tables)
+    if kind == "date":
+        _require_one_zone(columns, tables)
     order = next((column.levels for column in columns if column.kind == "ordered"), ())
     alike = [_alike(column, kind, order) for column in columns]
     values, levels = [column.values for column in alike], _all_levels(alike)
     if kind in _CODED:
         values = [_coded(column, levels) for column in alike]
-    return Column(columns[0].name, kind, np.concatenate(values), levels, all(column.whole for column in alike))
+    whole, zoned = (all(getattr(column, name) for column in alike) for name in ("whole", "zoned"))
+    return Column(columns[0].name, kind, np.concatenate(values), levels, whole, zoned)
 
 
 def _common_kind(columns: Sequence[Column], tables: Sequence[str]) -> str:
@@ -328,6 +352,17 @@ def _common_kind(columns: Sequence[Column], tables: Sequence[str]) -> str:
             f"'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"
         )
     return kinds.pop()
+
+
+def _require_one_zone(columns: Sequence[Column], tables: Sequence[str]) -> None:
+    """Raise ValueError where dates of one table have a time zone and those of another have none."""
+    there = [(column.zoned, table) for column, table in zip(columns, tables, strict=True) if not column.missing().all()]
+    if len({zoned for zoned, _ in there}) > 1:
+        said = " and ".join(f"{'with' if zoned else 'without'} a time zone in {table}" for zoned, table in there)
+        raise ValueError(
+            f"column {columns[0].name!r} holds dates {said}, which may be hours apart; give all of them a time zone, "
+            f"or none, or leave the column out (column_types={{{columns[0].name!r}: 'drop'}})"
+        )
 
 
 def _alike(column: Column, kind: str, order: tuple[str, ...]) -> Column:

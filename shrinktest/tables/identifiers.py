@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shrinktest.tables.column import Column
+from shrinktest.tables.column import Column, as_date
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: Levels from which a column of text takes a word of the user's to be read as categories.
@@ -68,11 +68,16 @@ def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> st
             return "it has another text in every row"
     elif (levels <= MANY_LEVELS and (levels <= _FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
+    dates = f"read dates (column_types={{{column.name!r}: 'date'}}), " if all(map(_is_date, column.levels)) else ""
     raise ValueError(
         f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
-        f"leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
+        f"{dates}leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
         f"numbers (transform=), or test it as it is (column_types={{{column.name!r}: 'category'}})"
     )
+
+
+def _is_date(level: str) -> bool:
+    return as_date(level) is not None
 
 
 def _counts(values: np.ndarray) -> bool:

@@ -150,6 +150,8 @@ def observed(
     column_types: Any = None,
     transform: Any = None,
     every: str = "all",
+    *,
+    labels: bool = False,
 ) -> Observed:
     """The rows of arrays or tables as users give them.
 
@@ -164,13 +166,15 @@ def observed(
         Arguments of the tests.
     every : str
         "both" or "all", as messages say it.
+    labels : bool
+        Whether a column alone says which rows belong together, and is not compared.
     """
     if transform is not None:
         tables = transformed(tables, transform, names)
         names = [f"{name} after transform" for name in names]
     types = checked_types(column_types)
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
-        return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every))
+        return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every, labels_only=labels))
     read = tuple(as_points(table, name).values for table, name in zip(tables, names, strict=True))
     for points, name in zip(read, names, strict=True):
         if points.shape[1] != read[0].shape[1]:

@@ -48,7 +48,13 @@ class PooledTable:
 
     @classmethod
     def read(
-        cls, tables: Sequence[Any], names: Sequence[str], column_types: Mapping[str, Any], every: str
+        cls,
+        tables: Sequence[Any],
+        names: Sequence[str],
+        column_types: Mapping[str, Any],
+        every: str,
+        *,
+        labels_only: bool = False,
     ) -> PooledTable:
         """The pooled rows of tables, and of arrays, as users give them.
 
@@ -62,6 +68,8 @@ class PooledTable:
             :func:`checked_types`.
         every : str
             "both" or "all", as messages say it.
+        labels_only : bool
+            Whether a column alone says which rows belong together, and is not compared.
 
         Raises
         ------
@@ -79,7 +87,8 @@ class PooledTable:
         kept, left_out, notes = [], [], []
         for column in columns:
             why = None
-            if any(table.named for table in read) and len(columns) > 1:
+            several = any(table.named for table in read) and len(columns) > 1
+            if several or (column.kind == "category" and not labels_only):
                 samples = np.split(column.values, ends)
                 why = identifier(column, samples, asked=column.name in types)
             if why is None:

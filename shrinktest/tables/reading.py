@@ -114,7 +114,9 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
     columns = [
         None
         if types.get(label) == DROP
-        else _typed(_column(series, label, f"{name}, column {label!r}," if named else name), types, name)
+        else _typed(
+            _column(series, label, f"{name}, column {label!r}," if named else name, types.get(label)), types, name
+        )
         for label, series in zip(labels, found, strict=True)
     ]
     return _of_columns(columns, labels, named, name)
@@ -176,6 +178,8 @@ def _narwhals_of(x: Any) -> Any:
     pandas = loaded_pandas()
     if pandas is not None and isinstance(x, pandas.DataFrame):  # whose labels may be no text, and the same twice
         x = x.set_axis([str(j) for j in range(x.shape[1])], axis=1)
+    if pandas is not None and isinstance(x, pandas.DataFrame | pandas.Series):  # zones with "_" are unknown to narwhals
+        x = _in_universal_time(x, pandas)
     import narwhals as nw
 
     found = nw.from_native(x, allow_series=True, pass_through=True)
@@ -184,10 +188,32 @@ def _narwhals_of(x: Any) -> Any:
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 
-def _column(series: Any, label: str, where: str) -> Column:
+_EXACT = 2**53  # whole numbers up to this are exact as floating-point numbers
+
+
+def _in_universal_time(x: Any, pandas: Any) -> Any:
+    """A data frame or series of pandas with its dates in universal time where they have a time zone."""
+    if isinstance(x, pandas.Series):
+        return x.dt.tz_convert("UTC") if isinstance(x.dtype, pandas.DatetimeTZDtype) else x
+    zoned = [name for name, dtype in x.dtypes.items() if isinstance(dtype, pandas.DatetimeTZDtype)]
+    return x.assign(**{name: x[name].dt.tz_convert("UTC") for name in zoned}) if zoned else x
+
+
+def _order_of(native: Any) -> list[str] | None:
+    """The levels of a dictionary of pyarrow that has an order; None for other series."""
+    kind = getattr(native, "type", None)
+    if not getattr(kind, "ordered", False) or not hasattr(native, "unify_dictionaries"):
+        return None
+    chunks = native.unify_dictionaries().chunks
+    return [str(level) for level in chunks[0].dictionary.to_pylist()] if chunks else None
+
+
+def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
+    if dtype.is_integer() and wanted == "category" and any(abs(code) > _EXACT for code in series.drop_nulls()):
+        return from_text(label, [None if code is None else str(code) for code in series.to_list()])
     if dtype.is_numeric():
         return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())
     if dtype == nw.Boolean:
@@ -195,18 +221,23 @@ def _column(series: Any, label: str, where: str) -> Column:
     if isinstance(dtype, nw.Enum):
         return as_kind(from_text(label, series.to_list()), list(dtype.categories), where)
     if dtype in (nw.String, nw.Categorical):
-        return from_text(label, series.to_list())
+        column, order = from_text(label, series.to_list()), _order_of(series.to_native())
+        return column if order is None else as_kind(column, order, where)
     if dtype == nw.Datetime:
-        if dtype.time_zone is not None:
+        zoned = dtype.time_zone is not None
+        if zoned:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return from_times(label, series.to_numpy())
-    if dtype in (nw.Date, nw.Duration):
+        return from_times(label, series.to_numpy(), zoned=zoned)
+    if dtype == nw.Date:
+        return from_times(label, series.cast(nw.Datetime("us")).to_numpy())
+    if dtype == nw.Duration:
         return from_times(label, series.to_numpy())
     if dtype == nw.Time:
         return from_hours(label, series.to_list())
     if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
         return from_objects(label, series.to_list(), where)
+    found = getattr(series.to_native(), "dtype", dtype) if dtype == nw.Unknown else dtype
     raise TypeError(
-        f"{where} must hold real numbers, text, dates, or True and False; got dtype {dtype}; convert it, or leave it "
+        f"{where} must hold real numbers, text, dates, or True and False; got dtype {found}; convert it, or leave it "
         f"out: column_types={{{label!r}: 'drop'}}"
     )

@@ -166,7 +166,7 @@ def _dates(name: str, cells: Sequence[str]) -> Column:
         row = next(i for i, cell in enumerate(cells) if not is_missing(cell) and _zone(cell) != zones[0])
         raise OddCell(row, f"is a date {'with' if _zone(cells[row]) else 'without'} a time zone, unlike others before")
     dates = [None if is_missing(cell) else as_date(cell) for cell in cells]
-    return from_times(name, np.array(dates, dtype="datetime64[us]"))
+    return from_times(name, np.array(dates, dtype="datetime64[us]"), zoned=any(zones))
 
 
 def _zone(cell: str) -> bool:

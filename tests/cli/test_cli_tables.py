@@ -179,6 +179,12 @@ def test_a_picture_along_a_column_with_an_axis(run, tmp_path):
             "line 2, column 'u': '1,5' is not a number; read commas as decimal points with --decimal ,",
         ),
         ("u;v\n1.5;2\n", "--decimal ,", "'1.5' is not a number; leave out --decimal ,"),
+        (
+            'u,v\n"2,491",2\n"985",3\n',
+            "",
+            "write numbers without commas between thousands, or, where they are decimal points, say --decimal ,",
+        ),
+        ('u,v\n"2,491,000.5",2\n"985",3\n', "", "is not a number; write numbers without commas between thousands\n"),
         ("# made by hand\nu,v\n1,2\n", "", "line 1 begins with #: skip such lines with --comment '#'"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "'# end' is not a number; correct it, choose other columns, or say"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "or skip such lines with --comment '#'"),

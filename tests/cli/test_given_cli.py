@@ -71,6 +71,11 @@ def test_covariates(tmp_path, capsys):
     assert found["pvalue"] == here.pvalue and found["method"] == "labels drawn by propensity"
 
 
+def test_a_matrix_needs_columns_that_are_not_given(path, capsys):
+    assert main(["matrix", path, "--given", ",".join(TABLE.columns)]) == 2
+    assert "--given takes every column, so that none is left to test" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -132,6 +132,7 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("power mean-shift --fractions 0.1", "--fractions are of the 35 points of eckerle4"),
         ("power eckerle4 --fractions 0.2 --n 7", "give one of them"),
         ("power mean-shift --plot nowhere/p.png", "no directory nowhere"),
+        ("power mean-shift --csv nowhere/p.csv", "--csv nowhere/p.csv cannot be saved: there is no directory nowhere"),
         ("sample-size mean-shift --estimator kme,skmse", "takes one estimator"),
         ("sample-size linear --ratio 2", "one sample of pairs"),
         ("power linear --estimators ks_2samp", "'ks_2samp' is a two-sample test"),

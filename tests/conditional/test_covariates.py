@@ -146,7 +146,7 @@ def test_several_estimators_and_effects():
         ),
         ({"covariates": PAIR, "blocks": np.arange(N) % 2}, "covariate_method='strata'"),
         ({"covariates": PAIR, "covariate_method": "matching"}, "covariate_method"),
-        ({"propensity": np.full(N, 0.5)}, "give these, covariates="),
+        ({"propensity": np.full(N, 0.5)}, "and there are none; give covariates= as well"),
     ],
 )
 def test_what_cannot_be_tested(told, message):

@@ -1,0 +1,52 @@
+"""Whether there are rows to test, and whether those of several tables belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from shrinktest._validate import counted, loaded_pandas
+
+
+def at_least_two_rows(number: int, name: str, keep: NDArray[np.bool_]) -> None:
+    """Raise ValueError for fewer rows than a test needs, of those that are to ``keep``."""
+    if number >= 2:
+        return
+    dropped = len(keep) - number
+    why = f" once the {counted(dropped, 'row')} with missing values are dropped" if dropped else ""
+    raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
+
+
+def check_pairs(
+    samples: Sequence[Any], names: Sequence[str], sizes: tuple[int, ...], complete: list[NDArray[np.bool_]], omit: bool
+) -> None:
+    """Raise where row i of all samples cannot belong together, or fewer than two such rows are left."""
+    for size, name in zip(sizes, names, strict=True):
+        at_least_two_rows(size, name, np.ones(size, dtype=bool))
+    for sample, size, name in zip(samples[1:], sizes[1:], names[1:], strict=True):
+        if sizes[0] != size:
+            raise ValueError(
+                f"paired=True needs as many rows in {names[0]} as in {name}, row i of each a pair; found {sizes[0]}, "
+                f"{size}"
+            )
+        check_same_index(samples[0], sample, names[0], name)
+    if omit:
+        every = np.logical_and.reduce(complete)
+        at_least_two_rows(int(every.sum()), " and ".join(names), every)
+
+
+def check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
+    """Two tables whose labels differ were cut or sorted differently: their rows are not pairs."""
+    pandas = loaded_pandas()
+    if pandas is None or not all(isinstance(z, (pandas.DataFrame, pandas.Series)) for z in (X, Y)):
+        return
+    if not X.index.equals(Y.index):
+        row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
+        raise ValueError(
+            f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
+            f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
+            f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
+        )
