@@ -183,8 +183,9 @@ def front() -> dict[str, str]:
         f"independent rows gave false alarms in {100 * repeated:.0f} %.",
         "power": f'Mean power at level .05: in {cells} settings of two samples `estimator="auto"` had '
         f"{figures(two['auto'])}, MMDAgg {figures(two['MMDAgg'])}, MMD-FUSE {figures(two['MMD-FUSE'])}, the energy "
-        f"test {figures(two['energy'])}; in {others} settings of dependence `auto` had {figures(pairs['auto'])}, MGC "
-        f"{figures(pairs['MGC (hyppo)'])}, distance covariance {figures(pairs['distance covariance (dcor)'])}.",
+        f"test {figures(two['energy'])}; in {others} settings of the independence test `auto` had "
+        f"{figures(pairs['auto'])}, MGC {figures(pairs['MGC (hyppo)'])}, distance covariance "
+        f"{figures(pairs['distance covariance (dcor)'])}.",
         "speed": f"With {int(speed['n'].max())} observations in each sample and 999 permutations, on one core, the "
         f"others took so many times as long: {rivals}.",
     }

@@ -457,14 +457,17 @@ def page(tables) -> list[str]:
     ahead = {test: behind(pairs[test]) for test in sides}
     trials = rates["two-sample"]["trials"].max()
     few = pd.concat(list(rates.values())).groupby("label")["trials"].min()
-    few = [f"{label} {count} at least" for label, count in few.items() if count < trials]
+    few = few[few < trials]
+    errors = ", ".join(f"{0.5 / count**0.5:.3f} for {label}" for label, count in few.items())
+    few = [f"{label} {count} at least" for label, count in few.items()]
     twenty = rates["independence"][rates["independence"]["group"].isin(TWENTY)]
     return [
         in_short(rates, ahead),
         f"Level .05, {trials} data sets a cell"
         + (f" ({', '.join(few)})" if few else "")
-        + f", the same ones for all tests; standard errors of powers are at most {0.5 / trials**0.5:.3f}. "
-        f"{RESAMPLES['two-sample']} permutations for two samples and {RESAMPLES['independence']} for independence; "
+        + f", the same ones for all tests; standard errors of powers are at most {0.5 / trials**0.5:.3f}"
+        + (f" ({errors})" if errors else "")
+        + f". {RESAMPLES['two-sample']} permutations for two samples and {RESAMPLES['independence']} for independence; "
         "MMDAgg and HSICAgg, which need extreme quantiles, have 500, and 500 more for their levels. The papers of "
         "MMDAgg and MMD-FUSE have up to 2000. In the tables, bold is significantly above `auto` and italic "
         "significantly below it (exact McNemar test, p < .01). Intervals, counts and paired differences are in the "

@@ -217,6 +217,7 @@ def page(tables) -> list[str]:
         )
         + " `mkme` is `kme` with a wider kernel.",
         "## Independence",
+        '`fkmse, paper` is F-KMSE with the leave-one-out score as printed in the paper (`FKMSE(loo="paper")`).',
         show(rates[pairs & median], differences[pairs_d & median_d], ["cell", "n"], INDEPENDENCE),
         "## Bandwidths: independence, n = 20",
         markdown(narrow.reset_index()),

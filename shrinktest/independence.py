@@ -185,7 +185,7 @@ def independence_test(
     are multiplied by it.
 
     Unless kernels or bandwidths are given, or a collection that has its own, three statistics are combined: "means", of
-    products of the residuals, each bent to a bound (share of the level 8); "turning", of these times the columns of Z,
+    products of the residuals, each bent to a bound (share of the level 14); "turning", of these times the columns of Z,
     bent as well (1); and "shapes", of features of Gaussian kernels (2).  The test takes the smallest of their chances,
     each over its share, where a chance is that of a gamma distribution with the mean and the variance that the squared
     norm has over all signs.  The p-value comes from random signs of all three at once, and does not rely on that

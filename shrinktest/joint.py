@@ -39,7 +39,8 @@ def joint_independence_test(
         Two variables or more, row i of all belonging together.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the features that show the dependence is estimated (see Notes): "kme" is dHSIC.  Several are
-        combined into one test, as in :func:`independence_test`; "auto" is the recommended combination.
+        combined into one test, as in :func:`independence_test`; "auto" is the recommended combination, of
+        five kernels, each for all variables, also where there are two only.
     kernels : str, Kernel, callable, or a list with one of these for every variable, default "gaussian"
         As ``kernel`` in :func:`two_sample_test`.
     bandwidths : float or "median", or a list with one bandwidth (or sequence of them) for every variable

@@ -19,7 +19,8 @@ GROUPS = {
     "cold": "Other packages, cold: a whole process that starts, imports and tests once, compiled code cached on disk.",
     "floor": "The floor: the bare matrix product that the answer needs, in the same precision, on the same cores.",
     "scaling": "Scaling: the exponent p of time ~ size^p, fitted to the medians on logarithmic axes; and the times "
-    "that errors foretell for one core, beside those that tests took of a processor.",
+    "that error messages for too little memory predict for one core, beside the processor time that the tests then "
+    "took.",
     "memory": "Memory: the peak of a process that does nothing else.",
     "start": "Start-up: processes from their start to their end, or an import inside one.",
 }
@@ -139,15 +140,16 @@ def page(rows: list[Row]) -> str:
     parts = ["# Benchmarks"]
     said = f"The package makes {len(promised)} promises about its speed and memory, and keeps {kept}."
     if first is not None:
-        said += f" The largest difference: {first.name}, {value(first)}."
+        said += f" Of the promised ratios the largest is that of {first.name}: {value(first)}."
     parts += [
         said,
         "![Time of a test against the number of observations, on logarithmic axes: two samples and independence beside "
         "other packages, and the plain two-sample test beside the bare matrix product that it needs]"
         "(figures/benchmarks.png)",
-        "Every number is a ratio of two times of whole public calls, measured in one run, the contenders taking turns: "
-        "the median of the rounds. The answers were compared before the times were. B is the number of permutations, d "
-        "the number of columns. The smallest and the largest ratio of a single round are in the data.",
+        "Where two times are compared, the number is the ratio of those of whole public calls, measured in one run, "
+        "the contenders taking turns: the median of the rounds. The answers were compared before the times were. B is "
+        "the number of permutations, d the number of columns. The smallest and the largest ratio of a single round "
+        "are in the data.",
         "\n".join(f"- {date}: {where}" for where, date in places),
     ]
     for group, words in GROUPS.items():
