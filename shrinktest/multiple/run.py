@@ -54,17 +54,7 @@ def run(
     rng
         Seed or source of the permutations.
     """
-    with blas_held(sum(hypothesis.n_observations)):
-        return _run(hypothesis, estimator, asked, settings, as_rng(rng))
-
-
-def _run(
-    hypothesis: Hypothesis,
-    estimator: Any,
-    asked: Sequence[Asked],
-    settings: Settings,
-    generator: np.random.Generator,
-) -> TestResult:
+    generator = as_rng(rng)
     asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
     common: dict[str, Any] = {
         "test": hypothesis.kind.name,
@@ -87,12 +77,14 @@ def _run(
         return conclude(None, kernel=kernel, **described, **common)
     permutations = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, generator, settings.n_resamples)
-    with preparing(settings.progress):
-        resolved = hypothesis.resolved(kernel, generator)
-        prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
-    member = hypothesis.member(one, prepared, described["form"])
-    again = hypothesis.again((member,), permutations)
-    null = prepared.null(permutations, stopping=settings.stopping, workers=settings.workers, progress=settings.progress)
+    with blas_held(sum(hypothesis.n_observations)):
+        with preparing(settings.progress):
+            resolved = hypothesis.resolved(kernel, generator)
+            prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
+        member = hypothesis.member(one, prepared, described["form"])
+        again = hypothesis.again((member,), permutations)
+        how: dict[str, Any] = {"workers": settings.workers, "progress": settings.progress}
+        null = prepared.null(permutations, stopping=settings.stopping, **how)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
     told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
     result = conclude(null, restriction=permutations.restriction, **told)
@@ -186,12 +178,13 @@ def _nulls(
     for left, i in enumerate(order, start=1):
         estimator, form = members[i].estimator, described[i]["form"]
         try:
-            with preparing(settings.progress):
-                kernel = resolved(hypothesis, members[i].kernel)
-                prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
-            null = prepared.null(
-                permutations(left == len(members)), workers=settings.workers, progress=settings.progress
-            )
+            with blas_held(sum(hypothesis.n_observations)):
+                with preparing(settings.progress):
+                    kernel = resolved(hypothesis, members[i].kernel)
+                    prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
+                null = prepared.null(
+                    permutations(left == len(members)), workers=settings.workers, progress=settings.progress
+                )
         except MemoryError as error:
             others = [members[j].kernel for j in order[left:]]
             if not spare or (not any(found) and _none_fits(hypothesis, members[i].kernel, others, grams)):
@@ -261,18 +254,6 @@ def run_side_by_side(
     about : dict
         What a result says of all of them.
     """
-    with blas_held(sum(hypotheses[0].n_observations)):
-        return _side_by_side(hypotheses, estimator, asked, settings, generator, method)
-
-
-def _side_by_side(
-    hypotheses: Sequence[Hypothesis],
-    estimator: Any,
-    asked: Sequence[Sequence[Asked]],
-    settings: Settings,
-    generator: np.random.Generator,
-    method: str,
-) -> tuple[list[Null], dict[str, Any]]:
     several, test = is_several(estimator), hypotheses[0].kind.name
     collections = [
         collect(

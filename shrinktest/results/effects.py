@@ -60,7 +60,8 @@ class Effects:
     def said(self, change: Change) -> str:
         """One change in words: what it was and is, and the effect with its interval."""
         first, second = self.value(change, change.first), self.value(change, change.second)
-        what = {MEAN: "mean", SPREAD: "sd", SHARE: change.level, MISSING: "missing"}[change.what]
+        category = " ".join(change.level.split())  # on one line, whatever is in the text
+        what = {MEAN: "mean", SPREAD: "sd", SHARE: category, MISSING: "missing"}[change.what]
         if change.what == MEAN and self.kind == "ordered":
             what = "mean position"
         return f"{what} {first} → {second} ({_effect(change)})"

@@ -125,3 +125,9 @@ def test_labels_that_are_given_may_be_many():
         found = independence_test(*rng.normal(size=(2, 400)), given=given, **SHORT)
         assert found.method == "permutations within strata"
     assert two_sample_test(*rng.normal(size=(2, 400)), covariates=(site, site), **SHORT).pvalue > 0.0
+
+
+def test_a_category_with_a_line_break_stays_on_one_line():
+    tables = [pd.DataFrame({"note": [text] * 10 + ["none"] * 10, "x": range(20)}) for text in ("two\nlines", "one")]
+    shown = compare(*tables, rng=0, n_resamples=99).summary()
+    assert "two lines 50% → 0%" in shown
