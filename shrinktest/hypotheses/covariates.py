@@ -183,9 +183,11 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates
         )
     notes: tuple[str, ...] = ()
     if not kept.all():
+        lonely = int((~kept).sum())
+        have, carry, are = ("has", "carries", "is") if lonely == 1 else ("have", "carry", "are")
         notes = (
-            f"{counted(int((~kept).sum()), 'row')} of {len(kept)} have covariates that the other sample does not have, "
-            "carry no information, and are left out.",
+            f"{counted(lonely, 'row')} of {len(kept)} {have} covariates that the other sample does not have, {carry} "
+            f"no information, and {are} left out.",
         )
     only, strata = hypothesis.variables[0], np.unique(codes[kept], return_inverse=True)[1]
     only = less_means(replace(only, points=only.points[kept]), strata, "covariates")
