@@ -59,7 +59,8 @@ def run(args: argparse.Namespace) -> int:
     if y is not None and args.x is None:
         x = [name for name in x if name not in y]
     if not x:
-        raise ValueError("--given takes every column, so that none is left to test; name fewer")
+        taking = "--given" if y is None else "--y" if not z else "--y and --given together"
+        raise ValueError(f"no column is left to test: {taking} names all of them; name fewer")
     apart(labels, [*x, *(y or ())], "--x or --y")
     different(x, y or [])
     if not others:

@@ -335,7 +335,7 @@ def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
     values, levels = [column.values for column in alike], _all_levels(alike)
     if kind in _CODED:
         values = [_coded(column, levels) for column in alike]
-    whole, zoned = (all(getattr(column, name) for column in alike) for name in ("whole", "zoned"))
+    whole, zoned = all(column.whole for column in alike), any(column.zoned for column in alike)
     return Column(columns[0].name, kind, np.concatenate(values), levels, whole, zoned)
 
 

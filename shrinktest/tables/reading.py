@@ -199,6 +199,12 @@ def _in_universal_time(x: Any, pandas: Any) -> Any:
     return x.assign(**{name: x[name].dt.tz_convert("UTC") for name in zoned}) if zoned else x
 
 
+def _has_many_digits(series: Any) -> bool:
+    """Whether whole numbers are so large that floating-point numbers would not tell them apart."""
+    least, most = series.min(), series.max()
+    return least is not None and (least < -_EXACT or most > _EXACT)
+
+
 def _order_of(native: Any) -> list[str] | None:
     """The levels of a dictionary of pyarrow that has an order; None for other series."""
     kind = getattr(native, "type", None)
@@ -212,7 +218,7 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
-    if dtype.is_integer() and wanted == "category" and any(abs(code) > _EXACT for code in series.drop_nulls()):
+    if dtype.is_integer() and wanted == "category" and _has_many_digits(series):
         return from_text(label, [None if code is None else str(code) for code in series.to_list()])
     if dtype.is_numeric():
         return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())

@@ -71,9 +71,17 @@ def test_covariates(tmp_path, capsys):
     assert found["pvalue"] == here.pvalue and found["method"] == "labels drawn by propensity"
 
 
-def test_a_matrix_needs_columns_that_are_not_given(path, capsys):
-    assert main(["matrix", path, "--given", ",".join(TABLE.columns)]) == 2
-    assert "--given takes every column, so that none is left to test" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("options", "taking"),
+    [
+        (("--given", ",".join(TABLE.columns)), "--given"),
+        (("--y", ",".join(TABLE.columns)), "--y"),
+        (("--y", ",".join(TABLE.columns[:2]), "--given", ",".join(TABLE.columns[2:])), "--y and --given together"),
+    ],
+)
+def test_a_matrix_needs_columns_that_are_left(path, capsys, options, taking):
+    assert main(["matrix", path, *options]) == 2
+    assert f"no column is left to test: {taking} names all of them; name fewer" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

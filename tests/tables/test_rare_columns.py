@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shrinktest import compare, independence_test, two_sample_test
+from shrinktest.tables.column import pooled
 from shrinktest.tables.reading import read_table
 
 SHORT = {"n_resamples": 99, "rng": 0}
@@ -69,6 +70,12 @@ def test_dates_with_and_without_a_zone_are_not_pooled():
     dates = pd.date_range("2024-01-01", periods=9)
     with pytest.raises(ValueError, match="'t' holds dates without a time zone in A and with a time zone in B"):
         compare(pd.DataFrame({"t": dates}), pd.DataFrame({"t": dates.tz_localize("UTC")}), rng=0)
+
+
+def test_a_table_without_dates_changes_no_zone():
+    zoned = read_table(pd.DataFrame({"t": pd.date_range("2024-01-01", periods=3, tz="UTC")}), "X").columns[0]
+    nothing = read_table(pd.DataFrame({"t": [None, None, None]}), "Y").columns[0]
+    assert pooled([nothing, zoned], "XY").zoned and pooled([pooled([nothing, zoned], "XY"), zoned], "XZ").zoned
 
 
 def test_an_ordered_dictionary_keeps_its_order():
