@@ -184,13 +184,14 @@ def independence_test(
     regressions, so that the statistic is larger by a factor that is known for white noise; statistics with other signs
     are multiplied by it.
 
-    Unless kernels or bandwidths are given, or a collection that has its own, three statistics are combined: "means", of
-    products of the residuals, each bent to a bound (share of the level 14); "turning", of these times the columns of Z,
-    bent as well (1); and "shapes", of features of Gaussian kernels (2).  The test takes the smallest of their chances,
-    each over its share, where a chance is that of a gamma distribution with the mean and the variance that the squared
-    norm has over all signs.  The p-value comes from random signs of all three at once, and does not rely on that
-    distribution.  With kernels that are given there is one statistic, of products of their features and of features of
-    Z (those of a Gaussian kernel, and a constant with the same weight).
+    Unless kernels or bandwidths are given, or a collection that has its own, four statistics are combined: "means", of
+    products of the residuals, each bent to a bound (share of the level 20); "turning", of these times the columns of Z,
+    bent as well (1.5); "squares", of the residuals of one and the squares of the other, less what Z says of these (2);
+    and "shapes", of features of Gaussian kernels (1.5).  The test takes the smallest of their chances, each over its
+    share, where a chance is that of a gamma distribution with the mean and the variance that the squared norm has over
+    all signs.  The p-value comes from random signs of all four at once, and does not rely on that distribution.  With
+    kernels that are given there is one statistic, of products of their features and of features of Z (those of a
+    Gaussian kernel, and a constant with the same weight).
     "local" is the test of [KNBW22] with residuals in place of the variables.  With ``x_given_z``, Y less its kernel
     ridge regression on Z is compared with X, which is as exact as Y itself.
 

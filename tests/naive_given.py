@@ -79,6 +79,18 @@ def bounded(values):
     return (bent - bent.mean(axis=0)) / bent.std(axis=0)
 
 
+def squared(lines):
+    """Squares of columns less their means."""
+    return lines**2 - (lines**2).mean(axis=0)
+
+
+def crossed(lines, squares):
+    """The Gram matrix of all products of a line of one variable and a square of the other."""
+    one, other = (part @ part.T for part in lines)
+    first, second = (part @ part.T for part in squares)
+    return one * second + first * other
+
+
 def chance(gram, signs, factor):
     """The chance of a squared norm by the gamma distribution with the mean and the variance that it has over signs."""
     every = [np.array((1.0, *rest)) for rest in itertools.product((1.0, -1.0), repeat=len(gram) - 1)]

@@ -1,10 +1,11 @@
-"""Lines: what regressions leave, nearly as it is, but bounded, so that no row outweighs the others."""
+"""Lines: what regressions leave, nearly as it is, but bounded, so that no row outweighs the others; and squares."""
 
 from __future__ import annotations
 
 import numpy as np
 
 _BOUND = 4.0  # mean sizes, to which numbers are bent
+_NOTHING = 1e-9  # standard deviation of the squares of a column that has two values, as far from the mean
 
 
 def bounded(values: np.ndarray) -> np.ndarray:
@@ -18,3 +19,10 @@ def bounded(values: np.ndarray) -> np.ndarray:
     bent = less / np.sqrt(1.0 + np.square(less / _BOUND))
     bent -= bent.mean(axis=0)
     return np.asarray(bent / bent.std(axis=0))
+
+
+def squared(lines: np.ndarray) -> np.ndarray:
+    """Squares (n, p) of columns with variance 1, less their means; those that do not vary are left out."""
+    squares = np.square(lines)
+    squares -= squares.mean(axis=0)
+    return np.asarray(squares[:, squares.std(axis=0) > _NOTHING])

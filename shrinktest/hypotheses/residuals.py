@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.conditional.lines import bounded
+from shrinktest.conditional.lines import bounded, squared
 from shrinktest.conditional.neighbours import alike, nearest, neighbourhoods
 from shrinktest.conditional.regression import Left, Regression
 from shrinktest.conditional.ridge import standardized
@@ -26,11 +26,12 @@ from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
 _FEW = 200  # rows from which coordinates of kernels are looked for
-_MEANS, _TURNING, _SHAPES = 14.0, 1.0, 2.0  # shares of the level
+_MEANS, _TURNING, _SQUARES, _SHAPES = 20.0, 1.5, 2.0, 1.5  # shares of the level
 _COMBINED = (
-    "Three statistics are combined, as no kernel was asked for, with shares of the level of "
-    f"{_MEANS:g}, {_TURNING:g} and {_SHAPES:g}: 'means' is of products of what is left of X and of Y, 'turning' of "
-    "these times the given variables, 'shapes' of kernel features."
+    "Four statistics are combined, as no kernel was asked for, with shares of the level of "
+    f"{_MEANS:g}, {_TURNING:g}, {_SQUARES:g} and {_SHAPES:g}: 'means' is of products of what is left of X and of Y, "
+    "'turning' of these times the given variables, 'squares' of what is left of one and the square of the other, "
+    "'shapes' of kernel features."
 )
 _MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
 
@@ -98,9 +99,15 @@ class IndependentResiduals(ConditionalIndependence):
         return np.arange(self.sizes[0]) if groups is None else np.unique(groups, return_inverse=True)[1].reshape(-1)
 
     def _parts(self, points: Sequence[np.ndarray], features: Sequence[Left]) -> tuple[Part, ...]:
-        """What is combined: lines of both, the same times lines of the given variables, and features of the kernels."""
-        lines = [self.regression.left_of_lines(bounded(one)) for one in points]
+        """What is combined.
+
+        Lines of both; the same times lines of the given variables; lines of one and squares of the other, which see a
+        curve, and a spread that changes along a line; and features of the kernels.
+        """
+        bent = [bounded(one) for one in points]
+        lines, squares = ([self.regression.left_of_lines(one) for one in some] for some in (bent, map(squared, bent)))
         straight, by_lines = [one.values for one in lines], self._inflation(lines)
+        crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
         few = not any(one.by_gram for one in features)
         shapes = (
             Products.of(*(one.values for one in features)) if few else Products(features[0].gram * features[1].gram)
@@ -108,6 +115,12 @@ class IndependentResiduals(ConditionalIndependence):
         return (
             Part("means", _MEANS, Products.of(*straight), by_lines),
             Part("turning", _TURNING, Products.of(*straight, bounded(standardized(self.regression.given))), by_lines),
+            Part(
+                "squares",
+                _SQUARES,
+                Products.beside(*(Products.of(one.values, other.values) for one, other in crossed)),
+                max(map(self._inflation, crossed)),
+            ),
             Part("shapes", _SHAPES, shapes, self._inflation(features)),
         )
 

@@ -50,6 +50,14 @@ class Products:
             found = found[:, one] * part[:, other]
         return cls(np.ascontiguousarray(found), by_gram=False)
 
+    @classmethod
+    def beside(cls, *parts: Products) -> Products:
+        """The features of all parts: by Gram matrix where a part is, or where they are many."""
+        columns = sum(part.values.shape[1] for part in parts)
+        if any(part.by_gram for part in parts) or 2 * columns > len(parts[0].values):
+            return cls(np.sum([part.gram for part in parts], axis=0))
+        return cls(np.hstack([part.values for part in parts]), by_gram=False)
+
     @property
     def gram(self) -> np.ndarray:
         """The Gram matrix (n, n)."""

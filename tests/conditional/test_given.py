@@ -13,10 +13,12 @@ import pytest
 
 import naive_given
 from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
-from shrinktest.conditional.lines import bounded
+from shrinktest.conditional.lines import bounded, squared
 from shrinktest.conditional.neighbours import neighbourhoods
+from shrinktest.conditional.regression import Regression
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
 from shrinktest.estimators import ESTIMATORS, as_estimator
+from shrinktest.hypotheses import residuals
 from shrinktest.nulls.conditional import LabelsByChance, WeightedPairings
 from shrinktest.nulls.draws import coins
 from shrinktest.nulls.signs import Signs
@@ -277,7 +279,7 @@ def test_moments_are_those_of_all_signs(unit):
         np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
 
 
-def test_the_smallest_chance_of_three():
+def test_the_smallest_chance_of_several():
     rng = np.random.default_rng(1)
     first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
     grams = [first @ first.T, second @ second.T, third @ third.T]
@@ -298,15 +300,53 @@ def test_lines_are_bounded():
     assert np.abs(bounded(values)).max() < 6.0
 
 
-def test_three_statistics_where_no_kernel_is_asked_for():
+def test_features_beside_others_have_the_sum_of_their_gram_matrices():
+    rng = np.random.default_rng(0)
+    one, other, many = (Products(rng.normal(size=(12, r)), by_gram=False) for r in (2, 3, 7))
+    for parts, by_gram in (((one, other), False), ((one, many), True), ((Products(one.gram), other), True)):
+        found = Products.beside(*parts)
+        assert found.by_gram is by_gram
+        np.testing.assert_allclose(found.gram, sum(part.gram for part in parts), atol=1e-12)
+
+
+def test_squares_leave_out_what_has_two_values():
+    lines = bounded(np.column_stack([np.random.default_rng(0).normal(size=(30, 2)), np.tile([1.0, -1.0], 15)]))
+    np.testing.assert_allclose(squared(lines), naive_given.squared(lines[:, :2]), atol=1e-12)
+    assert squared(lines[:, 2:]).shape == (30, 0)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 9])
+def test_squares_of_one_times_lines_of_the_other(columns, monkeypatch):
+    rng, kept = np.random.default_rng(0), []
+    monkeypatch.setattr(residuals, "Combined", lambda *told: kept.append(Combined(*told)) or kept[0])
+    z = rng.normal(size=(40, 1))
+    x, y = z + rng.normal(size=(40, columns)), z**2 + rng.normal(size=(40, 1))
+    independence_test(x, y, given=z, rng=0, n_resamples=19)
+    regression = Regression.on(z)
+    lines = [naive_given.bounded(regression.left_of(one, "X").values) for one in (x, y)]
+    left = [[regression.left_of_lines(one).values for one in some] for some in (lines, map(naive_given.squared, lines))]
+    part = next(part for part in kept[0].parts if part.name == "squares")
+    np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
+
+
+def test_four_statistics_where_no_kernel_is_asked_for():
     rng = np.random.default_rng(0)
     z, noise, other = rng.normal(size=(3, 200))
     told = {"given": z, "rng": 0, "n_resamples": 199}
-    for part, y in (("means", 0.3 * noise), ("turning", noise * np.sign(z)), ("shapes", 1.5 * np.abs(noise))):
+    effects = {"means": 0.3 * noise, "turning": noise * np.sign(z), "squares": np.abs(noise)}
+    effects["shapes"] = 1.2 * np.sin(2.5 * noise)
+    for part, y in effects.items():
         found = independence_test(z + noise, z + other + y, **told)
         assert found.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in found.notes)
     alone = independence_test(z + noise, z + other, kernel_x="laplacian", **told)
-    assert not any("Three statistics" in note for note in alone.notes)
+    assert not any("statistics are combined" in note for note in alone.notes)
+
+
+def test_variables_with_two_values_have_no_squares():
+    rng = np.random.default_rng(0)
+    z, x = np.zeros(60), np.tile([1.0, -1.0], 30)  # nothing to take off
+    found = independence_test(x, x + rng.normal(size=60), given=z, rng=0)
+    assert found.pvalue < 0.01 and not any("'squares' stands out most" in note for note in found.notes)
 
 
 def test_few_coordinates_and_gram_matrices_give_the_same():
