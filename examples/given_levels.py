@@ -49,7 +49,7 @@ ENOUGH = 100  # data sets, for powers to be compared
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
 OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
-OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.1}  # part of the trials of tests with a model, which take seconds
+OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.5}  # part of the trials of tests with a model, which take seconds
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
