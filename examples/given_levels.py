@@ -49,7 +49,6 @@ ENOUGH = 100  # data sets, for powers to be compared
 PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
 OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
-OF_SIZE = {50: 1.0, 200: 1.0, 1000: 0.5}  # part of the trials of tests with a model, which take seconds
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
@@ -158,12 +157,11 @@ def cell(design: Confounded, n: int, trials: int, store=None, only=None) -> list
     """Rejections of every method on the same data sets, those that were kept before included."""
     methods, rows, key = methods_of(design, n), [], f"{design!r} {n} {trials}"
     for name in dict.fromkeys([*methods, *OTHERS]):
-        most = max(2, round(trials * OF_SIZE.get(n, 1.0))) if name in MODELS else trials
         kept = store and store / f"{crc32(key.encode()):08x} {name}.csv"
         if kept and kept.exists():
             rows += pd.read_csv(kept).to_dict("records")
         elif name in methods and (only is None or (only == "ours") == (name not in OTHERS)):
-            row = _rejections(design, n, most, key, name, methods[name])
+            row = _rejections(design, n, trials, key, name, methods[name])
             rows.append(row)
             if kept:
                 store.mkdir(parents=True, exist_ok=True)
