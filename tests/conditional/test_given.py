@@ -1,4 +1,4 @@
-"""Independence given other variables: within strata and by models exact, by regressions with their measured level."""
+"""Independence given other variables: within strata, by models, and what all methods have in common."""
 
 from __future__ import annotations
 
@@ -13,17 +13,9 @@ import pytest
 
 import naive_given
 from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
-from shrinktest.conditional.lines import bounded, squared
-from shrinktest.conditional.neighbours import neighbourhoods
-from shrinktest.conditional.regression import Regression
-from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother, standardized
-from shrinktest.estimators import ESTIMATORS, as_estimator
-from shrinktest.hypotheses import residuals
+from shrinktest.conditional.ridge import bases, smoother
 from shrinktest.nulls.conditional import LabelsByChance, WeightedPairings
-from shrinktest.nulls.draws import coins
-from shrinktest.nulls.signs import Signs
 from shrinktest.power.designs import Confounded
-from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 RNG = np.random.default_rng(3)
 N = 40
@@ -194,223 +186,12 @@ def test_a_fitted_regressor_is_a_model():
     assert independence_test(X, Y, given=Z, x_given_z=model, rng=0).pvalue > 0.05
 
 
-# --- regressions --------------------------------------------------------------------------------------------
-
-
-def test_leaving_one_out_in_closed_form():
-    rng = np.random.default_rng(0)
-    z, y = rng.normal(size=(15, 2)), rng.normal(size=(15, 2))
-    gram = naive_given.gaussian(z, 1.0)
-    basis = Basis.of_gram(gram)
-    fit = Smoother(basis.vectors, basis.values / (basis.values + 0.3))
-    np.testing.assert_allclose(fit.residuals(y), y - naive_given.ridge(gram, y, 0.3), atol=1e-10)
-    np.testing.assert_allclose(fit.of_gram(y @ y.T), fit.residuals(y) @ fit.residuals(y).T, atol=1e-10)
-    noise = rng.normal(size=(15, 40_000))
-    linear = Basis.of_coordinates(z - z.mean(axis=0))
-    line = Smoother(linear.vectors, np.ones(2))
-    what, other = fit.residuals(np.eye(15)), line.residuals(np.eye(15))
-    np.testing.assert_allclose(what @ what.T, np.cov(fit.residuals(noise), bias=True), atol=0.05)
-    assert inflation(fit, line) == pytest.approx(naive_given.inflation(what, other))
-    # leaving a row out of the centred features: the same weights for the others
-    left = line.residuals(y) / (1.0 - line.own)[:, None]
-    for i in range(15):
-        others = np.arange(15) != i
-        design = np.column_stack([np.ones(15), z])
-        beta = np.linalg.lstsq(design[others], y[others], rcond=None)[0]
-        np.testing.assert_allclose(left[i], y[i] - design[i] @ beta, atol=1e-10)
-
-
-def test_inflation_is_that_of_least_squares():
-    z = np.random.default_rng(0).normal(size=(30, 6))
-    basis = Basis.of_coordinates(z)
-    line = Smoother(basis.vectors, np.ones(6))
-    M = line.residuals(np.eye(30))
-    assert inflation(line, line) == pytest.approx((M * M).sum() / np.square(np.diag(M)).sum())
-    assert inflation(line, line) == pytest.approx(30 / 23, abs=0.05)  # rows over degrees of freedom that are left
-
-
-@pytest.mark.parametrize("rows", [40, 350])
-def test_regressions_find_lines_and_curves(rows):
-    rng = np.random.default_rng(1)
-    z = rng.normal(size=(rows, 2))
-    for truth in (z[:, :1] - z[:, 1:], np.sin(2 * z[:, :1])):
-        fit = smoother(bases(z), truth + 0.1 * rng.normal(size=truth.shape))
-        assert fit.residuals(truth).std() < 0.3 * truth.std()
-
-
-def test_signs_are_all_there_are():
-    gram = np.random.default_rng(0).normal(size=(5, 5))
-    gram = gram @ gram.T
-    rows = np.array(list(Signs(np.inf, np.random.default_rng(0), np.arange(5)).every()))
-    assert len(rows) == 16 and len({tuple(row * row[-1]) for row in rows}) == 16
-    for name in ESTIMATORS:
-        estimator = as_estimator(name)
-        if estimator.smooths:
-            continue
-        found = sign_statistic(estimator, Products(gram))(rows)[:, 0]
-        turned = [gram * np.outer(row, row) for row in rows]
-        weights = [5 * estimator.weights(one) for one in turned]
-        expected = [naive_given.signed(gram, row * each) for row, each in zip(rows, weights, strict=True)]
-        np.testing.assert_allclose(found, expected, atol=1e-10)
-
-
-def test_products_are_those_of_their_gram_matrix():
-    rng = np.random.default_rng(0)
-    one, other, third = rng.normal(size=(12, 2)), rng.normal(size=(12, 1)), rng.normal(size=(12, 3))
-    gram = (one @ one.T) * (other @ other.T)
-    few, many = Products.of(one, other), Products.of(one, other, np.hstack([third, third**2]))
-    assert not few.by_gram and many.by_gram
-    np.testing.assert_allclose(few.gram, gram, atol=1e-12)
-    np.testing.assert_allclose(many.gram, gram * (third @ third.T + third**2 @ (third**2).T), atol=1e-12)
-    signs = np.sign(rng.normal(size=(7, 12)))
-    for products in (few, many):
-        twins = [144 * naive_given.signed(products.gram, row) for row in signs]
-        np.testing.assert_allclose(products.totals(signs), twins, atol=1e-9)
-        np.testing.assert_allclose(products.totals(signs[2:3]), products.totals(signs)[2:3], rtol=0.0)
-
-
-@pytest.mark.parametrize("unit", [np.arange(8), np.array([0, 0, 1, 1, 2, 3, 4, 5])])
-def test_moments_are_those_of_all_signs(unit):
-    rng = np.random.default_rng(0)
-    values = rng.normal(size=(8, 2))
-    rows = np.array(list(Signs(np.inf, rng, unit).every()))
-    for products in (Products(values, by_gram=False), Products(values @ values.T)):
-        every = products.totals(rows)
-        np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
-
-
-def test_the_smallest_chance_of_several():
-    rng = np.random.default_rng(1)
-    first, second, third = rng.normal(size=(8, 1)), rng.normal(size=(8, 1)), rng.normal(size=(8, 3))
-    grams = [first @ first.T, second @ second.T, third @ third.T]
-    shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
-    parts = [Part("", *told) for told in zip(shares, map(Products, grams), factors, strict=True)]
-    parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
-    rows = np.array(list(Signs(np.inf, rng, np.arange(8)).every()))
-    found = Combined(parts, as_estimator("kme"), np.arange(8))
-    expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
-    np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)
-    assert len({int(one) for one in found.chances(rows).argmin(axis=1)}) == 3  # each decides somewhere
-
-
-def test_lines_are_bounded():
-    values = np.column_stack([np.random.default_rng(0).normal(size=(30, 2)), np.full(30, 2.0)])
-    values[3, 0] = 1e9
-    np.testing.assert_allclose(bounded(values), naive_given.bounded(values[:, :2]))
-    assert np.abs(bounded(values)).max() < 6.0
-
-
-def test_features_beside_others_have_the_sum_of_their_gram_matrices():
-    rng = np.random.default_rng(0)
-    one, other, many = (Products(rng.normal(size=(12, r)), by_gram=False) for r in (2, 3, 7))
-    for parts, by_gram in (((one, other), False), ((one, many), True), ((Products(one.gram), other), True)):
-        found = Products.beside(*parts)
-        assert found.by_gram is by_gram
-        np.testing.assert_allclose(found.gram, sum(part.gram for part in parts), atol=1e-12)
-
-
-def test_squares_leave_out_what_has_two_values():
-    lines = bounded(np.column_stack([np.random.default_rng(0).normal(size=(30, 2)), np.tile([1.0, -1.0], 15)]))
-    np.testing.assert_allclose(squared(lines), naive_given.squared(lines[:, :2]), atol=1e-12)
-    assert squared(lines[:, 2:]).shape == (30, 0)
-
-
-@pytest.mark.parametrize("columns", [1, 2, 9])
-def test_squares_of_one_times_lines_of_the_other(columns, monkeypatch):
-    rng, kept = np.random.default_rng(0), []
-    monkeypatch.setattr(residuals, "Combined", lambda *told: kept.append(Combined(*told)) or kept[0])
-    z = rng.normal(size=(40, 1))
-    x, y = z + rng.normal(size=(40, columns)), z**2 + rng.normal(size=(40, 1))
-    independence_test(x, y, given=z, rng=0, n_resamples=19)
-    regression = Regression.on(z)
-    lines = [naive_given.bounded(regression.left_of(one, "X").values) for one in (x, y)]
-    left = [[regression.left_of_lines(one).values for one in some] for some in (lines, map(naive_given.squared, lines))]
-    part = next(part for part in kept[0].parts if part.name == "squares")
-    np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
-
-
-def test_four_statistics_where_no_kernel_is_asked_for():
-    rng = np.random.default_rng(0)
-    z, noise, other = rng.normal(size=(3, 200))
-    told = {"given": z, "rng": 0, "n_resamples": 199}
-    effects = {"means": 0.3 * noise, "turning": noise * np.sign(z), "squares": np.abs(noise)}
-    effects["shapes"] = 1.2 * np.sin(2.5 * noise)
-    for part, y in effects.items():
-        found = independence_test(z + noise, z + other + y, **told)
-        assert found.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in found.notes)
-    alone = independence_test(z + noise, z + other, kernel_x="laplacian", **told)
-    assert not any("statistics are combined" in note for note in alone.notes)
-
-
-def test_variables_with_two_values_have_no_squares():
-    rng = np.random.default_rng(0)
-    z, x = np.zeros(60), np.tile([1.0, -1.0], 30)  # nothing to take off
-    found = independence_test(x, x + rng.normal(size=60), given=z, rng=0)
-    assert found.pvalue < 0.01 and not any("'squares' stands out most" in note for note in found.notes)
-
-
-def test_few_coordinates_and_gram_matrices_give_the_same():
-    rng = np.random.default_rng(0)
-    z, noise, other = rng.normal(size=(3, 250))
-    short, full = (independence_test(z + noise, z + other, given=z, rng=0, gram=gram) for gram in ("auto", "dense"))
-    np.testing.assert_allclose(short.null_distribution, full.null_distribution, rtol=0.05, atol=0.05)
-    assert abs(short.pvalue - full.pvalue) < 0.02
-
-
-def test_coins_are_fair_and_independent():
-    rows = coins(np.arange(5000, dtype=np.uint64), 70)
-    assert set(np.unique(rows)) == {0, 1}
-    assert np.abs(rows.mean(axis=0) - 0.5).max() < 4.5 * 0.5 / 5000**0.5
-    assert np.abs(np.corrcoef(rows.T) - np.eye(70)).max() < 5.0 / 5000**0.5
-    np.testing.assert_array_equal(coins(np.arange(3, 4, dtype=np.uint64), 65), rows[3:4, :65])
+# --- the function, and its results ---------------------------------------------------------------------------
 
 
 def test_overloads_have_the_arguments_of_the_function():
     shown = [inspect.signature(one).parameters for one in typing.get_overloads(independence_test)]
     assert len(shown) == 2 and all(list(one) == list(inspect.signature(independence_test).parameters) for one in shown)
-
-
-def test_groups_turn_together():
-    unit = np.array([0, 0, 1, 2, 2])
-    rows = Signs(200, np.random.default_rng(0), unit).draw(200)
-    assert (rows[:, 0] == rows[:, 1]).all() and (rows[:, 3] == rows[:, 4]).all()
-    assert len(np.unique(rows, axis=0)) == 8
-    found = independence_test(X, TIED, given=Z, groups=np.arange(N) // 2, rng=0)
-    assert found.pvalue < 0.05
-
-
-@pytest.mark.parametrize("told", [{}, {"given_method": "local"}, {"estimator": "auto"}, {"estimator": "skmse"}])
-def test_regressions_find_what_is_there_and_nothing_else(told):
-    assert independence_test(X, Y, given=Z, rng=0, **told).pvalue > 0.05
-    assert independence_test(X, TIED, given=Z, rng=0, **told).pvalue < 0.05
-    assert independence_test(X, Y, rng=0).pvalue < 0.05  # without Z
-
-
-def test_any_regressor():
-    from sklearn.ensemble import RandomForestRegressor
-    from sklearn.linear_model import Ridge
-
-    for regressor in (RandomForestRegressor(n_estimators=5, random_state=0), Ridge()):
-        found = independence_test(X, TIED, given=Z, regressor=regressor, rng=0)
-        assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
-
-
-@pytest.mark.parametrize("estimator", ["skmse", "fkmse"])
-def test_a_note_where_an_estimate_is_shrunk_to_zero(estimator):
-    rng = np.random.default_rng(0)
-    z, noise, other = rng.normal(size=(3, 100))
-    told = {"given": z, "estimator": estimator, "n_resamples": 99, "rng": 0}
-    nothing = independence_test(z + noise, z + other, **told)
-    assert (nothing.statistic, nothing.pvalue) == (0.0, 1.0)
-    assert any("shrunk to zero" in note for note in nothing.notes)
-    clear = independence_test(z + noise, z + other + noise, **told)
-    assert clear.pvalue == 0.01 and not any("shrunk to zero" in note for note in clear.notes)
-
-
-def test_units_change_nothing():
-    plain = independence_test(X, Y, given=Z, rng=0)
-    moved = independence_test(100 * X + 5, Y, given=Z * [3.0, 0.01] + 7, rng=0)
-    assert moved.pvalue == plain.pvalue
 
 
 def test_results_keep_the_method():
@@ -420,29 +201,6 @@ def test_results_keep_the_method():
     assert found.method in str(found.summary())
     with pytest.raises(ValueError, match="no scale for the dependence of two variables given others"):
         found.effect()
-
-
-def test_a_note_where_regressions_fail():
-    rng = np.random.default_rng(0)
-    z = rng.normal(size=300)
-    steps = np.sign(np.sin(40 * z))
-    found = independence_test(steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0)
-    assert found.pvalue < 0.05 and any("still alike" in note for note in found.notes)
-    assert not any("The regressions" in note for note in independence_test(X, Y, given=Z, rng=0).notes)
-    x, y, z = Confounded("smooth", columns=5, strength=5.0, effect=0.0).sample(1, 50)
-    assert any("degrees of freedom more" in note for note in independence_test(x, y, given=z, rng=0).notes)
-
-
-def test_neighbourhoods_have_their_size():
-    sizes = np.bincount(neighbourhoods(np.random.default_rng(0).normal(size=(103, 3)), 10))
-    assert sizes.sum() == 103 and sizes.min() >= 10 and sizes.max() < 20
-
-
-def test_columns_of_one_value_are_left_out():
-    z = np.column_stack([np.arange(5.0), np.full(5, 2.0)])
-    assert standardized(z).shape == (5, 1)
-    constant = independence_test(X, Y, given=np.ones(N), rng=0)
-    assert constant.pvalue < 0.05  # nothing is given
 
 
 # --- what cannot be tested ----------------------------------------------------------------------------------
@@ -489,28 +247,6 @@ def test_missing_values():
     found = independence_test(X, Y, given=z, nan_policy="omit", rng=0)
     assert found.pvalue == independence_test(X[keep], Y[keep], given=Z[keep], rng=0).pvalue
     assert np.isnan(independence_test(X, Y, given=z, nan_policy="propagate").pvalue)
-
-
-@pytest.mark.slow
-def test_levels_where_the_assumption_holds():
-    """p <= .05 for independent noise beside a line: 400 data sets, within an exact binomial region at .001."""
-    rejected = 0
-    for trial in range(400):
-        rng = np.random.default_rng(trial)
-        z = rng.normal(size=(50, 3))
-        x, y = (z.sum(axis=1) + rng.normal(size=50) for _ in range(2))
-        rejected += independence_test(x, y, given=z, rng=rng, n_resamples=199).pvalue <= 0.05
-    assert rejected <= 36
-
-
-def test_signs_of_few_rows_are_exact_for_symmetric_features():
-    """All signs of one data set have p-values that are uniform: each rank once."""
-    gram = np.random.default_rng(0).normal(size=(6, 3))
-    gram = gram @ gram.T
-    rows = np.array(list(itertools.product((1.0, -1.0), repeat=6)))
-    values = sign_statistic(as_estimator("kme"), Products(gram))(rows)[:, 0]
-    pvalues = [(values >= value - 1e-12).mean() for value in values]
-    assert all(np.mean(np.array(pvalues) <= level) <= level for level in pvalues)
 
 
 # --- many -----------------------------------------------------------------------------------------------------

@@ -59,3 +59,11 @@ def test_many_small_draws_load_the_compiled_loops(in_step, monkeypatch):
         monkeypatch.delattr(draws, name)
     np.testing.assert_array_equal(draws.permutations(SEEDS, np.array([0, 9])), drawn[0])
     np.testing.assert_array_equal(draws.subsets(SEEDS, 9, 4), drawn[1])
+
+
+def test_coins_are_fair_and_independent():
+    rows = draws.coins(np.arange(5000, dtype=np.uint64), 70)
+    assert set(np.unique(rows)) == {0, 1}
+    assert np.abs(rows.mean(axis=0) - 0.5).max() < 4.5 * 0.5 / 5000**0.5
+    assert np.abs(np.corrcoef(rows.T) - np.eye(70)).max() < 5.0 / 5000**0.5
+    np.testing.assert_array_equal(draws.coins(np.arange(3, 4, dtype=np.uint64), 65), rows[3:4, :65])

@@ -1,0 +1,144 @@
+"""Independence given numbers, by what regressions leave: four statistics, with their measured level."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import naive_given
+from shrinktest import independence_test
+from shrinktest.conditional.neighbours import neighbourhoods
+from shrinktest.conditional.regression import Regression
+from shrinktest.conditional.ridge import standardized
+from shrinktest.hypotheses import residuals
+from shrinktest.nulls.signs import Signs
+from shrinktest.power.designs import Confounded
+from shrinktest.statistics.signs import Combined
+
+RNG = np.random.default_rng(3)
+N = 40
+Z = RNG.normal(size=(N, 2))
+X = Z.sum(axis=1, keepdims=True) + RNG.normal(size=(N, 1))
+Y = Z.sum(axis=1, keepdims=True) + RNG.normal(size=(N, 1))
+TIED = Y + X
+SITE = np.array(list("aabbbcccdd"))
+
+
+@pytest.mark.parametrize("columns", [1, 2, 9])
+def test_squares_of_one_times_lines_of_the_other(columns, monkeypatch):
+    rng, kept = np.random.default_rng(0), []
+    monkeypatch.setattr(residuals, "Combined", lambda *told: kept.append(Combined(*told)) or kept[0])
+    z = rng.normal(size=(40, 1))
+    x, y = z + rng.normal(size=(40, columns)), z**2 + rng.normal(size=(40, 1))
+    independence_test(x, y, given=z, rng=0, n_resamples=19)
+    regression = Regression.on(z)
+    lines = [naive_given.bounded(regression.left_of(one, "X").values) for one in (x, y)]
+    left = [[regression.left_of_lines(one).values for one in some] for some in (lines, map(naive_given.squared, lines))]
+    part = next(part for part in kept[0].parts if part.name == "squares")
+    np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
+
+
+def test_four_statistics_where_no_kernel_is_asked_for():
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 200))
+    told = {"given": z, "rng": 0, "n_resamples": 199}
+    effects = {"means": 0.3 * noise, "turning": noise * np.sign(z), "squares": np.abs(noise)}
+    effects["shapes"] = 1.2 * np.sin(2.5 * noise)
+    for part, y in effects.items():
+        found = independence_test(z + noise, z + other + y, **told)
+        assert found.pvalue < 0.05 and any(f"'{part}' stands out most" in note for note in found.notes)
+    alone = independence_test(z + noise, z + other, kernel_x="laplacian", **told)
+    assert not any("statistics are combined" in note for note in alone.notes)
+
+
+def test_variables_with_two_values_have_no_squares():
+    rng = np.random.default_rng(0)
+    z, x = np.zeros(60), np.tile([1.0, -1.0], 30)  # nothing to take off
+    found = independence_test(x, x + rng.normal(size=60), given=z, rng=0)
+    assert found.pvalue < 0.01 and not any("'squares' stands out most" in note for note in found.notes)
+
+
+def test_few_coordinates_and_gram_matrices_give_the_same():
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 250))
+    short, full = (independence_test(z + noise, z + other, given=z, rng=0, gram=gram) for gram in ("auto", "dense"))
+    np.testing.assert_allclose(short.null_distribution, full.null_distribution, rtol=0.05, atol=0.05)
+    assert abs(short.pvalue - full.pvalue) < 0.02
+
+
+def test_groups_turn_together():
+    unit = np.array([0, 0, 1, 2, 2])
+    rows = Signs(200, np.random.default_rng(0), unit).draw(200)
+    assert (rows[:, 0] == rows[:, 1]).all() and (rows[:, 3] == rows[:, 4]).all()
+    assert len(np.unique(rows, axis=0)) == 8
+    found = independence_test(X, TIED, given=Z, groups=np.arange(N) // 2, rng=0)
+    assert found.pvalue < 0.05
+
+
+@pytest.mark.parametrize("told", [{}, {"given_method": "local"}, {"estimator": "auto"}, {"estimator": "skmse"}])
+def test_regressions_find_what_is_there_and_nothing_else(told):
+    assert independence_test(X, Y, given=Z, rng=0, **told).pvalue > 0.05
+    assert independence_test(X, TIED, given=Z, rng=0, **told).pvalue < 0.05
+    assert independence_test(X, Y, rng=0).pvalue < 0.05  # without Z
+
+
+def test_any_regressor():
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.linear_model import Ridge
+
+    for regressor in (RandomForestRegressor(n_estimators=5, random_state=0), Ridge()):
+        found = independence_test(X, TIED, given=Z, regressor=regressor, rng=0)
+        assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
+
+
+@pytest.mark.parametrize("estimator", ["skmse", "fkmse"])
+def test_a_note_where_an_estimate_is_shrunk_to_zero(estimator):
+    rng = np.random.default_rng(0)
+    z, noise, other = rng.normal(size=(3, 100))
+    told = {"given": z, "estimator": estimator, "n_resamples": 99, "rng": 0}
+    nothing = independence_test(z + noise, z + other, **told)
+    assert (nothing.statistic, nothing.pvalue) == (0.0, 1.0)
+    assert any("shrunk to zero" in note for note in nothing.notes)
+    clear = independence_test(z + noise, z + other + noise, **told)
+    assert clear.pvalue == 0.01 and not any("shrunk to zero" in note for note in clear.notes)
+
+
+def test_units_change_nothing():
+    plain = independence_test(X, Y, given=Z, rng=0)
+    moved = independence_test(100 * X + 5, Y, given=Z * [3.0, 0.01] + 7, rng=0)
+    assert moved.pvalue == plain.pvalue
+
+
+def test_a_note_where_regressions_fail():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=300)
+    steps = np.sign(np.sin(40 * z))
+    found = independence_test(steps + 0.1 * rng.normal(size=300), steps + 0.1 * rng.normal(size=300), given=z, rng=0)
+    assert found.pvalue < 0.05 and any("still alike" in note for note in found.notes)
+    assert not any("The regressions" in note for note in independence_test(X, Y, given=Z, rng=0).notes)
+    x, y, z = Confounded("smooth", columns=5, strength=5.0, effect=0.0).sample(1, 50)
+    assert any("degrees of freedom more" in note for note in independence_test(x, y, given=z, rng=0).notes)
+
+
+def test_neighbourhoods_have_their_size():
+    sizes = np.bincount(neighbourhoods(np.random.default_rng(0).normal(size=(103, 3)), 10))
+    assert sizes.sum() == 103 and sizes.min() >= 10 and sizes.max() < 20
+
+
+def test_columns_of_one_value_are_left_out():
+    z = np.column_stack([np.arange(5.0), np.full(5, 2.0)])
+    assert standardized(z).shape == (5, 1)
+    constant = independence_test(X, Y, given=np.ones(N), rng=0)
+    assert constant.pvalue < 0.05  # nothing is given
+
+
+@pytest.mark.slow
+def test_levels_where_the_assumption_holds():
+    """p <= .05 for independent noise beside a line: 400 data sets, within an exact binomial region at .001."""
+    rejected = 0
+    for trial in range(400):
+        rng = np.random.default_rng(trial)
+        z = rng.normal(size=(50, 3))
+        x, y = (z.sum(axis=1) + rng.normal(size=50) for _ in range(2))
+        rejected += independence_test(x, y, given=z, rng=rng, n_resamples=199).pvalue <= 0.05
+    assert rejected <= 36
