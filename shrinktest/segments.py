@@ -78,25 +78,26 @@ def change_points(
     Notes
     -----
     The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
-    in the same way.  The adjusted p-value of a stretch is its own times n over its rows, and no less than that of the
-    stretch it was cut from (Meinshausen 2008, Biometrika 95, 265-278).  The chance that any stretch without a change is
-    cut is then at most ``alpha``, if p-values of stretches are valid where the earlier cuts are right.  The p-value of
-    the whole series is exact, so that in a series without a change one is found in a share ``alpha`` of cases at most.
-    The ends of shorter stretches were chosen by the data, and a cut that misses its change leaves a few rows of another
-    distribution at an end, which ``trim`` keeps from being found again; the page on changes shows how often there are
-    too many.
+    in the same way.  After each cut all places are found again, each among the rows between the changes beside it (Bai
+    1997, Econometric Theory 13, 315-352), and stretches with new ends are tested: a cut that misses its change leaves
+    rows of another distribution at an end, which would be taken for a change of their own.  The adjusted p-value of a
+    stretch is its own times n over its rows, and no less than those of the changes at its ends (Meinshausen 2008,
+    Biometrika 95, 265-278).  The chance that any stretch without a change is cut is then at most ``alpha``, if p-values
+    of stretches are valid where the earlier cuts are right.  The p-value of the whole series is exact, so that in a
+    series without a change one is found in a share ``alpha`` of cases at most.  The ends of shorter stretches were
+    chosen by the data; the page on changes shows how often there are too many.
 
     Examples
     --------
     >>> import numpy as np
     >>> from shrinktest import change_points
-    >>> rng = np.random.default_rng(1)
+    >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(150, 2)) + np.repeat([0.0, 3.0, 0.0], 50)[:, None]
     >>> result = change_points(X, rng=0)
     >>> result.table[["location", "low", "high", "adjusted"]]
        location  low  high  adjusted
-    0        50   50    50  0.001485
-    1       101  101   101  0.001000
+    0        50   49    50    0.0015
+    1       100  100   100    0.0010
     """
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,

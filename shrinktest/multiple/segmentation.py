@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,13 @@ import numpy as np
 from shrinktest._validate import as_rng, rng_provenance
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked
+from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.changes import ChangesResult, Stretch
 from shrinktest.statistics.cuts import SINGLE
 
 _FEWEST = 8  # rows in which another change is looked for
+_ROUNDS = 10  # of finding places again, which nearly always ends after two
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +46,22 @@ class Search:
         part = self.hypothesis.part(first, end, confidence=confidence, noted=False)
         return run(part, self.estimator, [self.asked], self.settings, self.rng)
 
+    def place(self, first: int, end: int) -> int:
+        """The row from ``first`` to before ``end`` at which these rows change most."""
+        return first + int(self._placing.test(first, end).location)
+
+    def interval(self, first: int, end: int) -> tuple[int, int] | None:
+        """The interval of the place of a change among the rows from ``first`` to before ``end``."""
+        interval = self._placing.test(first, end, self.hypothesis.confidence).interval
+        return None if interval is None else (first + interval[0], first + interval[1])
+
+    @property
+    def _placing(self) -> Search:
+        """The same without permutations, but for several statistics: which of them sees a change most, these tell."""
+        if is_several(self.estimator, self.asked.kernel, self.asked.bandwidth):
+            return self
+        return replace(self, settings=replace(self.settings, n_resamples=0, stopping=None))
+
     def testable(self, first: int, end: int) -> bool:
         """Whether a test of these rows could reject."""
         size = end - first
@@ -65,9 +83,10 @@ def segmented(
     """The changes of a series by binary segmentation.
 
     The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
-    in the same way.  The adjusted p-value of a stretch is its own over its share of the rows, and no less than that of
-    the stretch that was cut to make it (Meinshausen 2008): a stretch is tested at the share of the level that it is of
-    the series, and only after all that it is part of were rejected.
+    in the same way.  After each cut the places of all are found again (Bai 1997), and stretches with new ends are
+    tested.  The adjusted p-value of a stretch is its own over its share of the rows, and no less than those of the
+    changes at its ends (Meinshausen 2008): a stretch is tested at the share of the level that it is of the series, and
+    only after all that it is part of were rejected.
     """
     if hypothesis.change != SINGLE:
         raise ValueError("change_points looks for cuts; an interval of change has two of them")
@@ -77,31 +96,29 @@ def segmented(
     provenance = rng_provenance(generator)
     search = Search(hypothesis, estimator, asked, settings, generator)
     n, whole = hypothesis.sizes[0], search.test(0, hypothesis.sizes[0])
-    tests = [Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)]
-    waiting = list(tests)
+    tests = {(0, n): Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)}
     found: list[Stretch] = []
-    while waiting and (n_changes is None or len(found) < n_changes):
-        best = min(waiting, key=lambda one: (one.adjusted, one.first))
-        waiting.remove(best)
-        if not best.adjusted <= settings.alpha:
-            continue
-        found.append(best)
-        for first, end in ((best.first, best.location), (best.location, best.end)):
-            if not search.testable(first, end):
-                continue
-            result = search.test(first, end)
-            adjusted = max(best.adjusted, min(1.0, result.pvalue * n / (end - first)))
-            tests.append(Stretch(first, end, result.pvalue, adjusted, first + result.location))
-            waiting.append(tests[-1])
-    found.sort(key=lambda one: one.location)
-    places = [_placed(search, found, i) for i in range(len(found))]
+    while n_changes is None or len(found) < n_changes:
+        waiting = [tests[ends] for ends in _between(found, n) if ends in tests]
+        best = min(waiting, key=lambda one: (one.adjusted, one.first), default=None)
+        if best is None or not best.adjusted <= settings.alpha:
+            break
+        found = _settled(search, sorted([*found, best], key=_location), n)
+        for i, (first, end) in enumerate(_between(found, n)):
+            if (first, end) not in tests and search.testable(first, end):
+                result = search.test(first, end)
+                above = max(one.adjusted for one in found[max(0, i - 1) : i + 1])
+                adjusted = max(above, min(1.0, result.pvalue * n / (end - first)))
+                tests[first, end] = Stretch(first, end, result.pvalue, adjusted, first + result.location)
+    around = [(first, end) for (first, _), (_, end) in pairwise(_between(found, n))]
+    intervals = [_interval(search, one.location, *ends) for one, ends in zip(found, around, strict=True)]
     parts = np.split(hypothesis.points, [one.location for one in found])
     return ChangesResult(
         locations=np.array([one.location for one in found], dtype=np.int64),
         adjusted=np.array([one.adjusted for one in found]),
         pvalues=np.array([one.pvalue for one in found]),
-        intervals=tuple(places),
-        tests=tuple(tests),
+        intervals=tuple(intervals),
+        tests=tuple(tests.values()),
         curve=whole.curve,
         n_observations=(n,),
         alpha=settings.alpha,
@@ -122,16 +139,39 @@ _NOTES = (
 )
 
 
-def _placed(search: Search, found: list[Stretch], i: int) -> tuple[int, int] | None:
-    """The interval of a change in the rows between the changes beside it; it holds the place that was found."""
+def _location(one: Stretch) -> int:
+    return one.location
+
+
+def _between(found: list[Stretch], n: int) -> list[tuple[int, int]]:
+    """The stretches between changes: the first row of each, and the first behind it."""
+    return list(pairwise([0, *map(_location, found), n]))
+
+
+def _settled(search: Search, found: list[Stretch], n: int) -> list[Stretch]:
+    """The changes, each where the rows between those beside it change most.
+
+    A place that was found beside other changes is pulled by them, and rows on the wrong side of it would be taken for
+    a change of their own.
+    """
+    places, known = [one.location for one in found], {}
+    for _ in range(_ROUNDS):
+        before = list(places)
+        for i in range(len(places)):
+            ends = places[i - 1] if i else 0, places[i + 1] if i + 1 < len(places) else n
+            if ends not in known:
+                known[ends] = search.place(*ends) if search.testable(*ends) else places[i]
+            places[i] = known[ends]
+        if places == before:
+            break
+    return [replace(one, location=at) for one, at in zip(found, places, strict=True)]
+
+
+def _interval(search: Search, at: int, first: int, end: int) -> tuple[int, int] | None:
+    """The interval of a change at ``at`` in the rows between those beside it; it holds the place that was found."""
     if search.hypothesis.confidence is None:
         return None
-    first = found[i - 1].location if i else 0
-    end = found[i + 1].location if i + 1 < len(found) else search.hypothesis.sizes[0]
-    at = found[i].location
     if end - first < _FEWEST:
         return at, at
-    # permutations of the test itself are not needed here
-    asked = replace(search, settings=replace(search.settings, n_resamples=0, stopping=None))
-    interval = asked.test(first, end, search.hypothesis.confidence).interval
-    return None if interval is None else (min(first + interval[0], at), max(first + interval[1], at))
+    interval = search.interval(first, end)
+    return None if interval is None else (min(interval[0], at), max(interval[1], at))
