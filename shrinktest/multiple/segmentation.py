@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,7 @@ from shrinktest.results.changes import ChangesResult, Stretch
 from shrinktest.statistics.cuts import SINGLE
 
 _FEWEST = 8  # rows in which another change is looked for
+_COMPARED = 199  # permutations by which several statistics are compared, where no p-value is asked for
 _ROUNDS = 10  # of finding places again, which nearly always ends after two
 
 
@@ -57,10 +59,11 @@ class Search:
 
     @property
     def _placing(self) -> Search:
-        """The same without permutations, but for several statistics: which of them sees a change most, these tell."""
-        if is_several(self.estimator, self.asked.kernel, self.asked.bandwidth):
-            return self
-        return replace(self, settings=replace(self.settings, n_resamples=0, stopping=None))
+        """The same with the permutations that a place takes: none, but for several statistics, which these compare."""
+        several = is_several(self.estimator, self.asked.kernel, self.asked.bandwidth)
+        enough = max(_COMPARED, math.ceil(1.0 / self.settings.alpha))  # fewer would be warned of
+        permutations = min(self.settings.n_resamples, enough) if several else 0
+        return replace(self, settings=replace(self.settings, n_resamples=permutations, stopping=None))
 
     def testable(self, first: int, end: int) -> bool:
         """Whether a test of these rows could reject."""
@@ -97,19 +100,21 @@ def segmented(
     search = Search(hypothesis, estimator, asked, settings, generator)
     n, whole = hypothesis.sizes[0], search.test(0, hypothesis.sizes[0])
     tests = {(0, n): Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)}
+    known = {(0, n): int(whole.location)}  # where the rows of a stretch change most
     found: list[Stretch] = []
     while n_changes is None or len(found) < n_changes:
         waiting = [tests[ends] for ends in _between(found, n) if ends in tests]
         best = min(waiting, key=lambda one: (one.adjusted, one.first), default=None)
         if best is None or not best.adjusted <= settings.alpha:
             break
-        found = _settled(search, sorted([*found, best], key=_location), n)
+        found = _settled(search, sorted([*found, best], key=_location), n, known)
         for i, (first, end) in enumerate(_between(found, n)):
             if (first, end) not in tests and search.testable(first, end):
                 result = search.test(first, end)
                 above = max(one.adjusted for one in found[max(0, i - 1) : i + 1])
                 adjusted = max(above, min(1.0, result.pvalue * n / (end - first)))
-                tests[first, end] = Stretch(first, end, result.pvalue, adjusted, first + result.location)
+                known[first, end] = first + int(result.location)
+                tests[first, end] = Stretch(first, end, result.pvalue, adjusted, known[first, end])
     around = [(first, end) for (first, _), (_, end) in pairwise(_between(found, n))]
     intervals = [_interval(search, one.location, *ends) for one, ends in zip(found, around, strict=True)]
     parts = np.split(hypothesis.points, [one.location for one in found])
@@ -148,13 +153,13 @@ def _between(found: list[Stretch], n: int) -> list[tuple[int, int]]:
     return list(pairwise([0, *map(_location, found), n]))
 
 
-def _settled(search: Search, found: list[Stretch], n: int) -> list[Stretch]:
-    """The changes, each where the rows between those beside it change most.
+def _settled(search: Search, found: list[Stretch], n: int, known: dict[tuple[int, int], int]) -> list[Stretch]:
+    """The changes, each where the rows between those beside it change most; ``known`` keeps what was found of those.
 
     A place that was found beside other changes is pulled by them, and rows on the wrong side of it would be taken for
     a change of their own.
     """
-    places, known = [one.location for one in found], {}
+    places = [one.location for one in found]
     for _ in range(_ROUNDS):
         before = list(places)
         for i in range(len(places)):
