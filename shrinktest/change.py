@@ -72,8 +72,8 @@ def change_point_test(
         A label for every row (its weekday, its instrument): rows change places within their block only.
     shift : {None, "stretches", "circular"} or int
         For rows that depend on each other.  A number: stretches of so many successive rows change places.  "stretches":
-        their length is chosen from the correlation of successive rows, so that means keep nine tenths of their
-        variance. "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
+        their length is chosen from the correlation of successive rows, so that means keep 95 % of their variance.
+        "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
         each block is a series.
     permutations : Relabellings, optional
         Permutations of your own, orders of the rows.

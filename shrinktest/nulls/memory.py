@@ -14,7 +14,8 @@ from shrinktest.nulls.restriction import Restriction
 
 CIRCULAR, STRETCHES = "circular", "stretches"
 
-_LOST = 0.1  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
+_LOST = 0.05  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
+_MUCH = 0.15  # of it, where series are too short for that: from here on there is a note
 _FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
 _SURE = 3.0  # times what chance makes of the correlation of independent rows
 _STEPS = 8  # all in one direction, from which on it is no chance: rows are sorted
@@ -73,7 +74,7 @@ def lost(memory: float, length: int) -> float:
 
 
 def stretch_length(shift: Any, parts: Sequence[np.ndarray]) -> int:
-    """The length of stretches: a number that was given, or one that keeps nine tenths of the variance of means.
+    """The length of stretches: a number that was given, or one that keeps 95 % of the variance of means.
 
     Raises
     ------
@@ -170,7 +171,7 @@ def notes(parts: Sequence[np.ndarray], restriction: Restriction, named: str, tol
         return ()
     if restriction.stretch:
         share = lost(correlation(parts), restriction.stretch)
-        if share <= 1.5 * _LOST:
+        if share <= _MUCH:
             return ()
         return (
             f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive "
