@@ -75,7 +75,8 @@ def aggregated(
     if not nulls or not nulls[0].values.size:
         nan = float("nan")
         nothing: dict[str, Any] = {"statistic": nan, "pvalue": nan, "null_distribution": np.empty(0)}
-        return result(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), **shared)
+        told = (*notes, _UNDECIDED) if nulls else notes
+        return result(**nothing, n_resamples=0, exact=False, adjusted=np.full(len(members), nan), notes=told, **shared)
     exact = nulls[0].exact
     comparable = comparable_of(nulls, collection.weights)
     smallest = smallest_of(comparable)
@@ -91,6 +92,12 @@ def aggregated(
         notes=tuple(dict.fromkeys((*notes, *(note for member in members for note in member.notes)))),
         **shared,
     )
+
+
+_UNDECIDED = (
+    "Without permutations the statistics cannot be compared with each other: what is told of one of them, such as its "
+    "witness function or the place of a change, is told of the first."
+)
 
 
 def _class_of(test: str) -> type[AggregateResult]:

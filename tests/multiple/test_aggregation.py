@@ -444,9 +444,10 @@ def test_missing_values_and_no_relabellings():
     for candidates in ({"estimator": "auto"}, {"bandwidth": "grid"}, LIST):
         result = two_sample_test(holes, Y, nan_policy="propagate", **candidates)
         assert np.isnan(result.pvalue) and np.isnan(result.adjusted).all() and not result.reject()
-        assert "none" in str(result.summary())
+        assert "none" in str(result.summary()) and not any("is told of the first" in note for note in result.notes)
     none = two_sample_test(X, Y, estimator=["kme", "skmse"], n_resamples=0)
     assert np.isnan(none.pvalue) and none.members[0].statistic > 0
+    assert any("is told of the first" in note for note in none.notes)
 
 
 def test_too_few_relabellings_are_said_once():
