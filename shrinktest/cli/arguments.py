@@ -45,6 +45,7 @@ OPTIONS = {
     "measure": ("--measure",),
     "method": ("--method",),
     "n": ("--n",),
+    "n_changes": ("--n-changes",),
     "n_resamples": ("--resamples",),
     "n_trials": ("--trials",),
     "nan_policy": ("--nan-policy",),

@@ -21,7 +21,7 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report
 from shrinktest.cli.table import TextTable
-from shrinktest.cli.values import bandwidth, number
+from shrinktest.cli.values import bandwidth, number, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import CHANGE
 
@@ -36,6 +36,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--time", metavar="NAME", help="column with the times of the rows: numbers, dates, or texts in order")
     add("--sort", action="store_true", help="put the rows into the order of --time first")
     add("--several", action="store_true", help="look for several changes, one after the other")
+    add("--n-changes", metavar="N", type=whole, help="with --several: stop after so many (default: all that are found)")
     what = "single (default): one cut; epidemic: an interval in which the rows are others than outside"
     add("--change", metavar="KIND", default="single", help=what)
     what = "share of the rows at either end at which no cut is made (default: 0.05)"
@@ -80,8 +81,10 @@ def run(args: argparse.Namespace) -> int:
         refuse(args, ("form",), "several changes")
         if args.change != "single":
             raise ValueError("--several looks for cuts; an interval of change has two of them: leave --change out")
-        several = change_points(data.tables[0], **shared, **arguments(args, "form"))
+        several = change_points(data.tables[0], n_changes=args.n_changes, **shared, **arguments(args, "form"))
         return report(args, several, several.reject())
+    if args.n_changes is not None:
+        raise ValueError("--n-changes is for --several; add that, or leave it out")
     result = change_point_test(data.tables[0], change=args.change, **shared, **arguments(args))
     return report(args, result, result.reject())
 

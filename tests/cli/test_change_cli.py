@@ -64,6 +64,18 @@ def test_several_with_blocks(file, capsys):
     assert main(["change", str(file), "--several", "--change", "epidemic", *BASE]) == 2
 
 
+def test_at_most_so_many(tmp_path, capsys):
+    stairs = np.random.default_rng(0).normal(size=120) + np.repeat([0.0, 4.0, 0.0], 40)
+    path = tmp_path / "stairs.csv"
+    path.write_text("value\n" + "\n".join(map(str, stairs)))
+    for told, found in ((["--several"], 2), (["--several", "--n-changes", "1"], 1)):
+        assert main(["change", str(path), *told, *BASE]) == 0
+        assert f"{found} found at level" in capsys.readouterr().out
+    for told, message in ((["--n-changes", "1"], "--several"), (["--several", "--n-changes", "0"], "--n-changes")):
+        assert main(["change", str(path), *told, *BASE]) == 2
+        assert message in capsys.readouterr().err
+
+
 def test_epidemic_stretches_and_a_picture(file, capsys, tmp_path):
     pytest.importorskip("matplotlib")
     picture = tmp_path / "change.png"
