@@ -93,6 +93,11 @@ PLACES = [
     ("a shift of 1, in the middle", 400, 0.5, 1.0, 1.0),
     ("a shift of 0.3, in the middle", 100, 0.5, 0.3, 1.0),
 ]
+CHOSEN = [  # places by a statistic that the data choose
+    ("a shift of 1.3, after a third, auto", 100, 0.33, 1.3, 1.0),
+    ("half the spread, in the middle, auto", 100, 0.5, 0.0, 0.5),
+    ("a shift of 1, in the middle, auto", 300, 0.5, 1.0, 1.0),
+]
 
 
 def cell(what: str, test: str, data: str, n: int, told: str, rejected, **more) -> dict:
@@ -170,14 +175,14 @@ def lags(memory, n, trials) -> list[dict]:
     ]
 
 
-def covered(name, n, share, shift, spread, trials) -> list[dict]:
+def covered(name, n, share, shift, spread, trials, **told) -> list[dict]:
     """How often the interval covers the place of a change."""
     rng, at = generator("place", name, n), round(share * n)
     hits, lengths, rejected, away = [], [], [], []
     for trial in range(trials):
         x = rng.normal(size=n)
         x[at:] = shift + spread * x[at:]
-        result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1)
+        result = change_point_test(x, rng=trial, n_resamples=RESAMPLES, workers=1, **told)
         low, high = result.interval
         hits.append(low <= at <= high)
         lengths.append(high - low + 1)
@@ -195,6 +200,7 @@ def measured(args) -> pd.DataFrame:
     jobs = [partial(exact, *case, args.trials) for case in EXACT]
     jobs += [partial(lags, memory, n, -(-fewer // 2)) for memory in (None, 0.5, 0.8) for n in (220,)]
     jobs += [partial(covered, *case, -(-fewer // 2)) for case in PLACES]
+    jobs += [partial(covered, *case, -(-fewer // 2), estimator="auto") for case in CHOSEN]
     jobs += [partial(serial, memory, n, fewer if n < LONG else -(-fewer // 2)) for memory in MEMORY for n in SIZES]
     return parts(args, NAME, jobs)
 

@@ -10,7 +10,9 @@ import pytest
 
 from naive_change import gaussian, largest, pvalue, unbiased, within_sample
 from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test
+from shrinktest.hypotheses.place import Place
 from shrinktest.kernels import Gaussian
+from shrinktest.nulls.restriction import Restriction
 from shrinktest.statistics.cuts import Cuts, Within
 from shrinktest.statistics.gram import Gram
 
@@ -124,7 +126,7 @@ def test_auto_and_its_place():
     assert isinstance(found, AggregateChangeResult) and len(found.members) == 8
     assert found.pvalue <= 0.02 and abs(found.location - 24) <= 2
     assert found.interval[0] <= found.location <= found.interval[1]
-    assert any("chose the statistic" in note for note in found.notes)
+    assert any("data chose the one that gives the place" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("gram", ["nystrom", "rff"])
@@ -271,3 +273,15 @@ def test_an_interval_that_reaches_the_first_or_the_last_row_is_among_its_places(
     assert one.location > 0  # rows 0 to k and the others are the same two parts
     assert one.interval[0] <= one.location <= one.interval[1]
     assert one.until_interval[0] <= one.until <= one.until_interval[1]
+
+
+def test_intervals_are_wider_for_a_chosen_statistic_and_for_more_confidence():
+    x = np.random.default_rng(1).normal(size=(100, 1)) + np.repeat([0.0, 1.0], 50)[:, None]
+    within, ends = Within.of(Gram("dense", Gaussian(1.3), x)), []
+    for confidence, chosen in ((0.95, False), (0.95, True), (0.999, False)):
+        rng = np.random.default_rng(0)
+        found = Place.of(within, Cuts(100, "single", 5), Restriction(), confidence, rng, chosen=chosen)
+        ends.append(found.interval)
+    (low, high), *wider = ends
+    assert all(start < low and high < end for start, end in wider)
+    assert wider[-1][1] - wider[-1][0] < 89  # of all places that there are

@@ -154,7 +154,8 @@ class NoChange(Hypothesis):
         """The result with the place of the change."""
         within = Within.of(found_again(member.features[0], self.points, grams, self.change))
         free = self.own is None and not self.restriction.shift
-        place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng)
+        several = len(getattr(result, "members", ())) > 1
+        place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         notes = result.notes
         if self.noted:
             notes += (*self.of_memory(place.parts(self.points)), *place.notes(result))

@@ -17,7 +17,9 @@ from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.statistics.cuts import SINGLE, Cuts, Within
 
-_ORDERS = 99  # orders of the rows within both sides, for every place that is tried
+_ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
+_REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected
+_CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
 
@@ -54,12 +56,18 @@ class Place:
         restriction: Restriction,
         confidence: float | None,
         rng: np.random.Generator,
+        *,
+        chosen: bool = False,
     ) -> Place:
-        """The place in the rows as they are; without a confidence no interval is looked for."""
+        """The place in the rows as they are; without a confidence no interval is looked for.
+
+        ``chosen``: the data chose the statistic that gives the place, one of several, and the interval is wider.
+        """
         curve, location, until = within.curve(cuts)
         interval = until_interval = None
         if confidence is not None:
-            sides = _Sides(within.reduced(rng), cuts.fewest, restriction, confidence, rng)
+            alpha = (1.0 - confidence) / (_CHOSEN if chosen else 1.0)
+            sides = _Sides(within.reduced(rng), cuts.fewest, restriction, alpha, rng)
             interval = sides.interval(location, 0, cuts.n if until is None else until)
             if until is not None:
                 until_interval = sides.interval(until, location, cuts.n)
@@ -87,7 +95,10 @@ class Place:
         if self.until is not None:
             notes.append("The interval for each end of the change takes the other end as fixed where it was found.")
         if hasattr(result, "members"):
-            notes.append("The interval does not count that the data chose the statistic which gives the place.")
+            notes.append(
+                "The interval is wider than that of a single statistic, because the data chose the one that gives the "
+                "place; by how much it must be was measured, and is not known exactly."
+            )
         return tuple(notes)
 
 
@@ -107,14 +118,15 @@ class _Sides:
         Rows on either side.
     restriction : Restriction
         What may change places within the sides.
-    confidence : float
+    alpha : float
+        Level of the test of a place.
     rng : numpy.random.Generator
     """
 
     within: Within
     fewest: int
     restriction: Restriction
-    confidence: float
+    alpha: float
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:
@@ -145,15 +157,16 @@ class _Sides:
 
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
         """Whether a change at ``cut`` is not rejected."""
-        seeds = rng.integers(2**64 - 1, size=_ORDERS, dtype=np.uint64, endpoint=True)
-        allowed = allowed_rows(1.0 - self.confidence, _ORDERS + 1)
+        orders = max(_ORDERS, math.ceil(_REACHED / self.alpha) - 1)
+        seeds = rng.integers(2**64 - 1, size=orders, dtype=np.uint64, endpoint=True)
+        allowed = allowed_rows(self.alpha, orders + 1)
         observed, spread = statistic(np.arange(end - first)[None])[0, :2]
         reached = 1
-        for start in range(0, _ORDERS, _AT_ONCE):
+        for start in range(0, orders, _AT_ONCE):
             values = statistic(self._orders(cut, first, end, seeds[start : start + _AT_ONCE]))
             reached += int((values[:, 0] >= observed - TIE * spread).sum())
             if reached > allowed:
-                return True  # p > 1 - confidence
+                return True  # p > alpha
         return False
 
     def _orders(self, cut: int, first: int, end: int, seeds: np.ndarray) -> np.ndarray:
