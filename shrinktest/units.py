@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,19 +34,25 @@ class Units:
     scale: Scale
     points: Array
 
-    def units(self) -> Array:
+    def units(self, called: Sequence[object] | None = None) -> Array:
         """One unit of every column (d,); 1 for a column that has one value only.
+
+        Parameters
+        ----------
+        called : sequence, optional
+            What messages call the columns; their numbers otherwise.
 
         Raises
         ------
         ValueError
             For scale="mad" where more than half of the values of a column are equal.
         """
+        called = range(self.points.shape[1]) if called is None else called
         if isinstance(self.scale, str):
-            return _units(self.points, self.scale, range(self.points.shape[1]))
+            return _units(self.points, self.scale, called)
         out = np.ones(len(self.scale))
         for name, columns in self._named():
-            out[columns] = _units(self.points[:, columns], name, columns)
+            out[columns] = _units(self.points[:, columns], name, [called[j] for j in columns])
         for j, one in enumerate(self.scale):
             out[j] = out[j] if isinstance(one, str) else one
         return out
@@ -60,11 +67,11 @@ class Units:
                 out[:, columns] = _moved(X[:, columns], self.points[:, columns], name, columns)
         return np.ascontiguousarray(out)
 
-    def settled(self) -> Units:
+    def settled(self, called: Sequence[object] | None = None) -> Units:
         """The same with numbers for units, and without the pooled sample where nothing more is taken from it."""
         if moves(self.scale):
             return self
-        return Units(tuple(self.units().tolist()), self.points[:0])
+        return Units(tuple(self.units(called).tolist()), self.points[:0])
 
     def _named(self) -> list[tuple[str, list[int]]]:
         """The columns with units by name."""

@@ -73,6 +73,11 @@ def test_at_most_so_many():
         change_points(stairs(), n_changes=0)
 
 
+def test_without_permutations_nothing_tells_whether_there_is_a_change():
+    with pytest.raises(ValueError, match=r"n_resamples=0 gives no p-values.*n_resamples >= 99, or change_point_test"):
+        change_points(stairs(), n_resamples=0, alpha=0.01)
+
+
 def test_times_blocks_and_stretches():
     x = stairs(200, (0.0, 3.0))
     found = change_points(x, rng=0, n_resamples=99, times=range(1900, 2100), shift=10)

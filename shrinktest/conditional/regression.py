@@ -108,7 +108,10 @@ class Regression:
             left = self.left_of_lines(targets)
         total, rest = float(np.square(targets - targets.mean(axis=0)).sum()), float(np.square(left.values).sum())
         if total == 0.0:
-            raise ValueError(f"{name} has one value only, so that nothing can depend on it")
+            raise ValueError(
+                f"{name} has one value only, or values that differ by so little that their variance is 0: nothing can "
+                "depend on it"
+            )
         if rest <= _NOTHING * total:
             raise ValueError(
                 f"given determines {name}: less than {_NOTHING:g} of its variance is left after its regression on "

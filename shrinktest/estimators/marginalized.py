@@ -70,7 +70,15 @@ class Marginalized(Tuned, ScaledMean):
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
         """Squared bandwidths (columns,) of the Gaussian kernel the estimator works with."""
-        return np.broadcast_to(np.square(_gaussian(kernel, self).bandwidth), (columns,)).astype(np.float64)
+        bandwidth = _gaussian(kernel, self).bandwidth
+        with np.errstate(over="ignore", under="ignore"):
+            squared = np.broadcast_to(np.square(bandwidth), (columns,)).astype(np.float64)
+        if not ((squared > 0.0) & np.isfinite(squared)).all():
+            raise ValueError(
+                f"{self!r} works with the square of the bandwidth, and that of {bandwidth} is beyond the range of "
+                "numbers; multiply the data by a constant, or use scale='sd' or another estimator"
+            )
+        return squared
 
     def loocv(self, X: Any, kernel: Any, variances: Any) -> tuple[float, np.ndarray]:
         """Leave-one-out score at given noise variances ([X20] (25)-(27)), and its gradient.

@@ -174,7 +174,10 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     squared = pairs(rows / unit, distance == "cityblock")
     np.square(squared, out=squared)
     if not (squared > 0).any():
-        raise ValueError("all observations are equal, so the median distance is 0; give bandwidth=a number")
+        raise ValueError(
+            "all observations are equal, so that the median distance is 0 and there is nothing to find; take other "
+            "data, or give bandwidth=a number"
+        )
     return squared, unit
 
 

@@ -52,7 +52,8 @@ def run_lags(
     longest = max(map(abs, wanted))
     if longest:
         come_round = (
-            f"At lag {longest} the last {longest} rows of one series meet the first of the other, less at others."
+            f"At lag {longest} the last {'row' if longest == 1 else f'{longest} rows'} of one series "
+            f"{'meets' if longest == 1 else 'meet'} the first of the other, less at others."
         )
         about["notes"] = (*about["notes"], come_round)
     found = adjusted_tests(

@@ -95,6 +95,11 @@ def segmented(
         raise ValueError("change_points looks for cuts; an interval of change has two of them")
     if hypothesis.missing:
         raise ValueError("X has missing values; change_points takes nan_policy='omit' or 'indicator'")
+    if settings.n_resamples == 0:
+        raise ValueError(
+            "n_resamples=0 gives no p-values, and these tell whether there is another change; use n_resamples >= "
+            f"{math.ceil(1.0 / settings.alpha) - 1}, or change_point_test, which tells the place of one without them"
+        )
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     search = Search(hypothesis, estimator, asked, settings, generator)

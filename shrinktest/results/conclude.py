@@ -87,7 +87,7 @@ def _class_of(test: str) -> type[TestResult]:
 
 def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
     """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
-    smallest = factor / rows
+    smallest = min(1.0, factor / rows)
     if rows > 1 and smallest > alpha:
         relabellings = rows - (not exact)
         adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""

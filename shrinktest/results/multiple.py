@@ -224,10 +224,15 @@ class MultipleTestsResult(AsJson, Result):
             f"Estimator:     {label_of(self.estimator)}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {count} ({how}), {within}shared by all tests",
-            f"Adjustment:    {self.method}; {int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}",
+            f"Adjustment:    {self.method}; {self._decided(rejected)}",
         )
         table = Table(rows, "r", headers=[*self.keys, "statistic", "p-value", "adjusted", ""], below="-")
         return Report(head, table, self.notes)
+
+    def _decided(self, rejected: np.ndarray) -> str:
+        if np.isnan(self.pvalues).all():
+            return f"no decisions at level {self.alpha:g}, for there are no p-values"
+        return f"{int(rejected.sum())} of {len(self)} rejected at level {self.alpha:g}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Heat map of the adjusted p-values; rejected tests are marked (matplotlib)."""

@@ -343,7 +343,10 @@ def choose_gram(
         landmarks = counted(len(approximation.points), "landmark")
         return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {landmarks}"))
     features = random_fourier(kernel, width, most, rng)
-    return Gram(gram, features, points, _note(f"an approximation by {most} random Fourier features"))
+    note = _note(f"an approximation by {most} random Fourier features")
+    if most > size and rank is None:
+        note += f" That is more than the {size} observations: gram='dense' is exact and takes less time."
+    return Gram(gram, features, points, note)
 
 
 def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gram:

@@ -16,7 +16,8 @@ def at_least_two_rows(number: int, name: str, keep: NDArray[np.bool_]) -> None:
     if number >= 2:
         return
     dropped = len(keep) - number
-    why = f" once the {counted(dropped, 'row')} with missing values are dropped" if dropped else ""
+    are = "is" if dropped == 1 else "are"
+    why = f" once the {counted(dropped, 'row')} with missing values {are} dropped" if dropped else ""
     raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
 
 

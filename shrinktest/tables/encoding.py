@@ -133,8 +133,8 @@ class Encoding:
     constant: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, table: Table, scale: Any, *, indicate: bool, name: str = "scale") -> Encoding:
-        """How to encode a pooled table; ``name`` is what messages call ``scale``."""
+    def of(cls, table: Table, scale: Any, *, indicate: bool, name: str = "scale", whose: str = "") -> Encoding:
+        """How to encode a pooled table; messages call ``scale`` ``name``, and say ``whose`` columns they speak of."""
         codes = tuple(Code.of(column, indicate=indicate) for column in table.columns)
         raw = _raw(codes, table)
         entries = list(_entries(codes, scale, name))
@@ -148,7 +148,12 @@ class Encoding:
                     entries[at + 1] /= deviation[at]
                 at += len(code.features)
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
-        return cls(codes, Units(tuple(entries), complete).settled(), scale, table.named).knowing(constant)
+        called = [
+            (repr(code.name) if table.named else str(j)) + (f" of {whose}" if whose else "")
+            for j, code in enumerate(codes)
+            for _ in code.features
+        ]
+        return cls(codes, Units(tuple(entries), complete).settled(called), scale, table.named).knowing(constant)
 
     def knowing(self, constant: np.ndarray) -> Encoding:
         """The same where it is known which columns of numbers have one value only."""

@@ -117,7 +117,7 @@ class PooledTable:
         """The rows that are kept, as numbers, and how the columns become these."""
         wanted = (_OF_TABLES if self.table.named else None) if is_unasked(scale) else scale
         rows = Table(tuple(column.taken(keep) for column in self.table.columns), self.table.named)
-        encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument)
+        encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument, whose=" and ".join(self.names))
         return encoding.points(rows), encoding
 
 

@@ -206,6 +206,12 @@ def test_results_keep_the_method():
 # --- what cannot be tested ----------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("one", [np.ones(N), 1e-200 * np.arange(N)])
+def test_a_variable_without_a_variance(one):
+    with pytest.raises(ValueError, match="X has one value only, or values that differ by so little"):
+        independence_test(one, Y, given=Z, scale=None)
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [

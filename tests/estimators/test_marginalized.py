@@ -288,3 +288,10 @@ def test_wrong_number_of_variances():
 def test_more_than_two_samples():
     with pytest.raises(ValueError, match="one or two samples"):
         MKME().tuned(KERNEL, X, Y, X)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_bandwidths_whose_square_is_no_number(size):
+    for estimator in (MKME(), MMKME()):
+        with pytest.raises(ValueError, match=r"square of the bandwidth, and that of .* is beyond the range"):
+            estimator.fit(points(9, 2) * size, Gaussian())

@@ -57,6 +57,15 @@ def test_with_auto_and_in_json(data):
     assert LagsResult.from_json(found.to_json()).lags.tolist() == [1, 2]
 
 
+def test_rows_that_meet_others_are_counted(data):
+    for lags, said in (
+        ([1, 0], "the last row of one series meets"),
+        (range(-2, 3), "the last 2 rows of one series meet "),
+    ):
+        found = independence_test(*data, lags=lags, shift="circular", n_resamples=0)
+        assert any(said in note for note in found.notes)
+
+
 def test_picture(result):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")

@@ -370,6 +370,16 @@ def test_the_old_name_of_the_result_works_and_warns():
         assert shrinktest.ManyTests is MultipleTestsResult
 
 
+def test_without_permutations_there_are_no_decisions():
+    summary = str(two_sample_test_columns(X, Y, n_resamples=0).summary())
+    assert "no decisions at level 0.05" in summary and "rejected" not in summary
+
+
+def test_no_p_value_is_said_to_be_larger_than_one():
+    with pytest.warns(UserWarning, match="adjusted for the number of tests, is 1, above"):
+        two_sample_test_columns(np.tile(X, 20), np.tile(Y, 20), method="holm", n_resamples=9, rng=0)
+
+
 def test_too_few_relabellings_for_the_number_of_tests_are_warned_of():
     with pytest.warns(UserWarning, match="can give, adjusted for the number of tests, is 0.0667.*n_resamples >= 79"):
         two_sample_test_columns(X, Y, method="holm", **FEW)

@@ -230,6 +230,16 @@ def test_approximations_come_close_with_their_rank():
         assert errors[1] < 0.5 * dense
 
 
+def test_more_random_features_than_observations_are_said_to_save_nothing():
+    X, Y = normal(6, 2), normal(7, 2, seed=1)
+    assert any(
+        "more than the 13 observations: gram='dense'" in n
+        for n in two_sample_test(X, Y, gram="rff", n_resamples=0).notes
+    )
+    asked = two_sample_test(X, Y, gram="rff", rank=20, n_resamples=0).notes
+    assert not any("gram='dense'" in note for note in asked)
+
+
 @pytest.mark.parametrize("gram", ["factor", "nystrom", "rff"])
 def test_approximations_have_exact_level(gram):
     """A rank far too small for the kernel, 15 + 5 points: the p-value must not notice which points are X."""

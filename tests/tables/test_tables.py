@@ -491,6 +491,25 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
     assert {"Gaussian of ranks", "Gaussian of deviations"} <= set(table["kernel"])
 
 
+def test_a_column_without_a_unit_is_named_as_it_is_in_the_table():
+    table = mixed(30)
+    table["children"] = np.arange(30) % 10 == 0.0
+    table["children"] = table["children"].astype(float)
+    for test, whose in (
+        (lambda: two_sample_test(table, table, scale="mad"), "of X and Y"),
+        (lambda: independence_test(table[["rate"]], table, scale="mad"), "of Y"),
+        (lambda: two_sample_test(table, table, scale={"children": "mad"}), "of X and Y"),
+    ):
+        with pytest.raises(
+            ValueError, match=says(f"the values of column 'children' {whose} are equal", "use scale='sd'")
+        ):
+            test()
+    with pytest.raises(ValueError, match=says("of column 1 of Y are equal")):
+        independence_test(
+            table["rate"].to_numpy(), table[["rate", "children"]].to_numpy(), scale="mad", nan_policy="indicator"
+        )
+
+
 def test_lazy_tables_are_read_in_batches_or_to_be_collected():
     polars = pytest.importorskip("polars")
     table, other = polars.from_pandas(mixed(9)[["rate"]]), np.arange(9.0)[:, None]
