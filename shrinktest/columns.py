@@ -19,6 +19,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
+from shrinktest.nulls.memory import BY_GROUPS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.encoding import by_name
 from shrinktest.units import Scale
@@ -186,7 +187,9 @@ def column_tests(
     """
     hypotheses = [replace(whole, variables=(column,)) for column in _named(whole.variables[0].name, parts)]
     asked = [Asked(kernel, width) for width in widths]
-    return _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
+    found = _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
+    remembered = whole.memory() if whole.own is None else None
+    return replace(found, notes=(*found.notes, remembered.note(BY_GROUPS))) if remembered else found
 
 
 def _in_batches(

@@ -23,11 +23,13 @@ from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refu
 from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
+from shrinktest.nulls.memory import strongest
 from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 
 OTHERS = "others"
+_IN_TIME = "test columns of X against others, Y, with shift='circular'"
 
 
 @renamed(statistic="form")
@@ -213,6 +215,10 @@ def independence_matrix(
         generator,
         method,
     )
+    remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
+    if remembered is not None:
+        advice = hypotheses[0].in_time if Y is not None or given is not None else _IN_TIME
+        about["notes"] = (*about["notes"], remembered.note(advice))
     return adjusted_tests(
         nulls,
         method,

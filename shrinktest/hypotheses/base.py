@@ -14,6 +14,7 @@ from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
+from shrinktest.nulls.memory import Memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
@@ -44,6 +45,11 @@ class Variable:
     scale: Scale | None = None
     encoding: Encoding | None = None
     said: bool = True
+
+    @property
+    def undated(self) -> np.ndarray:
+        """The columns that are no dates, which say when rows were observed; all where there are no others."""
+        return self.points if self.encoding is None else self.encoding.undated(self.points)
 
     def asked(self, kernel: Kernel) -> Kernel:
         """The kernel in the units of the columns, not resolved yet."""
@@ -91,6 +97,8 @@ class Hypothesis(ABC):
     """
 
     kind: ClassVar[Kind]
+    #: What to do where rows that are permuted one by one depend on each other.
+    in_time: ClassVar[str] = ""
 
     variables: tuple[Variable, ...]
     sizes: tuple[int, ...]
@@ -142,6 +150,15 @@ class Hypothesis(ABC):
         pairs = list(zip(self.variables, kernels, strict=True))
         units = (note for variable, one in pairs for note in variable.notes(one))
         return (*self.remarks, *units, *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)))
+
+    def memory(self) -> Memory | None:
+        """What successive rows have in common, where rows are permuted one by one and that makes p-values wrong."""
+        return None
+
+    def of_memory(self) -> tuple[str, ...]:
+        """What a reader of the result should know of that, unless the permutations are the user's."""
+        found = self.memory() if self.own is None else None
+        return () if found is None else (found.note(self.in_time),)
 
     def labels(self) -> dict[str, Any]:
         """What a result keeps of the names in the data, and of how columns became numbers."""

@@ -257,6 +257,9 @@ class Binned(EqualDistributions):
         out = f"{' + '.join(map(str, left))} rows, which fill no bin, are left out."
         return (said, out) if any(left) else (said,)
 
+    def memory(self) -> None:
+        """Not looked for: bins are permuted, whose rows are drawn at random."""
+
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
         variable = self.variables[0]

@@ -158,12 +158,16 @@ class NoChange(Hypothesis):
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         notes = result.notes
         if self.noted:
-            notes += (*self.of_memory(place.parts(self.points)), *place.notes(result))
+            notes += (*self.of_memory_in(place.parts(self.variables[0].undated)), *place.notes(result))
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
-    def of_memory(self, parts: list[np.ndarray]) -> tuple[str, ...]:
+    def of_memory_in(self, parts: list[np.ndarray]) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, each part with a mean of its own."""
-        return memory.notes(parts, self.restriction, "X", self.own is not None)
+        if self.own is not None:
+            return ()
+        found = memory.of_samples(parts, "X") if memory.singly(self.restriction) else None
+        said = () if found is None else (found.note(memory.BY_STRETCHES),)
+        return (*said, *memory.short(parts, self.restriction, "X"))
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """Refused: the data chose the parts."""

@@ -16,6 +16,7 @@ from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependence
 from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.reach import reach_notes
+from shrinktest.nulls.memory import BY_GROUPS, WRONG_ERRORS, of_samples
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.tables.pooled import is_unasked
@@ -217,7 +218,10 @@ def _distances(
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
+    series = np.split(variable.undated, np.cumsum(sizes)[:-1])
+    remembered = of_samples(series, "a sample") if called == "rows" else None
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
+    notes += () if remembered is None else (remembered.note(BY_GROUPS, WRONG_ERRORS),)
     about = {
         "kernel": chosen,
         "bandwidth": getattr(chosen, "bandwidth", None),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.given import LESS_MEANS, distilled, less_means
 from shrinktest.nulls.conditional import LabelsByChance
+from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
@@ -34,6 +35,8 @@ class TwoGivenCovariates(TwoEqualDistributions):
     method, assumption : str
         What is done about the covariates, and what must be true for the p-value to be valid.
     """
+
+    in_time: ClassVar[str] = BY_COVARIATES
 
     method: str
     assumption: str

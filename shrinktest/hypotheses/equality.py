@@ -44,6 +44,7 @@ class EqualDistributions(Hypothesis):
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
+    in_time: ClassVar[str] = memory.BY_GROUPS
 
     restriction: Restriction = field(default_factory=Restriction)
     comparison: str = "pairs"
@@ -84,6 +85,15 @@ class EqualDistributions(Hypothesis):
     def pooled(self) -> np.ndarray:
         """All observations (N, d), sample after sample."""
         return self.variables[0].points
+
+    @property
+    def _series(self) -> list[np.ndarray]:
+        """The rows (n_i, d) of each sample, in which memory is looked for."""
+        return np.split(self.variables[0].undated, np.cumsum(self.sizes)[:-1])
+
+    def memory(self) -> memory.Memory | None:
+        """What successive rows of a sample have in common."""
+        return memory.of_samples(self._series, "a sample") if memory.singly(self.restriction) else None
 
     @property
     def contrast(self) -> Contrast:
@@ -175,6 +185,7 @@ class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
     kind: ClassVar[Kind] = TWO_SAMPLE
+    in_time: ClassVar[str] = memory.BY_STRETCHES
 
     @classmethod
     def read(  # type: ignore[override]  # these are two
@@ -197,16 +208,16 @@ class TwoEqualDistributions(EqualDistributions):
         names = names or names_for((X, Y), XY)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
+        series = [one if read.encoding is None else read.encoding.undated(one) for one in read.values]
         restriction = memory.restricted(
-            shift, read.values, read.restriction, np.concatenate(read.kept), "paired= or groups="
+            shift, series, read.restriction, np.concatenate(read.kept), "paired= or groups="
         )
         read = replace(read, restriction=restriction)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
 
-    def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Those of all samples, and on how much successive rows of each have in common."""
-        parts = np.split(self.pooled, [self.sizes[0]])
-        return (*super().notes(kernel), *memory.notes(parts, self.restriction, "a sample", self.own is not None))
+    def of_memory(self) -> tuple[str, ...]:
+        """The same, and where stretches are too short for it."""
+        return (*super().of_memory(), *memory.short(self._series, self.restriction, "a sample"))
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """How different the samples are."""

@@ -22,6 +22,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.kernels import as_kernel
+from shrinktest.nulls.memory import BY_GROUPS, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.statistics.gram import Grams
 
@@ -110,7 +111,7 @@ class Equivalence:
             "names": tuple(names),
             "n_observations": hypothesis.sizes,
             "columns": hypothesis.labels()["columns"],
-            "notes": (*hypothesis.notes(resolved), *routes, *notes, *said, ASYMPTOTIC),
+            "notes": (*hypothesis.notes(resolved), *_of_memory(hypothesis), *routes, *notes, *said, ASYMPTOTIC),
             "estimator": None if on != AUC else fitted,
             "folds": min(folds, *found.units) if isinstance(found, Area) else None,
         }
@@ -151,6 +152,12 @@ def _read(
             "paired= is for samples; with scale='dependence' row i of X and row i of Y belong together: leave it out"
         )
     return Independence.read(X, Y, nan_policy=nan_policy, **told)
+
+
+def _of_memory(hypothesis: Hypothesis) -> tuple[str, ...]:
+    """What a reader should know where rows that are taken as independent are not."""
+    found = hypothesis.memory()
+    return () if found is None else (found.note(BY_GROUPS, WRONG_ERRORS),)
 
 
 def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:

@@ -12,6 +12,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.independence import Independence
+from shrinktest.nulls.memory import BY_GIVEN
 from shrinktest.results.kinds import CONDITIONAL, Kind
 
 #: Where readers find what was measured.
@@ -33,6 +34,7 @@ class ConditionalIndependence(Independence):
     """
 
     kind: ClassVar[Kind] = CONDITIONAL
+    in_time: ClassVar[str] = BY_GIVEN
 
     method: str
     assumption: str

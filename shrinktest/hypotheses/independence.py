@@ -13,6 +13,7 @@ from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
+from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import DependenceEffect
@@ -38,6 +39,7 @@ class Independence(Hypothesis):
     """
 
     kind: ClassVar[Kind] = INDEPENDENCE
+    in_time: ClassVar[str] = memory.BY_SHIFTS
 
     restriction: Restriction = field(default_factory=Restriction)
 
@@ -76,6 +78,16 @@ class Independence(Hypothesis):
         for rows in self.restriction.series(self.sizes[0]):
             order[rows] = np.roll(rows, -lag)
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
+
+    def memory(self) -> memory.Memory | None:
+        """What successive rows of both variables have in common, in every block by itself."""
+        if not memory.singly(self.restriction):
+            return None
+        blocks = self.restriction.blocks
+        every = [np.arange(self.sizes[0])]
+        series = every if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
+        values = [[one.undated[rows] for rows in series] for one in self.variables]
+        return memory.of_variables(values, [one.name for one in self.variables])
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)

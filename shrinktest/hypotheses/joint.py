@@ -10,6 +10,7 @@ import numpy as np
 from shrinktest._read import numbered, read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
+from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
@@ -33,6 +34,7 @@ class JointIndependence(Hypothesis):
     """
 
     kind: ClassVar[Kind] = JOINT
+    in_time: ClassVar[str] = "test two variables at a time, with shift='circular'"
 
     @classmethod
     def read(
@@ -65,6 +67,10 @@ class JointIndependence(Hypothesis):
         if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
             return self.own.drawn(n_resamples, rng)
         return super().permutations(n_resamples, rng, alpha)
+
+    def memory(self) -> memory.Memory | None:
+        """What successive rows of two of the variables have in common."""
+        return memory.of_variables([[one.undated] for one in self.variables], [one.name for one in self.variables])
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """There is the biased form only."""

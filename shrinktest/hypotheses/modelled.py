@@ -38,6 +38,9 @@ class ModelledPairs(ConditionalIndependence):
 
     chances: np.ndarray
 
+    def memory(self) -> None:
+        """Of no matter where the model is true."""
+
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return WeightedPairings(n_resamples, rng, self.chances)
 
@@ -58,6 +61,9 @@ class ModelledCopies(ConditionalIndependence):
 
     observed: np.ndarray
     draw: Callable[[np.random.Generator], np.ndarray]
+
+    def memory(self) -> None:
+        """Of no matter where the model is true."""
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return Copies(n_resamples, rng, self.sizes[0])

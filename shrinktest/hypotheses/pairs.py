@@ -243,6 +243,9 @@ class IndependenceInBatches(Independence):
             )
         return tuple(said)
 
+    def memory(self) -> None:
+        """Not looked for: y is shifted within blocks of successive pairs."""
+
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
         said = list(self.remarks)

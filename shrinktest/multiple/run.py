@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -144,7 +144,8 @@ def _concluded(
 ) -> TestResult:
     """The result with what the hypothesis says besides, by random numbers apart from those of the test."""
     found: TestResult = hypothesis.concluded(result, member, grams, setup_generator(generator))
-    return found
+    more = [note for note in hypothesis.of_memory() if note not in found.notes]
+    return replace(found, notes=(*found.notes, *more)) if more else found
 
 
 @dataclass(frozen=True, eq=False)

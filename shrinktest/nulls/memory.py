@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,59 @@ from shrinktest.nulls.restriction import Restriction
 
 CIRCULAR, STRETCHES = "circular", "stretches"
 
+#: What memory makes wrong: of permutations of single rows, and of standard errors.
+WRONG_PERMUTATIONS = "permuting single rows makes p-values too small"
+WRONG_ERRORS = "standard errors of independent rows are too small"
+
+#: What to do about memory, by what a test can do about it.
+BY_STRETCHES = "use shift='stretches', which moves stretches of rows"
+BY_SHIFTS = "use shift='circular', which moves Y along in time as a whole"
+BY_GROUPS = "give groups= that keep stretches of rows together"
+BY_COVARIATES = "add to covariates= the values of the row before, or what else tells the time"
+BY_GIVEN = "add to given= the values of the row before, or what else tells the time"
+
 _LOST = 0.05  # of the variance of a mean, at most, where the cuts between stretches part rows that go together
 _MUCH = 0.15  # of it, where series are too short for that: from here on there is a note
 _FEWEST = 8  # stretches of a series: with fewer there are hardly any permutations
 _SURE = 3.0  # times what chance makes of the correlation of independent rows
+_BOTH, _PRODUCT = 2.0, 6.0  # the same of two variables that both must have, and of the product of their correlations
 _STEPS = 8  # all in one direction, from which on it is no chance: rows are sorted
 _LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
 _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
+
+
+@dataclass(frozen=True)
+class Memory:
+    """That successive rows go together, of which permutations of single rows take no account.
+
+    Parameters
+    ----------
+    named : tuple of str
+        What the rows are of: of samples, or of two variables.
+    correlations : tuple of float
+        Of successive rows of each.
+    """
+
+    named: tuple[str, ...]
+    correlations: tuple[float, ...]
+
+    @property
+    def strength(self) -> float:
+        """By how much chance adds to the variance of a mean, or of a mean of products, as for one factor of fading."""
+        return math.prod(self.correlations)
+
+    def note(self, advice: str, wrong: str = WRONG_PERMUTATIONS) -> str:
+        """What a reader should know, and what to do."""
+        return (
+            f"Successive rows of {' and of '.join(self.named)} are correlated "
+            f"({' and '.join(f'{r:.2f}' for r in self.correlations)}). If they are in order of time, they depend on "
+            f"each other, and {wrong}: {advice}."
+        )
+
+
+def strongest(found: Iterable[Memory | None]) -> Memory | None:
+    """The one that matters most, of those that are there."""
+    return max((one for one in found if one is not None), key=lambda one: one.strength, default=None)
 
 
 def correlation(parts: Sequence[np.ndarray]) -> float:
@@ -58,6 +106,38 @@ def remembers(parts: Sequence[np.ndarray]) -> float | None:
     sure = math.sqrt(_SURE**2 + 2.0 * math.log(2.0 * columns)) / math.sqrt(rows)
     found = correlation(parts)
     return found if found > max(_LARGE, sure) else None
+
+
+def of_samples(parts: Sequence[np.ndarray], named: str) -> Memory | None:
+    """The memory of samples, each (n_i, d) in order of time with a mean of its own, where there is some."""
+    found = remembers(parts)
+    return None if found is None else Memory((named,), (found,))
+
+
+def of_variables(variables: Sequence[Sequence[np.ndarray]], named: Sequence[str]) -> Memory | None:
+    """The memory of two variables, or of the two of several that have most of it, where both have some.
+
+    The variance of a mean of products of independent series grows with the product of their correlations, so that
+    nothing is wrong as long as one of them has no memory.
+
+    Parameters
+    ----------
+    variables : sequence of sequence of ndarray
+        Of each variable its rows (n_i, d) in every series.
+    named : sequence of str
+    """
+    rows = sum(map(len, variables[0]))
+    kept = []
+    for parts, name in zip(variables, named, strict=True):
+        looks = 2.0 * parts[0].shape[1]
+        found = 0.0 if _are_sorted(parts) else correlation(parts)
+        if found > math.sqrt((_BOTH**2 + 2.0 * math.log(looks)) / rows):
+            kept.append((name, found, looks))
+    return strongest(
+        Memory((first[0], second[0]), (first[1], second[1]))
+        for first, second in combinations(kept, 2)
+        if first[1] * second[1] > max(_LARGE, (_PRODUCT + math.log(first[2] * second[2])) / rows)
+    )
 
 
 def _are_sorted(parts: Sequence[np.ndarray]) -> bool:
@@ -154,35 +234,20 @@ def restricted(
     return in_stretches(parts, stretch_length(shift, parts), restriction.blocks)
 
 
-def notes(parts: Sequence[np.ndarray], restriction: Restriction, named: str, told: bool) -> tuple[str, ...]:
-    """What a reader should know of the memory of series, whose permutations are restricted in this way.
+def singly(restriction: Restriction) -> bool:
+    """Whether rows are permuted one by one, in some way that takes no account of their order."""
+    return not (restriction.paired or restriction.shift or restriction.groups is not None)
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n_i, d)
-        Each in order of time, with one mean.
-    restriction : Restriction
-    named : str
-        What the rows are of.
-    told : bool
-        Whether the user brought permutations of their own.
-    """
-    if told or restriction.paired or (restriction.groups is not None and not restriction.stretch):
+
+def short(parts: Sequence[np.ndarray], restriction: Restriction, named: str) -> tuple[str, ...]:
+    """What a reader should know where stretches are too short for the memory of samples; else nothing."""
+    if not restriction.stretch:
         return ()
-    if restriction.stretch:
-        share = lost(correlation(parts), restriction.stretch)
-        if share <= _MUCH:
-            return ()
-        return (
-            f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive "
-            f"rows of {named}: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be "
-            "too small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
-        )
-    memory = remembers(parts)
-    if memory is None or restriction.shift:
+    share = lost(correlation(parts), restriction.stretch)
+    if share <= _MUCH:
         return ()
     return (
-        f"Successive rows of {named} are correlated ({memory:.2f}). If they are in order of time, they depend on each "
-        "other, and permuting single rows makes p-values too small: use shift='stretches', which moves stretches of "
-        "rows.",
+        f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive "
+        f"rows of {named}: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be "
+        "too small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
     )

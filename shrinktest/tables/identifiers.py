@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -74,6 +75,13 @@ def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> st
         f"{dates}leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
         f"numbers (transform=), or test it as it is (column_types={{{column.name!r}: 'category'}})"
     )
+
+
+def one_after_the_other(dates: Sequence[np.ndarray]) -> bool:
+    """Whether the dates of every two samples do not overlap, so that a date alone tells to which one a row belongs."""
+    there = [values[~np.isnat(values)] for values in dates]
+    ranges = sorted((values.min(), values.max()) for values in there if values.size)
+    return len(ranges) == len(dates) and all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def _is_date(level: str) -> bool:

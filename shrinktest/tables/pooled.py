@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._validate import Array, as_points, choice, counted, listed
-from shrinktest.tables.column import pooled
+from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import identifier
+from shrinktest.tables.identifiers import identifier, one_after_the_other
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 
 Rows = NDArray[np.bool_]
@@ -84,7 +84,9 @@ class PooledTable:
         matched, labels = _matched(read, names, every)
         columns = [pooled([one[j] for one in matched], names) for j in range(len(labels))]
         ends = np.cumsum([table.size for table in read])[:-1]
-        kept, left_out, notes = [], [], []
+        kept: list[Column] = []
+        left_out: list[str] = []
+        notes: list[str] = []
         for column in columns:
             why = None
             several = any(table.named for table in read) and len(columns) > 1
@@ -93,6 +95,8 @@ class PooledTable:
                 why = identifier(column, samples, asked=column.name in types)
             if why is None:
                 kept.append(column)
+                if several and column.kind == "date" and column.name not in types and len(read) > 1:
+                    notes += _of_dates(column, ends, names)
                 continue
             left_out.append(column.name)
             kind = "number" if column.kind == "number" else "category"
@@ -119,6 +123,16 @@ class PooledTable:
         rows = Table(tuple(column.taken(keep) for column in self.table.columns), self.table.named)
         encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument, whose=" and ".join(self.names))
         return encoding.points(rows), encoding
+
+
+def _of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:
+    """What a reader should know of dates that tell the samples apart, whatever else is in the table."""
+    if not one_after_the_other(np.split(column.values, ends)):
+        return ()
+    return (
+        f"Column {column.name!r} alone tells {' and '.join(names)} apart, because their dates do not overlap "
+        f"(column_types={{{column.name!r}: 'drop'}} leaves it out).",
+    )
 
 
 def is_unasked(scale: Any) -> bool:

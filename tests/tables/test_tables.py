@@ -510,6 +510,27 @@ def test_a_column_without_a_unit_is_named_as_it_is_in_the_table():
         )
 
 
+def test_dates_that_tell_samples_apart_are_noted():
+    def during(*starts, **more):
+        return [pd.DataFrame({"day": pd.date_range(s, periods=20), "x": np.arange(20) % 7.0, **more}) for s in starts]
+
+    one, two, three = during("2024-01-01", "2024-02-01", "2024-03-01")
+    said = "Column 'day' alone tells X and Y apart, because their dates do not overlap (column_types={'day': 'drop'}"
+    assert any(note.startswith(said) for note in two_sample_test(two, one, n_resamples=19, alpha=0.5, rng=0).notes)
+    found = k_sample_test(one, three, two, n_resamples=19, alpha=0.5, rng=0)
+    assert any("alone tells samples[0] and samples[1] and samples[2] apart" in note for note in found.notes)
+    near = during("2024-01-01", "2024-01-15")
+    for samples, told in (
+        (near, {}),
+        ((one, two), {"column_types": {"day": "date"}}),  # meant
+        ((one, two), {"column_types": {"day": "drop"}}),
+        ((one[["day"]], two[["day"]]), {}),
+    ):
+        notes = two_sample_test(*samples, n_resamples=19, alpha=0.5, rng=0, **told).notes
+        assert not any("alone" in note for note in notes)
+    assert not any("alone" in note for note in independence_test(one, two, n_resamples=19, alpha=0.5, rng=0).notes)
+
+
 def test_lazy_tables_are_read_in_batches_or_to_be_collected():
     polars = pytest.importorskip("polars")
     table, other = polars.from_pandas(mixed(9)[["rate"]]), np.arange(9.0)[:, None]

@@ -1,0 +1,194 @@
+"""Memory: which tests say that successive rows depend on each other, of what, and what to do about it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import (
+    change_point_test,
+    change_points,
+    closer_test,
+    compare,
+    equivalence_test,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.nulls.memory import Memory, of_variables, strongest
+
+N = 120
+FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
+
+
+def fading(seed, carried=0.8, n=N, columns=1):
+    """Series of which a row carries over a share of the one before."""
+    z = np.random.default_rng(seed).normal(size=(n + 30, columns))
+    for t in range(1, n + 30):
+        z[t] += carried * z[t - 1]
+    return z[30:]
+
+
+def dated(seed, **columns):
+    table = pd.DataFrame({"date": pd.date_range("2024-01-01", periods=N)})
+    return table.assign(**{name: fading(seed + i)[:, 0] for i, name in enumerate(columns or {"u": 0, "v": 0})})
+
+
+def said(result):
+    """The notes on memory of a result."""
+    return [note for note in result.notes if note.startswith("Successive rows")]
+
+
+A, B, C = (fading(seed) for seed in (1, 2, 3))
+MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=(len(z), 1))}
+
+TESTS = {
+    "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use shift='stretches'"),
+    "auto": (lambda: two_sample_test(A, B, estimator="auto", **FEW), "of a sample", "use shift='stretches'"),
+    "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
+    "columns": (
+        lambda: two_sample_test_columns(fading(1, columns=2), fading(2, columns=2), **FEW, method="holm", alpha=0.5),
+        "of a sample",
+        "give groups=",
+    ),
+    "independence": (lambda: independence_test(A, B, **FEW), "of X and of Y", "use shift='circular'"),
+    "independence, auto": (
+        lambda: independence_test(A, B, estimator="auto", **FEW),
+        "of X and of Y",
+        "use shift='circular'",
+    ),
+    "joint": (
+        lambda: joint_independence_test(A, np.sort(B, axis=0), C, **FEW),
+        "of variables[0] and of variables[2]",
+        "two variables at a time",
+    ),
+    "matrix": (
+        lambda: independence_matrix(np.hstack([A, B]), **FEW),
+        "of column 'x0' of X and of column 'x1' of X",
+        "against others, Y, with shift='circular'",
+    ),
+    "matrix against others": (
+        lambda: independence_matrix(A, B, **FEW),
+        "of column 'x0' of X and of column 'y0' of Y",
+        "use shift='circular'",
+    ),
+    "given": (
+        lambda: independence_test(A, B, given=np.random.default_rng(0).normal(size=N), **FEW),
+        "of what is left of X and of what is left of Y",
+        "add to given=",
+    ),
+    "covariates": (
+        lambda: two_sample_test(A, B, covariates=(np.arange(N) % 3, np.arange(N) % 3), **FEW),
+        "of a sample",
+        "add to covariates=",
+    ),
+    "equivalence": (
+        lambda: equivalence_test(A, B, margin=0.1, scale="distance"),
+        "of a sample",
+        "standard errors of independent rows are too small: give groups=",
+    ),
+    "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
+    "change": (lambda: change_point_test(A, **FEW), "of X", "use shift='stretches'"),
+    "changes": (lambda: change_points(A, **FEW), "of X", "use shift='stretches'"),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_every_test_says_so_once(name):
+    test, of_what, advice = TESTS[name]
+    notes = said(test())
+    assert len(notes) == 1 and of_what in notes[0] and advice in notes[0]
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda: independence_test(A, B, shift="circular", **FEW),
+        lambda: independence_test(A, B, groups=np.arange(N) // 10, alpha=0.5, **FEW),
+        lambda: independence_test(A, B, lags=[0, 1], shift="circular", n_resamples=np.inf),
+        lambda: independence_matrix(A, B, shift="circular", **FEW),
+        lambda: two_sample_test(A, B, shift="stretches", **FEW),
+        lambda: two_sample_test(A, B, paired=True, **FEW),
+        lambda: k_sample_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW),
+        lambda: independence_test(A, B, **MODEL, **FEW),
+        lambda: closer_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)]),
+    ],
+)
+def test_none_where_rows_do_not_move_one_by_one_or_a_model_draws_them(test):
+    assert not said(test())
+
+
+def test_one_variable_without_memory_is_enough():
+    noise = np.random.default_rng(9).normal(size=(N, 1))
+    assert not said(independence_test(A, noise, **FEW)) and not said(independence_test(noise, A, **FEW))
+
+
+def test_of_variables_that_explain_it_nothing_is_left():
+    level = 3.0 * fading(5, 0.95)
+    x, y = (level + np.random.default_rng(seed).normal(size=(N, 1)) for seed in (6, 7))
+    assert said(independence_test(x, y, **FEW)) and not said(independence_test(x, y, given=level, **FEW))
+
+
+def test_rows_sorted_by_a_variable_say_nothing_of_time():
+    x = np.linspace(0.0, 1.0, N)
+    assert not said(independence_test(x, np.sin(6.0 * x) + 0.1 * np.random.default_rng(0).normal(size=N), **FEW))
+
+
+def test_memory_within_blocks():
+    """Persons follow each other; every one has a level of its own, which is no memory."""
+    person = np.repeat(np.arange(6), N // 6)
+    x, y = (3.0 * np.random.default_rng(seed).normal(size=6)[person] for seed in (0, 1))
+    noise = np.random.default_rng(2).normal(size=(2, N))
+    assert not said(independence_test(x + noise[0], y + noise[1], blocks=person, **FEW))
+    assert said(independence_test(A, B, blocks=person, **FEW))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda a, b: two_sample_test(a, b, **FEW),
+        lambda a, b: two_sample_test_columns(a, b, method="holm", alpha=0.5, **FEW),
+        lambda a, b: compare(a, b, **FEW),
+        lambda a, b: independence_test(a[["date", "u"]], a[["v"]], **FEW),
+        lambda a, b: independence_matrix(a, alpha=0.5, **FEW),
+        lambda a, b: change_point_test(a, **FEW),
+        lambda a, b: change_points(a, **FEW),
+    ],
+)
+def test_dates_in_order_neither_hide_it_nor_are_taken_for_it(test):
+    assert len(said(test(dated(1), dated(5)))) == 1
+    rng = np.random.default_rng(0)
+    free = [dated(1).assign(u=rng.normal(size=N), v=rng.normal(size=N)) for _ in range(2)]
+    assert not said(test(*free))
+
+
+def test_dates_do_not_make_stretches_longer():
+    one, two = dated(1), dated(5)
+    expected = two_sample_test(one.drop(columns="date"), two.drop(columns="date"), shift="stretches", **FEW)
+    assert two_sample_test(one, two, shift="stretches", **FEW).restriction == expected.restriction
+    expected = change_point_test(one.drop(columns="date"), shift="stretches", **FEW)
+    assert change_point_test(one, shift="stretches", **FEW).restriction == expected.restriction
+
+
+def test_how_often_it_is_found():
+    """Of pairs of series with factors of .8, nearly always; where one or both are free, next to never."""
+    found = {
+        carried: sum(
+            of_variables([[fading(2 * s, carried[0], 60)], [fading(2 * s + 1, carried[1], 60)]], "xy") is not None
+            for s in range(200)
+        )
+        for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))
+    }
+    assert found[0.0, 0.0] == 0 and found[0.0, 0.8] <= 10 and found[0.5, 0.5] >= 100 and found[0.8, 0.8] >= 190
+
+
+def test_the_strongest():
+    weak, strong = Memory(("x", "y"), (0.5, 0.4)), Memory(("x", "z"), (0.5, 0.6))
+    assert strongest([None, weak, strong, None]) is strong and strongest([None]) is None
+    assert strong.strength == 0.3
+    assert strong.note("do this").endswith("(0.50 and 0.60). If they are in order of time, they depend on each other, "
+                                           "and permuting single rows makes p-values too small: do this.")  # fmt: skip
