@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._labels import codes, same_order, vector
 from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, loaded_pandas
-from shrinktest.nulls.memory import restricted
+from shrinktest.nulls.memory import Rows, restricted
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import observed
@@ -81,12 +81,12 @@ def read_series(
         same_order(blocks, "blocks", X, "X")
         restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
-    undated = values if taken.encoding is None else taken.encoding.undated(values)
+    rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
     times = dates_of(X) if times is None else times
     return Series(
         values=values,
         missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=restricted(shift, [undated], restriction, keep, "groups="),
+        restriction=restricted(shift, rows, restriction, keep, "groups="),
         scale=taken.scale,
         encoding=taken.encoding,
         times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),

@@ -14,7 +14,7 @@ from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
-from shrinktest.nulls.memory import Memory
+from shrinktest.nulls.memory import Memory, Rows
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
@@ -46,10 +46,9 @@ class Variable:
     encoding: Encoding | None = None
     said: bool = True
 
-    @property
-    def undated(self) -> np.ndarray:
-        """The columns that are no dates, which say when rows were observed; all where there are no others."""
-        return self.points if self.encoding is None else self.encoding.undated(self.points)
+    def rows_of(self, *series: np.ndarray | slice) -> Rows:
+        """The observations of series, each given by its rows, as one looks for memory in them."""
+        return Rows.of([self.points[rows] for rows in series], None if self.encoding is None else self.encoding.dated)
 
     def asked(self, kernel: Kernel) -> Kernel:
         """The kernel in the units of the columns, not resolved yet."""

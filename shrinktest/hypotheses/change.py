@@ -158,16 +158,17 @@ class NoChange(Hypothesis):
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         notes = result.notes
         if self.noted:
-            notes += (*self.of_memory_in(place.parts(self.variables[0].undated)), *place.notes(result))
+            notes += (*self.of_memory_between(place.edges), *place.notes(result))
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
-    def of_memory_in(self, parts: list[np.ndarray]) -> tuple[str, ...]:
-        """Notes on how much successive rows have in common, each part with a mean of its own."""
+    def of_memory_between(self, edges: list[int]) -> tuple[str, ...]:
+        """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
-        found = memory.of_samples(parts, "X") if memory.singly(self.restriction) else None
+        rows = self.variables[0].rows_of(*np.split(np.arange(self.sizes[0]), edges))
+        found = memory.of_samples(rows, "X") if memory.singly(self.restriction) else None
         said = () if found is None else (found.note(memory.BY_STRETCHES),)
-        return (*said, *memory.short(parts, self.restriction, "X"))
+        return (*said, *memory.short(rows, self.restriction, "X"))
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """Refused: the data chose the parts."""

@@ -218,8 +218,8 @@ def _distances(
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
-    series = np.split(variable.undated, np.cumsum(sizes)[:-1])
-    remembered = of_samples(series, "a sample") if called == "rows" else None
+    rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
+    remembered = of_samples(rows, "a sample") if called == "rows" else None
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
     notes += () if remembered is None else (remembered.note(BY_GROUPS, WRONG_ERRORS),)
     about = {

@@ -87,13 +87,13 @@ class EqualDistributions(Hypothesis):
         return self.variables[0].points
 
     @property
-    def _series(self) -> list[np.ndarray]:
-        """The rows (n_i, d) of each sample, in which memory is looked for."""
-        return np.split(self.variables[0].undated, np.cumsum(self.sizes)[:-1])
+    def _rows(self) -> memory.Rows:
+        """The rows of each sample, in which memory is looked for."""
+        return self.variables[0].rows_of(*np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1]))
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of a sample have in common."""
-        return memory.of_samples(self._series, "a sample") if memory.singly(self.restriction) else None
+        return memory.of_samples(self._rows, "a sample") if memory.singly(self.restriction) else None
 
     @property
     def contrast(self) -> Contrast:
@@ -208,16 +208,14 @@ class TwoEqualDistributions(EqualDistributions):
         names = names or names_for((X, Y), XY)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
-        series = [one if read.encoding is None else read.encoding.undated(one) for one in read.values]
-        restriction = memory.restricted(
-            shift, series, read.restriction, np.concatenate(read.kept), "paired= or groups="
-        )
+        rows = memory.Rows.of(read.values, None if read.encoding is None else read.encoding.dated)
+        restriction = memory.restricted(shift, rows, read.restriction, np.concatenate(read.kept), "paired= or groups=")
         read = replace(read, restriction=restriction)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
 
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches are too short for it."""
-        return (*super().of_memory(), *memory.short(self._series, self.restriction, "a sample"))
+        return (*super().of_memory(), *memory.short(self._rows, self.restriction, "a sample"))
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """How different the samples are."""

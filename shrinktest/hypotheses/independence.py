@@ -84,10 +84,9 @@ class Independence(Hypothesis):
         if not memory.singly(self.restriction):
             return None
         blocks = self.restriction.blocks
-        every = [np.arange(self.sizes[0])]
-        series = every if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
-        values = [[one.undated[rows] for rows in series] for one in self.variables]
-        return memory.of_variables(values, [one.name for one in self.variables])
+        series = [slice(None)] if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
+        rows = [one.rows_of(*series) for one in self.variables]
+        return memory.of_variables(rows, [one.name for one in self.variables])
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)

@@ -70,7 +70,9 @@ class JointIndependence(Hypothesis):
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of two of the variables have in common."""
-        return memory.of_variables([[one.undated] for one in self.variables], [one.name for one in self.variables])
+        return memory.of_variables(
+            [one.rows_of(slice(None)) for one in self.variables], [one.name for one in self.variables]
+        )
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """There is the biased form only."""

@@ -73,9 +73,10 @@ class Place:
                 until_interval = sides.interval(until, location, cuts.n)
         return cls(location, until, curve, interval, until_interval, confidence)
 
-    def parts(self, points: np.ndarray) -> list[np.ndarray]:
-        """The rows before the change, after it and, of an interval, behind it."""
-        return np.split(points, [self.location] if self.until is None else [self.location, self.until])
+    @property
+    def edges(self) -> list[int]:
+        """The first row after the change and, of an interval, behind it."""
+        return [self.location] if self.until is None else [self.location, self.until]
 
     def shown(self) -> dict[str, Any]:
         """What a result says of it."""

@@ -122,7 +122,6 @@ def segmented(
                 tests[first, end] = Stretch(first, end, result.pvalue, adjusted, known[first, end])
     around = [(first, end) for (first, _), (_, end) in pairwise(_between(found, n))]
     intervals = [_interval(search, one.location, *ends) for one, ends in zip(found, around, strict=True)]
-    parts = np.split(hypothesis.variables[0].undated, [one.location for one in found])
     return ChangesResult(
         locations=np.array([one.location for one in found], dtype=np.int64),
         adjusted=np.array([one.adjusted for one in found]),
@@ -138,7 +137,11 @@ def segmented(
         rng=provenance,
         times=hypothesis.times,
         restriction=whole.restriction,
-        notes=(*whole.notes, *hypothesis.of_memory_in(parts), *(_NOTES if len(found) > 1 else ())),
+        notes=(
+            *whole.notes,
+            *hypothesis.of_memory_between([one.location for one in found]),
+            *(_NOTES if len(found) > 1 else ()),
+        ),
         points=hypothesis.points,
     )
 

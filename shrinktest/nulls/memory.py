@@ -33,6 +33,7 @@ _FEWEST = 8  # stretches of a series: with fewer there are hardly any permutatio
 _SURE = 3.0  # times what chance makes of the correlation of independent rows
 _BOTH, _PRODUCT = 2.0, 6.0  # the same of two variables that both must have, and of the product of their correlations
 _STEPS = 8  # all in one direction, from which on it is no chance: rows are sorted
+_EVEN = 1e-6  # of a step: differences of steps that count, in whatever units
 _LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
 _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
 
@@ -71,81 +72,111 @@ def strongest(found: Iterable[Memory | None]) -> Memory | None:
     return max((one for one in found if one is not None), key=lambda one: one.strength, default=None)
 
 
-def correlation(parts: Sequence[np.ndarray]) -> float:
-    """How much rows go with the next one: the largest correlation among the columns of ``parts``, each (n_i, d).
-
-    Each part is a series with a mean of its own.  Values, and how far they are from their mean, are looked at.  Missing
-    values leave a column out.
-    """
-    reach = [np.maximum(part.max(axis=0, initial=0.0), -part.min(axis=0, initial=0.0)) for part in parts]
-    widest = np.max(reach, axis=0)
-    unit = np.where(widest > 0, widest, 1.0)  # squares stay finite
-    series = [part / unit for part in parts if len(part) > 2]
-    found = [0.0]
-    for spread in (False, True):
-        same, next_one = np.zeros(len(unit)), np.zeros(len(unit))
-        for z in series:
-            if spread:
-                np.abs(z, out=z)
-            z -= z.mean(axis=0)
-            same += np.einsum("ij,ij->j", z, z)
-            next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found += [float(r) for r in next_one / same if math.isfinite(r)]
-    return min(max(found), 0.999)
-
-
-def remembers(parts: Sequence[np.ndarray]) -> float | None:
-    """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere.
-
-    None, too, where the rows are sorted by a column, which says nothing of when they were observed.
-    """
-    if _are_sorted(parts):
-        return None
-    rows, columns = sum(map(len, parts)), parts[0].shape[1]
-    sure = math.sqrt(_SURE**2 + 2.0 * math.log(2.0 * columns)) / math.sqrt(rows)
-    found = correlation(parts)
-    return found if found > max(_LARGE, sure) else None
-
-
-def of_samples(parts: Sequence[np.ndarray], named: str) -> Memory | None:
-    """The memory of samples, each (n_i, d) in order of time with a mean of its own, where there is some."""
-    found = remembers(parts)
-    return None if found is None else Memory((named,), (found,))
-
-
-def of_variables(variables: Sequence[Sequence[np.ndarray]], named: Sequence[str]) -> Memory | None:
-    """The memory of two variables, or of the two of several that have most of it, where both have some.
-
-    The variance of a mean of products of independent series grows with the product of their correlations, so that
-    nothing is wrong as long as one of them has no memory.
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows in what may be their order of time.
 
     Parameters
     ----------
-    variables : sequence of sequence of ndarray
-        Of each variable its rows (n_i, d) in every series.
-    named : sequence of str
+    parts : sequence of ndarray, shape (n_i, d)
+        Series with a mean of their own, without the columns that tell the time.
+    timed : bool
+        Whether there were such columns, and they go up from row to row.
     """
-    rows = sum(map(len, variables[0]))
-    kept = []
-    for parts, name in zip(variables, named, strict=True):
-        looks = 2.0 * parts[0].shape[1]
-        found = 0.0 if _are_sorted(parts) else correlation(parts)
-        if found > math.sqrt((_BOTH**2 + 2.0 * math.log(looks)) / rows):
-            kept.append((name, found, looks))
+
+    parts: Sequence[np.ndarray]
+    timed: bool = False
+
+    @classmethod
+    def of(cls, parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None) -> Rows:
+        """Rows by all their columns, of which some are ``dated`` (d,); others may count the rows, as years do."""
+        columns = parts[0].shape[1]
+        if columns < 2:
+            return cls(parts)
+        steps = np.vstack([np.diff(part, axis=0) for part in parts])
+        step = steps.max(axis=0, initial=0.0)
+        ups = (steps > 0.5 * step).sum(axis=0)
+        even = (np.minimum(np.abs(steps), np.abs(steps - step)) <= _EVEN * step).all(axis=0)
+        clocks = even & (ups >= _STEPS)
+        if dated is not None:
+            clocks |= dated
+        if not clocks.any() or clocks.all():
+            return cls(parts)
+        there = steps[:, clocks]
+        forward = (there >= 0.0).all(axis=0) & ((there > 0.0).sum(axis=0) >= _STEPS)
+        return cls([part[:, ~clocks] for part in parts], bool(forward.any()))
+
+    @property
+    def sorted(self) -> bool:
+        """Whether a column goes up, or down, from row to row in every part, in so many steps that it is no chance."""
+        steps = np.vstack([np.diff(part, axis=0) for part in self.parts])
+        up, down = (steps > 0).sum(axis=0), (steps < 0).sum(axis=0)
+        there = ~np.isnan(steps).any(axis=0)
+        return bool((there & (np.minimum(up, down) == 0) & (np.maximum(up, down) >= _STEPS)).any())
+
+    @property
+    def correlation(self) -> float:
+        """How much rows go with the next one: the largest correlation among the columns.
+
+        Values, and how far they are from their mean, are looked at.  Missing values leave a column out.
+        """
+        reach = [np.maximum(part.max(axis=0, initial=0.0), -part.min(axis=0, initial=0.0)) for part in self.parts]
+        widest = np.max(reach, axis=0)
+        unit = np.where(widest > 0, widest, 1.0)  # squares stay finite
+        series = [part / unit for part in self.parts if len(part) > 2]
+        found = [0.0]
+        for spread in (False, True):
+            same, next_one = np.zeros(len(unit)), np.zeros(len(unit))
+            for z in series:
+                if spread:
+                    np.abs(z, out=z)
+                z -= z.mean(axis=0)
+                same += np.einsum("ij,ij->j", z, z)
+                next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
+            with np.errstate(invalid="ignore", divide="ignore"):
+                found += [float(r) for r in next_one / same if math.isfinite(r)]
+        return min(max(found), 0.999)
+
+    @property
+    def looks(self) -> float:
+        """At how many correlations one looks for the largest."""
+        return 2.0 * self.parts[0].shape[1]
+
+    def remembers(self) -> float | None:
+        """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere.
+
+        None, too, where the rows are sorted by a column, and nothing says that they are in order of time.
+        """
+        if not self.timed and self.sorted:
+            return None
+        sure = math.sqrt((_SURE**2 + 2.0 * math.log(self.looks)) / sum(map(len, self.parts)))
+        found = self.correlation
+        return found if found > max(_LARGE, sure) else None
+
+
+def of_samples(rows: Rows, named: str) -> Memory | None:
+    """The memory of samples, each in order of time with a mean of its own, where there is some."""
+    found = rows.remembers()
+    return None if found is None else Memory((named,), (found,))
+
+
+def of_variables(variables: Sequence[Rows], named: Sequence[str]) -> Memory | None:
+    """The memory of two variables, or of the two of several that have most of it, where both have some.
+
+    The variance of a mean of products of independent series grows with the product of their correlations, so that
+    nothing is wrong as long as one of them has no memory.  A variable that tells the time does so for all.
+    """
+    size = sum(map(len, variables[0].parts))
+    timed, kept = any(one.timed for one in variables), []
+    for rows, name in zip(variables, named, strict=True):
+        found = 0.0 if not timed and rows.sorted else rows.correlation
+        if found > math.sqrt((_BOTH**2 + 2.0 * math.log(rows.looks)) / size):
+            kept.append((name, found, rows.looks))
     return strongest(
         Memory((first[0], second[0]), (first[1], second[1]))
         for first, second in combinations(kept, 2)
-        if first[1] * second[1] > max(_LARGE, (_PRODUCT + math.log(first[2] * second[2])) / rows)
+        if first[1] * second[1] > max(_LARGE, (_PRODUCT + math.log(first[2] * second[2])) / size)
     )
-
-
-def _are_sorted(parts: Sequence[np.ndarray]) -> bool:
-    """Whether a column goes up, or down, from row to row in every part, in so many steps that it is no chance."""
-    steps = np.vstack([np.diff(part, axis=0) for part in parts])
-    up, down = (steps > 0).sum(axis=0), (steps < 0).sum(axis=0)
-    there = ~np.isnan(steps).any(axis=0)
-    return bool((there & (np.minimum(up, down) == 0) & (np.maximum(up, down) >= _STEPS)).any())
 
 
 def lost(memory: float, length: int) -> float:
@@ -153,7 +184,7 @@ def lost(memory: float, length: int) -> float:
     return min(1.0, 2.0 * memory / (length * (1.0 - memory**2)))
 
 
-def stretch_length(shift: Any, parts: Sequence[np.ndarray]) -> int:
+def stretch_length(shift: Any, given: Rows) -> int:
     """The length of stretches: a number that was given, or one that keeps 95 % of the variance of means.
 
     Raises
@@ -161,12 +192,12 @@ def stretch_length(shift: Any, parts: Sequence[np.ndarray]) -> int:
     TypeError, ValueError
         For what is no length, or leaves too few stretches.
     """
-    rows = sum(map(len, parts))
+    rows = sum(map(len, given.parts))
     if isinstance(shift, str):
         choice(shift, (STRETCHES,), "shift")
-        memory = correlation(parts)
+        memory = given.correlation
         wanted = math.ceil(2.0 * memory / (_LOST * (1.0 - memory**2)))
-        return _fitting(max(1, min(wanted, rows // _FEWEST)), [len(part) for part in parts])
+        return _fitting(max(1, min(wanted, rows // _FEWEST)), [len(part) for part in given.parts])
     if isinstance(shift, bool) or not isinstance(shift, int | np.integer):
         raise TypeError(f"shift must be {CIRCULAR!r}, {STRETCHES!r} or a number of rows; got {shift!r}")
     if not 1 <= shift <= rows // 2:
@@ -208,9 +239,7 @@ def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | 
     return Restriction(blocks, stretches(parts, length, blocks), stretch=length)
 
 
-def restricted(
-    shift: Any, parts: Sequence[np.ndarray], restriction: Restriction, keep: NDArray[np.bool_], others: str
-) -> Restriction:
+def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[np.bool_], others: str) -> Restriction:
     """What series may do: be shifted as a whole, or in stretches; ``others`` names restrictions that do not go with it.
 
     Raises
@@ -231,7 +260,7 @@ def restricted(
         return Restriction(restriction.blocks, shift=True)
     if isinstance(shift, str):
         choice(shift, (CIRCULAR, STRETCHES), "shift")
-    return in_stretches(parts, stretch_length(shift, parts), restriction.blocks)
+    return in_stretches(rows.parts, stretch_length(shift, rows), restriction.blocks)
 
 
 def singly(restriction: Restriction) -> bool:
@@ -239,11 +268,11 @@ def singly(restriction: Restriction) -> bool:
     return not (restriction.paired or restriction.shift or restriction.groups is not None)
 
 
-def short(parts: Sequence[np.ndarray], restriction: Restriction, named: str) -> tuple[str, ...]:
+def short(rows: Rows, restriction: Restriction, named: str) -> tuple[str, ...]:
     """What a reader should know where stretches are too short for the memory of samples; else nothing."""
     if not restriction.stretch:
         return ()
-    share = lost(correlation(parts), restriction.stretch)
+    share = lost(rows.correlation, restriction.stretch)
     if share <= _MUCH:
         return ()
     return (

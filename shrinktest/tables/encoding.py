@@ -164,10 +164,10 @@ class Encoding:
         """What one unit of every column of numbers is, a name or a number, for a ``scale`` of the columns."""
         return _entries(self.codes, scale, "scale")
 
-    def undated(self, points: np.ndarray) -> np.ndarray:
-        """The columns of numbers (n, d) that are of no dates; all where there are no others."""
-        dated = np.array([code.kind == "date" for code in self.codes for _ in code.features])
-        return np.ascontiguousarray(points[:, ~dated]) if dated.any() and not dated.all() else points
+    @property
+    def dated(self) -> np.ndarray:
+        """Which columns of numbers (d,) are of dates."""
+        return np.array([code.kind == "date" for code in self.codes for _ in code.features])
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.nulls.memory import Memory, of_variables, strongest
+from shrinktest.nulls.memory import Memory, Rows, of_variables, strongest
 
 N = 120
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
@@ -178,7 +178,7 @@ def test_how_often_it_is_found():
     """Of pairs of series with factors of .8, nearly always; where one or both are free, next to never."""
     found = {
         carried: sum(
-            of_variables([[fading(2 * s, carried[0], 60)], [fading(2 * s + 1, carried[1], 60)]], "xy") is not None
+            of_variables([Rows.of([fading(2 * s + k, carried[k], 60)]) for k in (0, 1)], "xy") is not None
             for s in range(200)
         )
         for carried in ((0.0, 0.0), (0.0, 0.8), (0.5, 0.5), (0.8, 0.8))

@@ -9,7 +9,7 @@ import pytest
 
 from naive_change import gaussian, unbiased
 from shrinktest import two_sample_test
-from shrinktest.nulls.memory import correlation, lost, remembers, stretch_length, stretches
+from shrinktest.nulls.memory import Rows, lost, stretch_length, stretches
 
 
 def autoregressive(n, memory, seed=0):
@@ -22,10 +22,10 @@ def autoregressive(n, memory, seed=0):
 
 def test_correlation_is_found_whatever_the_means():
     x = autoregressive(2000, 0.6)
-    assert correlation([x]) == pytest.approx(0.6, abs=0.05)
-    assert correlation([x[:1000], x[1000:] + 50.0]) == pytest.approx(0.6, abs=0.06)
-    assert remembers([np.random.default_rng(0).normal(size=(500, 3))]) is None
-    assert remembers([x]) is not None
+    assert Rows.of([x]).correlation == pytest.approx(0.6, abs=0.05)
+    assert Rows.of([x[:1000], x[1000:] + 50.0]).correlation == pytest.approx(0.6, abs=0.06)
+    assert Rows.of([np.random.default_rng(0).normal(size=(500, 3))]).remembers() is None
+    assert Rows.of([x]).remembers() is not None
 
 
 def test_rows_that_are_sorted_by_a_column_say_nothing_of_time():
@@ -33,20 +33,20 @@ def test_rows_that_are_sorted_by_a_column_say_nothing_of_time():
     x = rng.normal(size=(300, 1))
     table = np.hstack([x, x + rng.normal(size=(300, 1))])
     in_order = table[np.argsort(x[:, 0])]
-    assert remembers([in_order]) is None and remembers([in_order[::-1]]) is None
-    assert remembers([in_order[:, 1:]]) is not None  # nothing shows what they were sorted by
+    assert Rows.of([in_order]).remembers() is None and Rows.of([in_order[::-1]]).remembers() is None
+    assert Rows.of([in_order[:, 1:]]).remembers() is not None  # nothing shows what they were sorted by
 
 
 def test_spread_that_lasts_is_memory():
     rng = np.random.default_rng(0)
-    assert correlation([np.repeat(rng.uniform(0.1, 3.0, 40), 50)[:, None] * rng.normal(size=(2000, 1))]) > 0.2
+    assert Rows.of([np.repeat(rng.uniform(0.1, 3.0, 40), 50)[:, None] * rng.normal(size=(2000, 1))]).correlation > 0.2
 
 
 def test_stretches_keep_nearly_all_of_the_variance():
     x = autoregressive(4000, 0.8)
-    length = stretch_length("stretches", [x[:2000], x[2000:]])
+    length = stretch_length("stretches", Rows.of([x[:2000], x[2000:]]))
     assert 80 <= length <= 130 and lost(0.8, length) <= 0.06
-    assert stretch_length("stretches", [x[:80], x[80:160]]) <= 25  # eight of them
+    assert stretch_length("stretches", Rows.of([x[:80], x[80:160]])) <= 25  # eight of them
 
 
 def test_stretches_stay_in_their_part_and_block():
@@ -115,3 +115,31 @@ def test_what_cannot_be(given, error, message):
     x = autoregressive(60, 0.5)
     with pytest.raises(error, match=message):
         two_sample_test(x[:30], x[30:], **given)
+
+
+def test_a_column_that_counts_the_rows_tells_the_time():
+    """Years, quarter by quarter, in any units: they neither hide what the rows remember nor are taken for it."""
+    year = (1959 + np.arange(200) // 4)[:, None] / 7.0
+    x, free = autoregressive(200, 0.8), np.random.default_rng(0).normal(size=(200, 1))
+    assert Rows.of([np.hstack([year, x])]).remembers() == pytest.approx(Rows.of([x]).correlation)
+    assert Rows.of([np.hstack([year, free])]).remembers() is None
+    assert Rows.of([year]).remembers() is None
+    halves = np.split(np.hstack([free, year, x]), 2)
+    assert Rows.of(halves).remembers() == pytest.approx(Rows.of(np.split(x, 2)).correlation, abs=0.02)
+    grid = np.linspace(0.0, 1.0, 200)[:, None]
+    assert (
+        Rows.of([np.hstack([grid**2, x])]).remembers() is None
+    )  # rows are sorted by what was measured, in uneven steps
+    assert stretch_length("stretches", Rows.of([np.hstack([year, x])])) == stretch_length("stretches", Rows.of([x]))
+
+
+def test_where_a_column_tells_the_time_sorted_ones_do_not_hide_memory():
+    """Population grows all the time; without the years, rows may have been sorted by it."""
+    growing = np.cumsum(np.random.default_rng(0).uniform(0.1, 1.0, 200))[:, None]
+    x, year = autoregressive(200, 0.8), (1959.0 + np.arange(200) // 4)[:, None]
+    assert Rows.of([np.hstack([growing, x])]).remembers() is None
+    assert Rows.of([np.hstack([growing, x, year])]).remembers() is not None
+    dated = np.array([False, False, True])
+    assert Rows.of([np.hstack([growing, x, year**3])], dated).remembers() is not None
+    shuffled = np.random.default_rng(1).permutation(year)
+    assert Rows.of([np.hstack([growing, x, shuffled])], dated).remembers() is None
