@@ -213,8 +213,12 @@ def read_samples(
         )
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
-    notes = (*data.omitted(keep), *taken.notes)
-    left_out = data.pooled.left_out if isinstance(data, ObservedTables) else ()
+    notes: tuple[str, ...] = (*data.omitted(keep), *taken.notes)
+    left_out: tuple[str, ...] = ()
+    if isinstance(data, ObservedTables):
+        left_out = data.pooled.left_out
+        said = paired or (blocks is None and groups is None and covariates is None)
+        notes += data.pooled.units(paired=bool(paired)) if said else ()
     return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out)
 
 

@@ -156,6 +156,7 @@ def compare(
     for name, given in labels.items():
         if given is not None and not paired:
             labels[name] = pooled_labels(given, name, (A, B), called, pooled.sizes, " and ".join(called))
+    of_units = pooled.units(paired=bool(paired)) if blocks is None and groups is None else ()
     x, y = _split(pooled)
     told = {"scale": scale, "column_types": {name: types[name] for name in pooled.table.names if name in types}}
     whole = TwoEqualDistributions.read(
@@ -195,7 +196,7 @@ def compare(
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
     of_all = [note.replace(_STRETCHES, "two_sample_test can move stretches of rows") for note in overall.notes]
-    notes = [*_only_notes(only, called), *pooled.notes, *of_all, *of_columns]
+    notes = [*_only_notes(only, called), *pooled.notes, *of_units, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")

@@ -16,7 +16,8 @@ from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked
 from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
-from shrinktest.tables.identifiers import MANY_LEVELS, identifier_of
+from shrinktest.tables.identifiers import FEW, MANY_LEVELS, identifier_of
+from shrinktest.tables.pooled import of_dates
 from shrinktest.units import Units
 
 
@@ -105,7 +106,9 @@ class Found:
         for one, kind in types.items():
             if kind != DROP:
                 choice(one, names, "a column in column_types")
-        left_out, notes, kept = [], [], []
+        left_out: list[tuple[int, Column]] = []
+        notes: list[str] = []
+        kept: list[tuple[Column, list[Sight]]] = []
         for j, (called, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
             sights = [one[j] for one in total]
             column = pooled([one.column for one in sights], [rows.name for rows in samples])
@@ -113,6 +116,9 @@ class Found:
             why = _why_not(column, sights, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
+                if column.kind == "date" and len(sights) > 1 and not alone and called not in types:
+                    ends = np.cumsum([len(one.column) for one in sights])[:-1]
+                    notes += of_dates(column, ends, [rows.name for rows in samples])
                 continue
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))
@@ -166,7 +172,9 @@ def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: boo
     """Why a column is not tested, if it is not; raises ValueError where it has too many levels."""
     texts = reduce(_both, (one.texts for one in sights))
     rows, many = sum(one.rows for one in sights), len(texts) > MOST_LEVELS
-    every = sum(texts.values()) == len(texts)  # where there are too many, none of those that were looked at twice
+    large = max(one.rows for one in sights) > FEW
+    apart = column.kind == "category" and large and all(_all_differ(one.texts) for one in sights)
+    every = apart or _all_differ(texts)
     if column.kind == "category" and (asked or alone or not every):
         allowed = MOST_LEVELS if asked or alone else MANY_LEVELS
         if len(texts) > allowed:
@@ -182,9 +190,13 @@ def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: boo
             )
     if asked or alone:
         return None
-    return identifier_of(
-        column, counts=all(one.ends and one.rows > 2 for one in sights), levels=rows if many else len(texts), rows=rows
-    )
+    counts = all(one.ends and one.rows > 2 for one in sights)
+    return identifier_of(column, counts=counts, apart=apart, levels=rows if many else len(texts), rows=rows)
+
+
+def _all_differ(texts: Mapping[str, int]) -> bool:
+    """Whether every text is in one row; where there are too many, none of those that were looked at is in two."""
+    return sum(texts.values()) == len(texts)
 
 
 def _without(

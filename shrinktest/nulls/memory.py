@@ -89,15 +89,17 @@ class Rows:
 
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None) -> Rows:
-        """Rows by all their columns, of which some are ``dated`` (d,); others may count the rows, as years do."""
+        """Rows by all their columns, of which some are ``dated`` (d,); others may count, at an even pace, as years."""
         columns = parts[0].shape[1]
         if columns < 2:
             return cls(parts)
-        steps = np.vstack([np.diff(part, axis=0) for part in parts])
+        each = [np.diff(part, axis=0) for part in parts]
+        steps = np.vstack(each)
         step = steps.max(axis=0, initial=0.0)
-        ups = (steps > 0.5 * step).sum(axis=0)
         even = (np.minimum(np.abs(steps), np.abs(steps - step)) <= _EVEN * step).all(axis=0)
-        clocks = even & (ups >= _STEPS)
+        clocks = even & ((steps > 0.5 * step).sum(axis=0) >= _STEPS)
+        for j in np.flatnonzero(clocks):
+            clocks[j] = all(_regular(one[:, j] > 0.5 * step[j]) for one in each)
         if dated is not None:
             clocks |= dated
         if not clocks.any() or clocks.all():
@@ -152,6 +154,11 @@ class Rows:
         sure = math.sqrt((_SURE**2 + 2.0 * math.log(self.looks)) / sum(map(len, self.parts)))
         found = self.correlation
         return found if found > max(_LARGE, sure) else None
+
+
+def _regular(rises: np.ndarray) -> bool:
+    """Whether steps come at equal distances, as those of a clock do, and not those of what rows are sorted by."""
+    return np.unique(np.diff(np.flatnonzero(rises))).size <= 1
 
 
 def of_samples(rows: Rows, named: str) -> Memory | None:

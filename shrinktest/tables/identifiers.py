@@ -13,7 +13,8 @@ from shrinktest.tables.column import Column, as_date
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: Levels from which a column of text takes a word of the user's to be read as categories.
 MANY_LEVELS = 100
-_FEW = 10  # levels that are few, whatever the number of rows
+#: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
+FEW = 10
 
 
 def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) -> str | None:
@@ -35,12 +36,14 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     """
     if asked:
         return None
-    present = column.values[column.values >= 0] if column.kind == "category" else column.values[:0]
+    text = column.kind == "category"
+    present = column.values[column.values >= 0] if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
-    return identifier_of(column, counts=counts, levels=np.unique(present).size, rows=present.size)
+    apart = text and max(map(len, samples)) > FEW and all(map(_all_differ, samples))
+    return identifier_of(column, counts=counts, apart=apart, levels=np.unique(present).size, rows=present.size)
 
 
-def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> str | None:
+def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, rows: int) -> str | None:
     """Why a column identifies rows, by its name, kind and levels, and what is known of its values.
 
     Parameters
@@ -49,6 +52,9 @@ def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> st
         Its values are not looked at.
     counts : bool
         Whether it is whole numbers that count the rows of every table.
+    apart : bool
+        Whether it is text, another in every row of every table, of which one has more than a few: it may identify what
+        is in several tables, such as the same patients before and after.
     levels, rows : int
         Of a category: how many different values occur, in how many rows.
 
@@ -64,10 +70,10 @@ def identifier_of(column: Column, *, counts: bool, levels: int, rows: int) -> st
             return "it counts the rows"
     if column.kind != "category":
         return None
-    if levels == rows > 2:
+    if apart or levels == rows > 2:
         if not any(" " in level.strip() for level in column.levels):
             return "it has another text in every row"
-    elif (levels <= MANY_LEVELS and (levels <= _FEW or 5 * levels <= 4 * rows)) or rows <= 2:
+    elif (levels <= MANY_LEVELS and (levels <= FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
     dates = f"read dates (column_types={{{column.name!r}: 'date'}}), " if all(map(_is_date, column.levels)) else ""
     raise ValueError(
@@ -86,6 +92,10 @@ def one_after_the_other(dates: Sequence[np.ndarray]) -> bool:
 
 def _is_date(level: str) -> bool:
     return as_date(level) is not None
+
+
+def _all_differ(values: np.ndarray) -> bool:
+    return bool((values >= 0).all()) and np.unique(values).size == values.size
 
 
 def _counts(values: np.ndarray) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,8 @@ class PooledTable:
         Columns that are not tested, because they identify rows.
     notes : tuple of str
         Why.
+    identifiers : tuple of Column
+        Those of them that hold text.
     """
 
     table: Table
@@ -45,6 +48,7 @@ class PooledTable:
     names: tuple[str, ...]
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    identifiers: tuple[Column, ...] = ()
 
     @classmethod
     def read(
@@ -87,6 +91,7 @@ class PooledTable:
         kept: list[Column] = []
         left_out: list[str] = []
         notes: list[str] = []
+        identifiers: list[Column] = []
         for column in columns:
             why = None
             several = any(table.named for table in read) and len(columns) > 1
@@ -96,9 +101,10 @@ class PooledTable:
             if why is None:
                 kept.append(column)
                 if several and column.kind == "date" and column.name not in types and len(read) > 1:
-                    notes += _of_dates(column, ends, names)
+                    notes += of_dates(column, ends, names)
                 continue
             left_out.append(column.name)
+            identifiers += [column] if column.kind == "category" else []
             kind = "number" if column.kind == "number" else "category"
             notes.append(
                 f"Column {column.name!r} is not tested: {why} (column_types={{{column.name!r}: {kind!r}}} tests it)."
@@ -111,7 +117,35 @@ class PooledTable:
         table = Table(
             tuple(kept), named=any(one.named for one in read), dropped=tuple(n for n in seen if n not in labels)
         )
-        return cls(table, tuple(one.size for one in read), tuple(names), tuple(left_out), tuple(notes))
+        sizes = tuple(one.size for one in read)
+        return cls(table, sizes, tuple(names), tuple(left_out), tuple(notes), tuple(identifiers))
+
+    def units(self, *, paired: bool) -> tuple[str, ...]:
+        """What identifiers say of units that are in all tables; raises ValueError where pairs are of different ones."""
+        notes = []
+        for column in self.identifiers:
+            first, *others = np.split(column.values, np.cumsum(self.sizes)[:-1])
+            shared = reduce(np.intersect1d, others, first)
+            shared = shared[shared >= 0]
+            if not others or 2 * shared.size < min(self.sizes):
+                continue
+            for name, other in zip(self.names[1:], others if paired else (), strict=False):
+                if (apart := np.flatnonzero(first != other)).size:
+                    row = int(apart[0])
+                    one, two = (repr(column.levels[values[row]]) for values in (first, other))
+                    raise ValueError(
+                        f"paired=True takes row i of {self.names[0]} and row i of {name} for a pair, but column "
+                        f"{column.name!r} is {one} in row {row} of {self.names[0]} and {two} in {name}: put both in "
+                        f"the same order, such as table.sort_values({column.name!r}), or leave the column out"
+                    )
+            if not paired:
+                notes.append(
+                    f"{counted(shared.size, 'value')} of column {column.name!r} {'is' if shared.size == 1 else 'are'} "
+                    f"in {'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}. If these are the same "
+                    "units, observed again, say which rows belong together: by paired=True, with rows in the same "
+                    "order, or by blocks=."
+                )
+        return tuple(notes)
 
     def missing(self) -> NDArray[np.bool_]:
         """Which values are missing, shape (rows, columns)."""
@@ -125,7 +159,7 @@ class PooledTable:
         return encoding.points(rows), encoding
 
 
-def _of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:
+def of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:
     """What a reader should know of dates that tell the samples apart, whatever else is in the table."""
     if not one_after_the_other(np.split(column.values, ends)):
         return ()

@@ -333,3 +333,18 @@ def test_threads_do_not_meet_half_of_pandas(tmp_path):
     assert ran.returncode == 0, ran.stderr
     one = two_sample_test(*both, gram="rff", rank=20, n_resamples=19, workers=1, rng=0)
     assert float(ran.stdout) == one.pvalue
+
+
+def test_identifiers_and_dates_of_several_samples_are_as_in_memory(tmp_path):
+    """The same patients before and after: texts that identify rows, and dates that do not overlap."""
+    starts = ("2024-01-01", "2025-01-01")
+    frames = [
+        pd.DataFrame(
+            {"name": [f"p{i}" for i in range(90)], "day": pd.date_range(s, periods=90), "x": np.arange(90) % 7.0}
+        )
+        for s in starts
+    ]
+    paths = [files(tmp_path, name, frame, [40]) for name, frame in zip("xy", frames, strict=True)]
+    found = same_as_in_memory(paths, frames)
+    assert found.encoding.names == ("day", "x") and any("alone tells X and Y apart" in one for one in found.remarks)
+    same_as_in_memory(paths, frames, column_types={"name": "drop", "day": "date"})

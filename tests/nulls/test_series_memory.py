@@ -126,6 +126,8 @@ def test_a_column_that_counts_the_rows_tells_the_time():
     assert Rows.of([year]).remembers() is None
     halves = np.split(np.hstack([free, year, x]), 2)
     assert Rows.of(halves).remembers() == pytest.approx(Rows.of(np.split(x, 2)).correlation, abs=0.02)
+    income = np.sort(np.random.default_rng(3).integers(1, 25, 200))[:, None].astype(float)  # sorted by it, at no pace
+    assert Rows.of([np.hstack([income, income + x])]).remembers() is None
     grid = np.linspace(0.0, 1.0, 200)[:, None]
     assert (
         Rows.of([np.hstack([grid**2, x])]).remembers() is None

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import (
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -529,6 +530,51 @@ def test_dates_that_tell_samples_apart_are_noted():
         notes = two_sample_test(*samples, n_resamples=19, alpha=0.5, rng=0, **told).notes
         assert not any("alone" in note for note in notes)
     assert not any("alone" in note for note in independence_test(one, two, n_resamples=19, alpha=0.5, rng=0).notes)
+
+
+def patients(n, shift=0.0, seed=0):
+    """The same patients, whose levels are much further apart than what is added."""
+    level = 3.0 * np.random.default_rng(1).normal(size=n)
+    noise = np.random.default_rng([2, seed]).normal(size=(2, n))
+    return pd.DataFrame({"patient": [f"p{i}" for i in range(n)], "bp": level + 0.5 * noise[0] + shift, "hr": noise[1]})
+
+
+@pytest.mark.parametrize("n", [30, 150])
+def test_units_that_are_in_both_tables_are_noted_and_identify_rows(n):
+    before, after = patients(n), patients(n, 0.5, 1)
+    told = {"n_resamples": 199, "rng": 0}
+    apart = two_sample_test(before, after, **told)
+    assert apart.columns == (("bp", "hr"),)
+    said = says(f"{n} values of column 'patient' are in both X and Y.", "paired=True, with rows in the same order")
+    assert sum(bool(re.match(said, note)) for note in apart.notes) == 1
+    pairs = two_sample_test(before, after, paired=True, **told)
+    assert pairs.pvalue < min(0.05, apart.pvalue) and not any("are in both" in note for note in pairs.notes)
+    for labels in ("blocks", "groups"):
+        given = {labels: (before["patient"], after["patient"] + ("" if labels == "blocks" else "'"))}
+        assert not any("are in both" in note for note in two_sample_test(before, after, **given, **told).notes)
+    reported = compare(before, after, names=("then", "now"), **told)
+    assert sum("are in both then and now" in note for note in reported.notes) == 1
+    three = k_sample_test(before, after, patients(n, 0.0, 2), **told)
+    assert any("are in each of samples[0] and samples[1] and samples[2]" in note for note in three.notes)
+
+
+def test_pairs_of_different_units_are_an_error():
+    before, after = patients(30), patients(30, seed=1)
+    for test in (two_sample_test, two_sample_test_columns, compare):
+        with pytest.raises(
+            ValueError, match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort_values('patient')")
+        ):
+            test(before, after[::-1].reset_index(drop=True), paired=True)
+    others = after.assign(patient=[f"q{i}" for i in range(30)])  # of another naming, which says nothing of pairs
+    assert two_sample_test(before, others, paired=True, n_resamples=19, rng=0).pvalue > 0.05
+    few = patients(30).iloc[20:], after.iloc[:23]  # less than half
+    assert not any("are in both" in note for note in two_sample_test(*few, n_resamples=19, rng=0).notes)
+
+
+def test_few_rows_may_differ_by_chance():
+    table = pd.DataFrame({"site": list("abcde"), "x": np.arange(5) % 3.0})
+    found = two_sample_test(table, table.assign(x=[0.0, 2.0, 2.0, 1.0, 0.0]), n_resamples=19, alpha=0.5, rng=0)
+    assert found.columns == (("site", "x"),)
 
 
 def test_lazy_tables_are_read_in_batches_or_to_be_collected():
