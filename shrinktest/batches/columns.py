@@ -17,7 +17,7 @@ from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
 from shrinktest.tables.identifiers import FEW, MANY_LEVELS, identifier_of
-from shrinktest.tables.pooled import of_dates
+from shrinktest.tables.pooled import of_dates, of_text
 from shrinktest.units import Units
 
 
@@ -116,6 +116,7 @@ class Found:
             why = _why_not(column, sights, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
+                notes += of_text(column) if called not in types else ()
                 if column.kind == "date" and len(sights) > 1 and not alone and called not in types:
                     ends = np.cumsum([len(one.column) for one in sights])[:-1]
                     notes += of_dates(column, ends, [rows.name for rows in samples])

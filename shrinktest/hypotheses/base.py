@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -214,6 +215,20 @@ def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Ker
         return variable.asked(kernel).resolve(variable.points, rng)
     except ValueError as error:
         raise ValueError(f"{variable.name}: {error}") from None
+
+
+def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
+    """What a reader should know where a column of one variable is one of another, too."""
+    seen: dict[bytes, tuple[int, str]] = {}
+    notes = []
+    for v, one in enumerate(variables):
+        names = one.encoding.features if one.encoding is not None else range(one.points.shape[1])
+        for name, column in zip(names, one.points.T, strict=True):
+            called = one.name if one.points.shape[1] == 1 else f"column {name!r} of {one.name}"
+            before, other = seen.setdefault(column.tobytes(), (v, called))
+            if before != v and np.ptp(column) > 0.0:
+                notes.append(f"{other[:1].upper()}{other[1:]} and {called} have the same values in every row.")
+    return tuple(notes)
 
 
 def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:

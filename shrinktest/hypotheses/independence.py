@@ -12,7 +12,7 @@ from shrinktest._read import XY, read_variables
 from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
-from shrinktest.hypotheses.base import Hypothesis, variables_of
+from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -78,6 +78,10 @@ class Independence(Hypothesis):
         for rows in self.restriction.series(self.sizes[0]):
             order[rows] = np.roll(rows, -lag)
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """Those of both variables, and on columns that are in both."""
+        return (*super().notes(kernel), *said_of_the_same(self.variables))
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of both variables have in common, in every block by itself."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._read import numbered, read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, variables_of
+from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
@@ -67,6 +67,10 @@ class JointIndependence(Hypothesis):
         if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
             return self.own.drawn(n_resamples, rng)
         return super().permutations(n_resamples, rng, alpha)
+
+    def notes(self, kernel: Any) -> tuple[str, ...]:
+        """Those of all variables, and on columns that are in several."""
+        return (*super().notes(kernel), *said_of_the_same(self.variables))
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of two of the variables have in common."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +13,10 @@ import numpy as np
 from shrinktest.tables.column import Column, as_date
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
+#: What text is that would be numbers without signs for currencies, percent or thousands.
+DRESSED = "dressed"
+_SIGNS = re.compile(r"[$€£¥%,'\s]")
+_NEARLY = 0.9  # of the values of the smaller sample
 #: Levels from which a column of text takes a word of the user's to be read as categories.
 MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
@@ -39,7 +45,9 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     text = column.kind == "category"
     present = column.values[column.values >= 0] if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
-    apart = text and max(map(len, samples)) > FEW and all(map(_all_differ, samples))
+    apart = text and max(map(len, samples)) > FEW and all(map(all_differ, samples))
+    if column.kind == "number" and column.whole and not counts and _match(samples):
+        return "it has another number in every row, and the same ones in every sample"
     return identifier_of(column, counts=counts, apart=apart, levels=np.unique(present).size, rows=present.size)
 
 
@@ -72,13 +80,16 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, row
         return None
     if apart or levels == rows > 2:
         if not any(" " in level.strip() for level in column.levels):
-            return "it has another text in every row"
+            dressed = like_numbers(column.levels) == DRESSED
+            return f"it has another text in every row{', which looks like numbers with signs' if dressed else ''}"
     elif (levels <= MANY_LEVELS and (levels <= FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
-    dates = f"read dates (column_types={{{column.name!r}: 'date'}}), " if all(map(_is_date, column.levels)) else ""
+    kind = like_numbers(column.levels) or ("date" if all(map(_is_date, column.levels)) else None)
+    way = f"read {kind}s (column_types={{{column.name!r}: {kind!r}}}), " if kind in ("number", "date") else ""
+    way = "take off what is no digit, and read numbers, " if kind == DRESSED else way
     raise ValueError(
         f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
-        f"{dates}leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
+        f"{way}leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
         f"numbers (transform=), or test it as it is (column_types={{{column.name!r}: 'category'}})"
     )
 
@@ -94,8 +105,31 @@ def _is_date(level: str) -> bool:
     return as_date(level) is not None
 
 
-def _all_differ(values: np.ndarray) -> bool:
-    return bool((values >= 0).all()) and np.unique(values).size == values.size
+def all_differ(values: np.ndarray) -> bool:
+    """Whether no two values are equal, or missing: numbers of levels, numbers, or dates."""
+    missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values) | (values == -1)
+    return not missing.any() and np.unique(values).size == values.size
+
+
+def _match(samples: Sequence[np.ndarray]) -> bool:
+    """Whether numbers differ within every sample, and nearly all of them are in all samples."""
+    if len(samples) < 2 or max(map(len, samples)) <= FEW or not all(map(all_differ, samples)):
+        return False
+    return reduce(np.intersect1d, samples).size >= _NEARLY * min(map(len, samples))
+
+
+def like_numbers(levels: Sequence[str]) -> str | None:
+    """Text that can be read so is "number", with signs such as $ or % it is `DRESSED`; None for other text."""
+    if all(_as_plain(level) for level in levels):
+        return "number"
+    return DRESSED if all(_as_plain(_SIGNS.sub("", level).strip("()")) for level in levels) else None
+
+
+def _as_plain(level: str) -> bool:
+    try:
+        return "_" not in level and math.isfinite(float(level))
+    except ValueError:
+        return False
 
 
 def _counts(values: np.ndarray) -> bool:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import identifier, one_after_the_other
+from shrinktest.tables.identifiers import FEW, all_differ, identifier, like_numbers, one_after_the_other
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 
 Rows = NDArray[np.bool_]
@@ -40,7 +40,7 @@ class PooledTable:
     notes : tuple of str
         Why.
     identifiers : tuple of Column
-        Those of them that hold text.
+        These, and dates that differ in all rows of a table.
     """
 
     table: Table
@@ -100,12 +100,15 @@ class PooledTable:
                 why = identifier(column, samples, asked=column.name in types)
             if why is None:
                 kept.append(column)
+                notes += of_text(column) if column.name not in types else ()
                 if several and column.kind == "date" and column.name not in types and len(read) > 1:
                     notes += of_dates(column, ends, names)
+                    identifiers += [column] if all(map(all_differ, np.split(column.values, ends))) else []
                 continue
             left_out.append(column.name)
-            identifiers += [column] if column.kind == "category" else []
-            kind = "number" if column.kind == "number" else "category"
+            identifiers.append(column)
+            numeric = column.kind == "number" or like_numbers(column.levels) == "number"
+            kind = "number" if numeric else "category"
             notes.append(
                 f"Column {column.name!r} is not tested: {why} (column_types={{{column.name!r}: {kind!r}}} tests it)."
             )
@@ -126,13 +129,12 @@ class PooledTable:
         for column in self.identifiers:
             first, *others = np.split(column.values, np.cumsum(self.sizes)[:-1])
             shared = reduce(np.intersect1d, others, first)
-            shared = shared[shared >= 0]
-            if not others or 2 * shared.size < min(self.sizes):
+            if not others or 2 * shared.size < min(self.sizes) or _counted(column):
                 continue
             for name, other in zip(self.names[1:], others if paired else (), strict=False):
                 if (apart := np.flatnonzero(first != other)).size:
                     row = int(apart[0])
-                    one, two = (repr(column.levels[values[row]]) for values in (first, other))
+                    one, two = (_shown(column, values[row]) for values in (first, other))
                     raise ValueError(
                         f"paired=True takes row i of {self.names[0]} and row i of {name} for a pair, but column "
                         f"{column.name!r} is {one} in row {row} of {self.names[0]} and {two} in {name}: put both in "
@@ -141,9 +143,9 @@ class PooledTable:
             if not paired:
                 notes.append(
                     f"{counted(shared.size, 'value')} of column {column.name!r} {'is' if shared.size == 1 else 'are'} "
-                    f"in {'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}. If these are the same "
-                    "units, observed again, say which rows belong together: by paired=True, with rows in the same "
-                    "order, or by blocks=."
+                    f"in {'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}. If rows with the same "
+                    "value belong together, such as a unit that is observed again, say so: by paired=True, with rows "
+                    "in the same order, or by blocks=."
                 )
         return tuple(notes)
 
@@ -157,6 +159,34 @@ class PooledTable:
         rows = Table(tuple(column.taken(keep) for column in self.table.columns), self.table.named)
         encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument, whose=" and ".join(self.names))
         return encoding.points(rows), encoding
+
+
+def of_text(column: Column) -> tuple[str, ...]:
+    """What a reader should know of categories that look like numbers."""
+    like = like_numbers(column.levels) if column.kind == "category" and len(column.levels) > FEW else None
+    if like is None:
+        return ()
+    way = (
+        f"column_types={{{column.name!r}: 'number'}} reads numbers"
+        if like == "number"
+        else "take these off to compare numbers"
+    )
+    signs = "" if like == "number" else " with signs"
+    return (
+        f"Column {column.name!r} holds text that looks like numbers{signs}, and is compared as categories ({way}).",
+    )
+
+
+def _shown(column: Column, value: Any) -> str:
+    """A value of an identifier as messages show it."""
+    if column.levels:
+        return repr(column.levels[value])
+    return str(value.astype("datetime64[s]")) if column.kind == "date" else f"{value:g}"
+
+
+def _counted(column: Column) -> bool:
+    """Whether a column counts rows, which tables of the same size do alike."""
+    return column.kind == "number" and bool((np.diff(column.values) == 1.0).sum() >= len(column) - 2)
 
 
 def of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:

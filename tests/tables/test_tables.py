@@ -571,6 +571,73 @@ def test_pairs_of_different_units_are_an_error():
     assert not any("are in both" in note for note in two_sample_test(*few, n_resamples=19, rng=0).notes)
 
 
+def test_numbers_and_dates_may_identify_units_too():
+    before, after = patients(30), patients(30, seed=1)
+    one, other = (table.assign(patient=np.arange(30)[::-1] * 7 + 1000) for table in (before, after))
+    found = two_sample_test(one, other, n_resamples=19, rng=0)
+    assert "Column 'patient' is not tested: it has another number in every row, and the same ones" in found.notes[0]
+    assert any(note.startswith("30 values of column 'patient' are in both") for note in found.notes)
+    with pytest.raises(ValueError, match=says("column 'patient' is 1203 in row 0 of X and 1000 in Y")):
+        two_sample_test(one, other[::-1].reset_index(drop=True), paired=True)
+    half = other.assign(patient=other["patient"] + 70)  # numbers of which a third is in one table only
+    assert two_sample_test(one, half, n_resamples=19, rng=0).columns == (("patient", "bp", "hr"),)
+    one, other = (table.assign(patient=pd.date_range("2024-01-01", periods=30)) for table in (before, after))
+    found = two_sample_test(one, other, n_resamples=19, rng=0)
+    assert found.columns == (("patient", "bp", "hr"),) and any("30 values of" in note for note in found.notes)
+    with pytest.raises(ValueError, match=says("is 2024-01-01T00:00:00 in row 0 of X and 2024-01-30T00:00:00 in Y")):
+        two_sample_test(one, other[::-1].reset_index(drop=True), paired=True)
+    one, other = (table.assign(patient=np.arange(30)) for table in (before, after))  # only counts the rows
+    assert not any("are in both" in note for note in two_sample_test(one, other, n_resamples=19, rng=0).notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "noted", "refused"),
+    [
+        ("{:.0f}", "looks like numbers, and is compared as categories (column_types={'p': 'number'} reads numbers)",
+         "read numbers (column_types={'p': 'number'})"),
+        ("{:.0f}%", "looks like numbers with signs, and is compared as categories (take these off",
+         "take off what is no digit, and read numbers"),
+        ("${:.0f}", "looks like numbers with signs", "take off what is no digit"),
+        ("a{:.0f}", None, "too many for categories; leave it out"),
+    ],
+)  # fmt: skip
+def test_text_that_looks_like_numbers(text, noted, refused):
+    rng = np.random.default_rng(0)
+    few, many = (
+        [
+            pd.DataFrame({"p": [text.format(v) for v in rng.integers(0, top, 60)], "u": rng.normal(size=60)})
+            for _ in "ab"
+        ]
+        for top in (20, 400)
+    )
+    notes = two_sample_test(*few, n_resamples=19, rng=0).notes
+    assert any(noted in note for note in notes) if noted else not any("looks like" in note for note in notes)
+    meant = two_sample_test(*few, column_types={"p": "category"}, n_resamples=19, rng=0).notes
+    assert not any("looks like" in note for note in meant)
+    with pytest.raises(ValueError, match=says(refused)):
+        two_sample_test(*many, n_resamples=19, rng=0)
+
+
+def test_prices_that_all_differ_are_no_identifiers_without_a_word():
+    rng = np.random.default_rng(0)
+    tables = [pd.DataFrame({"p": [f"${v:,.2f}" for v in 1e6 * rng.random(40)], "u": rng.normal(size=40)}) for _ in "ab"]
+    assert "which looks like numbers with signs" in two_sample_test(*tables, n_resamples=19, rng=0).notes[0]
+
+
+def test_a_column_of_both_variables_is_noted():
+    table = mixed(40)
+    said = "Column 'rate' of X and Y have the same values in every row."
+    assert said in independence_test(table[["income", "rate"]], table[["rate"]], n_resamples=19, rng=0).notes
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    assert (
+        "Column 1 of X and column 0 of Y have the same"
+        in independence_test(x[:, :2], x[:, 1:], n_resamples=19, rng=0).notes[-1]
+    )
+    assert any("variables[0] and variables[2] have" in note.lower() for note in joint_independence_test(
+        x[:, 0], x[:, 1], x[:, 0], n_resamples=19, rng=0).notes)  # fmt: skip
+    assert not any("same values" in note for note in independence_test(x[:, :2], x[:, 2:], n_resamples=19, rng=0).notes)
+
+
 def test_few_rows_may_differ_by_chance():
     table = pd.DataFrame({"site": list("abcde"), "x": np.arange(5) % 3.0})
     found = two_sample_test(table, table.assign(x=[0.0, 2.0, 2.0, 1.0, 0.0]), n_resamples=19, alpha=0.5, rng=0)
