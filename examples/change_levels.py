@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
 from shrinktest.change import change_point_test
-from shrinktest.nulls.memory import correlation, lost, stretch_length
+from shrinktest.nulls.memory import Rows, lost, stretch_length
 
 NAME = "change_levels"
 TITLE = "Level of change-point tests, of two stretches and of lags"
@@ -141,8 +141,9 @@ def serial(memory, n, trials) -> list[dict]:
     for trial in range(trials):
         x = autoregressive(rng, n, memory)[:, None]
         halves = [x[: n // 2], x[n // 2 :]]
-        lengths.append(stretch_length("stretches", halves))
-        noted.append(lost(correlation(halves), lengths[-1]) > BOOK)
+        rows = Rows.of(halves)
+        lengths.append(stretch_length("stretches", rows))
+        noted.append(lost(rows.correlation, lengths[-1]) > BOOK)
         for how in hows:
             shift = None if how == "nothing" else how
             shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1, "shift": shift, "alpha": 0.5}

@@ -134,6 +134,7 @@ def read_samples(
     groups: Any = None,
     covariates: Sequence[Rows] | None = None,
     labels: bool = False,
+    same_units: bool = True,
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
@@ -159,6 +160,8 @@ def read_samples(
         For every sample, which of its rows have complete covariates.
     labels : bool
         Whether a column alone says which rows belong together, and is not compared.
+    same_units : bool
+        Whether it is said where the same units may be in all samples; `blocks` can take account of that.
 
     Raises
     ------
@@ -217,7 +220,7 @@ def read_samples(
     left_out: tuple[str, ...] = ()
     if isinstance(data, ObservedTables):
         left_out = data.pooled.left_out
-        said = paired or (blocks is None and groups is None and covariates is None)
+        said = paired or (same_units and blocks is None and groups is None and covariates is None)
         notes += data.pooled.units(paired=bool(paired)) if said else ()
     return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out)
 

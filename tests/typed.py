@@ -13,4 +13,6 @@ def typed(result, *files):
     notes = tuple(as_typed(note, EVERY) for note in result.notes)
     for name, file in zip("XY", files, strict=False):
         notes = tuple(re.sub(rf"\b{name}\b", file, note) for note in notes)
-    return replace(result, notes=notes, **({"names": files} if files else {}))
+    for i, file in enumerate(files):
+        notes = tuple(note.replace(f"samples[{i}]", file) for note in notes)
+    return replace(result, notes=notes, **({"names": files} if files and hasattr(result, "names") else {}))

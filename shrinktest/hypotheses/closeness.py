@@ -198,7 +198,7 @@ def _distances(
     if paired and groups is not None:
         raise ValueError("paired=True says that row i of every sample belong together; leave out groups=, or paired=")
     told = {"scale": scale, "column_types": column_types, "transform": transform}
-    read = read_samples(samples, names, nan_policy, paired=paired, **told)
+    read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **told)
     pooled, sizes = np.vstack(read.values), read.sizes
     if np.ptp(pooled, axis=0).max() == 0.0:
         raise ValueError(f"{_all(names)} have the same values in every row, so that there is nothing to compare")

@@ -126,6 +126,7 @@ class PooledTable:
     def units(self, *, paired: bool) -> tuple[str, ...]:
         """What identifiers say of units that are in all tables; raises ValueError where pairs are of different ones."""
         notes = []
+        ways = "paired=True with rows in the same order, or " if len(self.sizes) == 2 else ""
         for column in self.identifiers:
             first, *others = np.split(column.values, np.cumsum(self.sizes)[:-1])
             shared = reduce(np.intersect1d, others, first)
@@ -144,8 +145,8 @@ class PooledTable:
                 notes.append(
                     f"{counted(shared.size, 'value')} of column {column.name!r} {'is' if shared.size == 1 else 'are'} "
                     f"in {'both' if len(others) == 1 else 'each of'} {' and '.join(self.names)}. If rows with the same "
-                    "value belong together, such as a unit that is observed again, say so: by paired=True, with rows "
-                    "in the same order, or by blocks=."
+                    f"value belong together, such as a unit that is observed again, say so: {ways}blocks= with a "
+                    "label for every row."
                 )
         return tuple(notes)
 

@@ -85,7 +85,7 @@ def test_the_other_tests_of_all_kinds(run):
     expected = typed(k_sample_test(a, b, a, **GIVEN), "a.csv", "b.csv", "./a.csv")
     found = run("k-sample", "a.csv", "b.csv", "./a.csv", "--json", *FAST)  # two of one name: as they were typed
     same(found, expected)
-    expected = typed(two_sample_test_columns(a, b, **GIVEN))
+    expected = typed(two_sample_test_columns(a, b, **GIVEN), "a.csv", "b.csv")
     same(run("columns", "a.csv", "b.csv", "--json", *FAST), expected)
     expected = typed(independence_test(a[["income", "city"]], a[["smoker", "seen"]], **GIVEN))
     same(run("independence", "a.csv", "--x", "income,city", "--y", "smoker,seen", "--json", *FAST), expected)

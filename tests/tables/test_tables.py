@@ -545,7 +545,9 @@ def test_units_that_are_in_both_tables_are_noted_and_identify_rows(n):
     told = {"n_resamples": 199, "rng": 0}
     apart = two_sample_test(before, after, **told)
     assert apart.columns == (("bp", "hr"),)
-    said = says(f"{n} values of column 'patient' are in both X and Y.", "paired=True, with rows in the same order")
+    said = says(
+        f"{n} values of column 'patient' are in both X and Y.", "paired=True with rows in the same order, or blocks="
+    )
     assert sum(bool(re.match(said, note)) for note in apart.notes) == 1
     pairs = two_sample_test(before, after, paired=True, **told)
     assert pairs.pvalue < min(0.05, apart.pvalue) and not any("are in both" in note for note in pairs.notes)
