@@ -107,7 +107,8 @@ def _is_date(level: str) -> bool:
 
 def all_differ(values: np.ndarray) -> bool:
     """Whether no two values are equal, or missing: numbers of levels, numbers, or dates."""
-    missing = np.isnat(values) if values.dtype.kind == "M" else np.isnan(values) | (values == -1)
+    kind = values.dtype.kind
+    missing = np.isnat(values) if kind == "M" else values < 0 if kind == "i" else np.isnan(values)
     return not missing.any() and np.unique(values).size == values.size
 
 
