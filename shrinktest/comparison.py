@@ -15,6 +15,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
+from shrinktest.nulls.memory import BY_GROUPS, BY_STRETCHES_OR_GROUPS
 from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
@@ -30,7 +31,6 @@ POLICIES = ("indicator", "omit", "raise")
 _GRID = 31  # points of the witness function along each of two columns
 _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
-_STRETCHES = "use shift='stretches', which moves stretches of rows"  # advice on series that has no argument here
 
 
 def compare(
@@ -195,7 +195,7 @@ def compare(
     size = overall.effect(confidence=confidence)
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
-    of_all = [note.replace(_STRETCHES, "two_sample_test can move stretches of rows") for note in overall.notes]
+    of_all = [note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS) for note in overall.notes]
     notes = [*_only_notes(only, called), *pooled.notes, *of_units, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:

@@ -185,7 +185,7 @@ class TwoEqualDistributions(EqualDistributions):
     """Two samples have one distribution."""
 
     kind: ClassVar[Kind] = TWO_SAMPLE
-    in_time: ClassVar[str] = memory.BY_STRETCHES
+    in_time: ClassVar[str] = memory.BY_STRETCHES_OR_GROUPS
 
     @classmethod
     def read(  # type: ignore[override]  # these are two

@@ -22,8 +22,9 @@ WRONG_ERRORS = "standard errors of independent rows are too small"
 
 #: What to do about memory, by what a test can do about it.
 BY_STRETCHES = "use shift='stretches', which moves stretches of rows"
-BY_SHIFTS = "use shift='circular', which moves Y along in time as a whole"
-BY_GROUPS = "give groups= that keep stretches of rows together"
+BY_STRETCHES_OR_GROUPS = f"{BY_STRETCHES}, or groups=, which moves units as a whole"
+BY_SHIFTS = "use shift='circular', which moves Y along in time as a whole, or groups=, which moves units"
+BY_GROUPS = "give groups= that keep units, or stretches of rows, together"
 BY_COVARIATES = "add to covariates= the values of the row before, or what else tells the time"
 BY_GIVEN = "add to given= the values of the row before, or what else tells the time"
 
@@ -62,8 +63,8 @@ class Memory:
         """What a reader should know, and what to do."""
         return (
             f"Successive rows of {' and of '.join(self.named)} are correlated "
-            f"({' and '.join(f'{r:.2f}' for r in self.correlations)}). If they are in order of time, they depend on "
-            f"each other, and {wrong}: {advice}."
+            f"({' and '.join(f'{r:.2f}' for r in self.correlations)}). If they are in order of time, or of units that "
+            f"were observed several times, they depend on each other, and {wrong}: {advice}."
         )
 
 

@@ -190,5 +190,8 @@ def test_the_strongest():
     weak, strong = Memory(("x", "y"), (0.5, 0.4)), Memory(("x", "z"), (0.5, 0.6))
     assert strongest([None, weak, strong, None]) is strong and strongest([None]) is None
     assert strong.strength == 0.3
-    assert strong.note("do this").endswith("(0.50 and 0.60). If they are in order of time, they depend on each other, "
-                                           "and permuting single rows makes p-values too small: do this.")  # fmt: skip
+    said = "If they are in order of time, or of units that were observed several times, they depend on each other, and "
+    assert strong.note("do this") == (
+        f"Successive rows of x and of z are correlated (0.50 and 0.60). {said}permuting single rows makes p-values too "
+        "small: do this."
+    )
