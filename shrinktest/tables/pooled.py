@@ -133,7 +133,7 @@ class PooledTable:
             if not others or 2 * shared.size < min(self.sizes) or _counted(column):
                 continue
             for name, other in zip(self.names[1:], others if paired else (), strict=False):
-                if (apart := np.flatnonzero(first != other)).size:
+                if first.size == other.size and (apart := np.flatnonzero(first != other)).size:
                     row = int(apart[0])
                     one, two = (_shown(column, values[row]) for values in (first, other))
                     raise ValueError(

@@ -567,6 +567,8 @@ def test_pairs_of_different_units_are_an_error():
             ValueError, match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort_values('patient')")
         ):
             test(before, after[::-1].reset_index(drop=True), paired=True)
+        with pytest.raises(ValueError, match=r"paired=True needs as many rows in . as in ., .*; found 30, 28"):
+            test(before, after.iloc[:28], paired=True)
     others = after.assign(patient=[f"q{i}" for i in range(30)])  # of another naming, which says nothing of pairs
     assert two_sample_test(before, others, paired=True, n_resamples=19, rng=0).pvalue > 0.05
     few = patients(30).iloc[20:], after.iloc[:23]  # less than half
