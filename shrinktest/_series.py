@@ -81,12 +81,14 @@ def read_series(
         same_order(blocks, "blocks", X, "X")
         restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
-    rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
+    if shift is not None:
+        rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
+        restriction = restricted(shift, rows, restriction, keep, "groups=")
     times = dates_of(X) if times is None else times
     return Series(
         values=values,
         missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=restricted(shift, rows, restriction, keep, "groups="),
+        restriction=restriction,
         scale=taken.scale,
         encoding=taken.encoding,
         times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),

@@ -47,8 +47,13 @@ class Variable:
     encoding: Encoding | None = None
     said: bool = True
 
+    @property
+    def series(self) -> Rows:
+        """All observations as one series, as one looks for memory in it."""
+        return self.rows_of(slice(None))
+
     def rows_of(self, *series: np.ndarray | slice) -> Rows:
-        """The observations of series, each given by its rows, as one looks for memory in them."""
+        """The same of several series, each given by its rows."""
         return Rows.of([self.points[rows] for rows in series], None if self.encoding is None else self.encoding.dated)
 
     def asked(self, kernel: Kernel) -> Kernel:

@@ -208,14 +208,18 @@ class TwoEqualDistributions(EqualDistributions):
         names = names or names_for((X, Y), XY)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
-        rows = memory.Rows.of(read.values, None if read.encoding is None else read.encoding.dated)
-        restriction = memory.restricted(shift, rows, read.restriction, np.concatenate(read.kept), "paired= or groups=")
-        read = replace(read, restriction=restriction)
+        if shift is not None:
+            rows = memory.Rows.of(read.values, None if read.encoding is None else read.encoding.dated)
+            kept = np.concatenate(read.kept)
+            restriction = memory.restricted(shift, rows, read.restriction, kept, "paired= or groups=")
+            read = replace(read, restriction=restriction)
         return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
 
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches are too short for it."""
-        return (*super().of_memory(), *memory.short(self._rows, self.restriction, "a sample"))
+        if self.restriction.stretch:
+            return memory.short(self._rows, self.restriction, "a sample")
+        return super().of_memory()
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """How different the samples are."""

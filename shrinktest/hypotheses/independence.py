@@ -61,12 +61,13 @@ class Independence(Hypothesis):
         """The hypothesis about two variables as users give them; see :func:`~shrinktest._read.read_variables`."""
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables((X, Y), XY, nan_policy, blocks=blocks, groups=groups, shift=shift, **told)
+        variables = variables_of(read, XY, said=not is_unasked(scale))
         return cls(
-            variables=variables_of(read, XY, said=not is_unasked(scale)),
+            variables=variables,
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,
-            remarks=read.notes,
+            remarks=(*read.notes, *said_of_the_same(variables)),
             called=read.labels,
             **options,
         )
@@ -79,17 +80,13 @@ class Independence(Hypothesis):
             order[rows] = np.roll(rows, -lag)
         return replace(self, variables=(x, replace(y, points=np.ascontiguousarray(y.points[order])))) if lag else self
 
-    def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Those of both variables, and on columns that are in both."""
-        return (*super().notes(kernel), *said_of_the_same(self.variables))
-
     def memory(self) -> memory.Memory | None:
         """What successive rows of both variables have in common, in every block by itself."""
         if not memory.singly(self.restriction):
             return None
         blocks = self.restriction.blocks
-        series = [slice(None)] if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
-        rows = [one.rows_of(*series) for one in self.variables]
+        series = () if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
+        rows = [one.series if blocks is None else one.rows_of(*series) for one in self.variables]
         return memory.of_variables(rows, [one.name for one in self.variables])
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

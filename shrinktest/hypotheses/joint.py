@@ -50,11 +50,12 @@ class JointIndependence(Hypothesis):
         names = numbered("variables", len(variables))
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables(variables, names, nan_policy, **told)
+        found = variables_of(read, names, said=not is_unasked(scale))
         return cls(
-            variables=variables_of(read, names, said=not is_unasked(scale)),
+            variables=found,
             sizes=(len(read.values[0]),),
             missing=read.missing,
-            remarks=read.notes,
+            remarks=(*read.notes, *said_of_the_same(found)),
             called=read.labels,
             **options,
         )
@@ -68,15 +69,9 @@ class JointIndependence(Hypothesis):
             return self.own.drawn(n_resamples, rng)
         return super().permutations(n_resamples, rng, alpha)
 
-    def notes(self, kernel: Any) -> tuple[str, ...]:
-        """Those of all variables, and on columns that are in several."""
-        return (*super().notes(kernel), *said_of_the_same(self.variables))
-
     def memory(self) -> memory.Memory | None:
         """What successive rows of two of the variables have in common."""
-        return memory.of_variables(
-            [one.rows_of(slice(None)) for one in self.variables], [one.name for one in self.variables]
-        )
+        return memory.of_variables([one.series for one in self.variables], [one.name for one in self.variables])
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """There is the biased form only."""

@@ -12,7 +12,7 @@ from shrinktest._validate import choice
 from shrinktest.conditional.given import all_labels, crossed, enough_alike, refuse_cut, values_of, with_labels
 from shrinktest.conditional.models import as_model
 from shrinktest.conditional.regression import Regression
-from shrinktest.hypotheses.base import variables_of
+from shrinktest.hypotheses.base import said_of_the_same, variables_of
 from shrinktest.hypotheses.given import LESS_MEANS, ConditionalIndependence, less_means
 from shrinktest.hypotheses.modelled import by_model
 from shrinktest.hypotheses.residuals import of_residuals
@@ -70,12 +70,13 @@ def read_given(
             )
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     read = read_three(X, Y, given, nan_policy, blocks=blocks, groups=groups, **told)
+    variables = variables_of(read, GIVEN, said=not is_unasked(scale))[:2]
     common: dict[str, Any] = {
-        "variables": variables_of(read, GIVEN, said=not is_unasked(scale))[:2],
+        "variables": variables,
         "sizes": (len(read.values[0]),),
         "missing": read.missing,
         "restriction": read.restriction,
-        "remarks": read.notes,
+        "remarks": (*read.notes, *said_of_the_same(variables)),
         "called": read.labels[:2],
     }
     if x_given_z is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -109,7 +110,7 @@ class Rows:
         forward = (there >= 0.0).all(axis=0) & ((there > 0.0).sum(axis=0) >= _STEPS)
         return cls([part[:, ~clocks] for part in parts], bool(forward.any()))
 
-    @property
+    @cached_property
     def sorted(self) -> bool:
         """Whether a column goes up, or down, from row to row in every part, in so many steps that it is no chance."""
         steps = np.vstack([np.diff(part, axis=0) for part in self.parts])
@@ -117,7 +118,7 @@ class Rows:
         there = ~np.isnan(steps).any(axis=0)
         return bool((there & (np.minimum(up, down) == 0) & (np.maximum(up, down) >= _STEPS)).any())
 
-    @property
+    @cached_property
     def correlation(self) -> float:
         """How much rows go with the next one: the largest correlation among the columns.
 

@@ -45,10 +45,23 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     text = column.kind == "category"
     present = column.values[column.values >= 0] if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
-    apart = text and max(map(len, samples)) > FEW and all(map(all_differ, samples))
-    if column.kind == "number" and column.whole and not counts and _match(samples):
+    apart = text and max(map(len, samples)) > FEW and all(map(_all_differ, samples))
+    why = identifier_of(column, counts=counts, apart=apart, levels=np.unique(present).size, rows=present.size)
+    if why is None and column.kind == "number" and column.whole and _match(samples):
         return "it has another number in every row, and the same ones in every sample"
-    return identifier_of(column, counts=counts, apart=apart, levels=np.unique(present).size, rows=present.size)
+    return why
+
+
+def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
+    """Whether the same values in several samples are likely to be the same units, and not by chance or by counting.
+
+    They are texts that differ in all rows of a sample; of whole numbers and dates nearly all must be in every sample.
+    """
+    if column.kind == "category":
+        return all(map(_all_differ, samples))
+    if column.kind == "number" and (_UNNAMED.fullmatch(column.name) or all(map(_counts, samples))):
+        return False
+    return (column.kind == "date" or column.whole) and _match(samples)
 
 
 def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, rows: int) -> str | None:
@@ -105,7 +118,7 @@ def _is_date(level: str) -> bool:
     return as_date(level) is not None
 
 
-def all_differ(values: np.ndarray) -> bool:
+def _all_differ(values: np.ndarray) -> bool:
     """Whether no two values are equal, or missing: numbers of levels, numbers, or dates."""
     kind = values.dtype.kind
     missing = np.isnat(values) if kind == "M" else values < 0 if kind == "i" else np.isnan(values)
@@ -114,7 +127,7 @@ def all_differ(values: np.ndarray) -> bool:
 
 def _match(samples: Sequence[np.ndarray]) -> bool:
     """Whether numbers differ within every sample, and nearly all of them are in all samples."""
-    if len(samples) < 2 or max(map(len, samples)) <= FEW or not all(map(all_differ, samples)):
+    if len(samples) < 2 or max(map(len, samples)) <= FEW or not all(map(_all_differ, samples)):
         return False
     return reduce(np.intersect1d, samples).size >= _NEARLY * min(map(len, samples))
 

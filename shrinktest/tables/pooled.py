@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import FEW, all_differ, identifier, like_numbers, one_after_the_other
+from shrinktest.tables.identifiers import FEW, identifier, like_numbers, names_units, one_after_the_other
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 
 Rows = NDArray[np.bool_]
@@ -40,7 +40,7 @@ class PooledTable:
     notes : tuple of str
         Why.
     identifiers : tuple of Column
-        These, and dates that differ in all rows of a table.
+        Those of these that name units, and dates that do.
     """
 
     table: Table
@@ -93,20 +93,19 @@ class PooledTable:
         notes: list[str] = []
         identifiers: list[Column] = []
         for column in columns:
-            why = None
+            why, samples = None, np.split(column.values, ends)
             several = any(table.named for table in read) and len(columns) > 1
             if several or (column.kind == "category" and not labels_only):
-                samples = np.split(column.values, ends)
                 why = identifier(column, samples, asked=column.name in types)
             if why is None:
                 kept.append(column)
                 notes += of_text(column) if column.name not in types else ()
                 if several and column.kind == "date" and column.name not in types and len(read) > 1:
                     notes += of_dates(column, ends, names)
-                    identifiers += [column] if all(map(all_differ, np.split(column.values, ends))) else []
+                    identifiers += [column] if names_units(column, samples) else []
                 continue
             left_out.append(column.name)
-            identifiers.append(column)
+            identifiers += [column] if names_units(column, samples) else []
             numeric = column.kind == "number" or like_numbers(column.levels) == "number"
             kind = "number" if numeric else "category"
             notes.append(
@@ -130,7 +129,7 @@ class PooledTable:
         for column in self.identifiers:
             first, *others = np.split(column.values, np.cumsum(self.sizes)[:-1])
             shared = reduce(np.intersect1d, others, first)
-            if not others or 2 * shared.size < min(self.sizes) or _counted(column):
+            if not others or 2 * shared.size < min(self.sizes):
                 continue
             for name, other in zip(self.names[1:], others if paired else (), strict=False):
                 if first.size == other.size and (apart := np.flatnonzero(first != other)).size:
@@ -183,11 +182,6 @@ def _shown(column: Column, value: Any) -> str:
     if column.levels:
         return repr(column.levels[value])
     return str(value.astype("datetime64[s]")) if column.kind == "date" else f"{value:g}"
-
-
-def _counted(column: Column) -> bool:
-    """Whether a column counts rows, which tables of the same size do alike."""
-    return column.kind == "number" and bool((np.diff(column.values) == 1.0).sum() >= len(column) - 2)
 
 
 def of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:

@@ -594,6 +594,22 @@ def test_numbers_and_dates_may_identify_units_too():
     assert not any("are in both" in note for note in two_sample_test(one, other, n_resamples=19, rng=0).notes)
 
 
+def test_what_counts_rows_or_agrees_by_chance_pairs_nothing():
+    rng = np.random.default_rng(0)
+    told = {"n_resamples": 19, "rng": 0}
+
+    def tables(name, *columns):
+        return [pd.DataFrame({name: column, "x": rng.normal(size=30)}) for column in columns]
+
+    same = k_sample_test(*tables("id", *[np.arange(30)] * 3), **told).notes
+    assert not any("belong together" in note for note in same)
+    kept = [np.sort(rng.choice(36, 30, replace=False)) for _ in "ab"]  # what is left of a file, with its row numbers
+    assert two_sample_test(*tables("Unnamed: 0", *kept), paired=True, **told).columns == (("x",),)
+    days = pd.date_range("2024-01-01", periods=45).to_numpy()  # visits, each patient on a day of its own
+    visits = rng.permutation(days[:30]), rng.permutation(days[15:])
+    assert two_sample_test(*tables("visit", *visits), paired=True, **told).columns == (("visit", "x"),)
+
+
 @pytest.mark.parametrize(
     ("text", "noted", "refused"),
     [
