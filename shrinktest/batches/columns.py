@@ -12,11 +12,11 @@ import numpy as np
 from shrinktest._validate import choice
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Coding, Rows
-from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked
+from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
 from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
-from shrinktest.tables.identifiers import FEW, MANY_LEVELS, identifier_of
+from shrinktest.tables.identifiers import FEW, MANY_LEVELS, NEARLY_ALL, identifier_of, may_name_units
 from shrinktest.tables.pooled import of_dates, of_text
 from shrinktest.units import Units
 
@@ -108,12 +108,16 @@ class Found:
                 choice(one, names, "a column in column_types")
         left_out: list[tuple[int, Column]] = []
         notes: list[str] = []
+        of_units: list[str] = []
         kept: list[tuple[Column, list[Sight]]] = []
         for j, (called, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
             sights = [one[j] for one in total]
             column = pooled([one.column for one in sights], [rows.name for rows in samples])
             alone = not part.named or (part.width or len(names)) == 1
-            why = _why_not(column, sights, asked=called in types, alone=alone)
+            share = _shared(column, sights)
+            if called not in types and not alone and share:
+                of_units.append(_of_units(called, share, [rows.name for rows in samples]))
+            why = _why_not(column, sights, share, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
                 notes += of_text(column) if called not in types else ()
@@ -131,13 +135,13 @@ class Found:
             again = cls.of(
                 samples, crew, parts, store=store, name=f"{name} again"
             )  # rows that miss only these values are complete
-            return replace(again, notes=(*notes, *again.notes))
+            return replace(again, notes=tuple(dict.fromkeys([*notes, *of_units, *again.notes])))
         codes = []
         for column, sights in kept:
             whole = pooled([column, *(one.complete for one in sights)], ["all rows", *(rows.name for rows in samples)])
             code = Code.of(whole.taken(slice(len(column), None)), indicate=indicate)
             codes.append(code if code.fill is None else replace(code, fill=np.nan))
-        found = cls(tuple(samples), _encodings(codes, parts), tuple(notes))
+        found = cls(tuple(samples), _encodings(codes, parts), (*notes, *of_units))
         return found.coded(tuple(codes), tuple(column for column, _ in kept))
 
     def coded(self, codes: tuple[Code, ...], seen: tuple[Column, ...]) -> Found:
@@ -169,13 +173,37 @@ def holes(encoding: Encoding | None) -> tuple[int, ...]:
     return tuple(group.start for code, group in both if code.indicated and not code.categorical)
 
 
-def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: bool) -> str | None:
+def _shared(column: Column, sights: Sequence[Sight]) -> float:
+    """The share of values that are in all samples, and are likely to be the same units there; 0 where they are not."""
+    values = [one.alone() for one in sights]
+    there = [one for one in values if one is not None]
+    if len(there) < len(sights) or len(sights) < 2 or max(one.rows for one in sights) <= FEW:
+        return 0.0
+    share = shared(there) if may_name_units(column, counts=_counts(sights)) else 0.0
+    return share if share >= (0.5 if column.kind == "category" else NEARLY_ALL) else 0.0
+
+
+def _of_units(name: str, share: float, samples: Sequence[str]) -> str:
+    few = "All" if share == 1.0 else "Nearly all" if share >= NEARLY_ALL else "More than half of the"
+    return (
+        f"{few} values of column {name!r} are in {'both' if len(samples) == 2 else 'each of'} {' and '.join(samples)}. "
+        "If rows with the same value belong together, such as a unit that is observed again, do not trust this test, "
+        "for in batches single rows are permuted: give tables in memory, and paired=True or blocks=."
+    )
+
+
+def _counts(sights: Sequence[Sight]) -> bool:
+    """Whether whole numbers count the rows of every sample."""
+    return all(one.ends and one.rows > 2 for one in sights)
+
+
+def _why_not(column: Column, sights: Sequence[Sight], share: float, *, asked: bool, alone: bool) -> str | None:
     """Why a column is not tested, if it is not; raises ValueError where it has too many levels."""
     texts = reduce(_both, (one.texts for one in sights))
     rows, many = sum(one.rows for one in sights), len(texts) > MOST_LEVELS
     large = max(one.rows for one in sights) > FEW
-    apart = column.kind == "category" and large and all(_all_differ(one.texts) for one in sights)
-    every = apart or _all_differ(texts)
+    apart = column.kind == "category" and large and all(one.differ() for one in sights)
+    every = apart or sum(texts.values()) == len(texts)
     if column.kind == "category" and (asked or alone or not every):
         allowed = MOST_LEVELS if asked or alone else MANY_LEVELS
         if len(texts) > allowed:
@@ -191,13 +219,8 @@ def _why_not(column: Column, sights: Sequence[Sight], *, asked: bool, alone: boo
             )
     if asked or alone:
         return None
-    counts = all(one.ends and one.rows > 2 for one in sights)
-    return identifier_of(column, counts=counts, apart=apart, levels=rows if many else len(texts), rows=rows)
-
-
-def _all_differ(texts: Mapping[str, int]) -> bool:
-    """Whether every text is in one row; where there are too many, none of those that were looked at is in two."""
-    return sum(texts.values()) == len(texts)
+    levels, same = rows if many else len(texts), column.kind == "number" and share > 0.0
+    return identifier_of(column, counts=_counts(sights), apart=apart, same=same, levels=levels, rows=rows)
 
 
 def _without(

@@ -64,17 +64,19 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return names
 
 
-def numbers_only(path: Path, names: Sequence[str]) -> bool:
-    """Whether columns of a file hold numbers by their type, those of a CSV file in its first rows."""
-    return all_numbers(_schema(path), names)
+def whole_numbers(path: Path, names: Sequence[str]) -> tuple[str, ...] | None:
+    """As `whole_in`, of a file; the types of a CSV file are those of its first rows."""
+    return whole_in(_schema(path), names)
 
 
-def all_numbers(schema: Any, names: Sequence[str]) -> bool:
-    """Whether columns of an Arrow schema hold numbers."""
+def whole_in(schema: Any, names: Sequence[str]) -> tuple[str, ...] | None:
+    """The columns of whole numbers of an Arrow schema; None where a column holds something else than numbers."""
     import pyarrow.types as types
 
-    kinds = [schema.field(name).type for name in names if name in schema.names]
-    return all(types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind) for kind in kinds)
+    kinds = {name: schema.field(name).type for name in names if name in schema.names}
+    if not all(types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind) for kind in kinds.values()):
+        return None
+    return tuple(name for name, kind in kinds.items() if types.is_integer(kind))
 
 
 def orders_in(table: Any) -> dict[str, list[Any]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.batches.files import all_numbers, numbers_of, require_numbers, require_pyarrow
+from shrinktest.batches.files import numbers_of, require_numbers, require_pyarrow, whole_in
 from shrinktest.batches.recognized import is_lazy_frame
 
 
@@ -18,9 +18,9 @@ def columns_of(data: Any) -> tuple[str, ...]:
     return tuple(data.collect_schema().names() if is_lazy_frame(data) else data.schema.names)
 
 
-def numbers_only(data: Any, name: str, names: tuple[str, ...]) -> bool:
-    """Whether columns hold numbers by their type."""
-    return all_numbers(_schema(data, name), names)
+def whole_numbers(data: Any, name: str, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The columns of whole numbers; None where a column holds something else than numbers."""
+    return whole_in(_schema(data, name), names)
 
 
 def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool = False) -> Iterator[Any]:

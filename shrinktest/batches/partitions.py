@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from shrinktest.batches.pieces import Piece
 
 
@@ -39,9 +41,17 @@ class Partition(Piece):
         )
 
 
-def numbers_only(data: Any, names: tuple[str, ...]) -> bool:
-    """Whether columns of a data frame hold numbers by their type."""
-    return all(getattr(kind, "kind", "O") in "iuf" for label, kind in data.dtypes.items() if str(label) in names)
+def whole_numbers(data: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The columns of whole numbers of a data frame; None where a column holds something else than numbers."""
+    kinds = {str(label): getattr(kind, "kind", "O") for label, kind in data.dtypes.items() if str(label) in names}
+    return tuple(one for one, kind in kinds.items() if kind in "iu") if set(kinds.values()) <= set("iuf") else None
+
+
+def first_rows(data: Any, names: tuple[str, ...], size: int) -> np.ndarray:
+    """The first of the rows of a data frame, of its first partition at most; dask computes them."""
+    part = next(partitions_of(data, "", names))
+    assert isinstance(part, Partition)
+    return np.asarray(part.value.head(size).compute(), dtype=np.float64)
 
 
 def partitions_of(data: Any, name: str, names: tuple[str, ...] | None, *, tables: bool = False) -> Iterator[Piece]:

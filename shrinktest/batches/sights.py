@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from hashlib import blake2b
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from shrinktest._validate import counted
 from shrinktest.batches.crew import Crew
+from shrinktest.batches.hashes import hashed
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, Store, digest
 from shrinktest.batches.tasks import Reading
@@ -21,6 +23,8 @@ from shrinktest.tables.reading import Table
 
 #: Levels at most of a category, of which every one takes a column of numbers.
 MOST_LEVELS = 1000
+_KEYS = np.array([1, 2], dtype=np.uint64)  # by which numbers become hashes: the same ones for every sample
+_LARGEST = np.uint64(2**64 - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +46,8 @@ class Sight:
         With a value.
     ends : tuple of float, optional
         The first and the last value, where they are whole numbers that count the rows.
+    hashes : ndarray of uint64, shape (s,)
+        Of whole numbers and dates the least `MOST_LEVELS` + 1 hashes, in order, as often as they occur.
     """
 
     column: Column
@@ -50,6 +56,7 @@ class Sight:
     texts: Mapping[str, int]
     rows: int
     ends: tuple[float, float] | None
+    hashes: np.ndarray
 
     @classmethod
     def of(cls, column: Column, complete: np.ndarray, source: str) -> Sight:
@@ -62,20 +69,40 @@ class Sight:
         ends = None
         if column.kind == "number" and column.whole and there.all() and (np.diff(column.values) == 1.0).all():
             ends = float(column.values[0]), float(column.values[-1])
-        return cls(_few(column, texts), _few(column.taken(complete), texts), source, texts, int(there.sum()), ends)
+        hashes = np.empty(0, dtype=np.uint64)
+        if column.kind == "date" or (column.kind == "number" and column.whole):
+            hashes = _least(hashed((column.numbers()[there] + 0.0).view(np.uint64), _KEYS))
+        both = _few(column, texts), _few(column.taken(complete), texts)
+        return cls(*both, source, texts, int(there.sum()), ends, hashes)
+
+    def alone(self) -> np.ndarray | None:
+        """Hashes of values, in order, where no two rows have the same one, and none misses it; else None.
+
+        Of the whole sample, or those that are least: where they are many, equal values may be among the others.
+        """
+        hashes, differ = self.hashes, bool((np.diff(self.hashes) > 0).all())
+        if self.column.kind == "category":
+            hashes, differ = _least(np.array([_bits(text) for text in self.texts], dtype=np.uint64)), self.differ()
+        return hashes if differ and hashes.size and not self.column.missing().any() else None
+
+    def differ(self) -> bool:
+        """Whether every text is in one row; where there are too many, none of those that were looked at is in two."""
+        return sum(self.texts.values()) == len(self.texts)
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
         both = {"column": _column_to(self.column), "complete": _column_to(self.complete)}
         ends = None if self.ends is None else [one.hex() for one in self.ends]
-        return {**both, "source": self.source, "texts": dict(self.texts), "rows": self.rows, "ends": ends}
+        rest = {"texts": dict(self.texts), "rows": self.rows, "ends": ends, "hashes": self.hashes.tolist()}
+        return {**both, "source": self.source, **rest}
 
     @classmethod
     def of_dict(cls, read: Mapping[str, Any]) -> Sight:
         """That of which this is `to_dict`."""
         ends = None if read["ends"] is None else (float.fromhex(read["ends"][0]), float.fromhex(read["ends"][1]))
         both = _column_of(read["column"]), _column_of(read["complete"])
-        return cls(*both, read["source"], read["texts"], read["rows"], ends)
+        hashes = np.array(read["hashes"], dtype=np.uint64)
+        return cls(*both, read["source"], read["texts"], read["rows"], ends, hashes)
 
     def joined(self, other: Sight) -> Sight:
         """What was seen in these rows and in those that come after them."""
@@ -94,6 +121,7 @@ class Sight:
             texts,
             self.rows + other.rows,
             (self.ends[0], other.ends[1]) if follows and self.ends and other.ends else None,
+            _least(np.concatenate([self.hashes, other.hashes])),
         )
 
 
@@ -239,8 +267,25 @@ def fewest(counts: Mapping[str, int]) -> Mapping[str, int]:
     return {level: counts[level] for level in sorted(counts, key=_hash)[: MOST_LEVELS + 1]}
 
 
+def shared(samples: Sequence[np.ndarray]) -> float:
+    """The share of the values of the smallest sample that all samples have, by the hashes of `Sight.alone`."""
+    last = min(one[-1] if one.size > MOST_LEVELS else _LARGEST for one in samples)  # up to it all of them are known
+    known = [one[one <= last] for one in samples]
+    return float(reduce(np.intersect1d, known).size / min(one.size for one in known))
+
+
+def _least(hashes: np.ndarray) -> np.ndarray:
+    if hashes.size > MOST_LEVELS + 1:
+        hashes = np.partition(hashes, MOST_LEVELS)[: MOST_LEVELS + 1]
+    return np.sort(hashes)
+
+
 def _hash(level: str) -> tuple[bytes, str]:
     return blake2b(level.encode("utf-8", "surrogatepass"), digest_size=8).digest(), level
+
+
+def _bits(level: str) -> int:
+    return int.from_bytes(_hash(level)[0], "big")
 
 
 def _column_to(column: Column) -> dict[str, Any]:

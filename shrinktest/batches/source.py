@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_points, count, listed
-from shrinktest.batches.files import found_paths, kinds_of, names_in, numbers_only, pieces_in
+from shrinktest.batches.files import found_paths, kinds_of, names_in, pieces_in
+from shrinktest.batches.files import whole_numbers as whole_of_file
 from shrinktest.batches.lazy import columns_of, parts_of
-from shrinktest.batches.lazy import numbers_only as of_lazy
-from shrinktest.batches.partitions import has_names, partitions_of
-from shrinktest.batches.partitions import numbers_only as of_dask
+from shrinktest.batches.lazy import whole_numbers as whole_of_lazy
+from shrinktest.batches.partitions import first_rows, has_names, partitions_of
+from shrinktest.batches.partitions import whole_numbers as whole_of_dask
 from shrinktest.batches.pieces import Held, Piece
 from shrinktest.batches.recognized import is_dask, is_lazy, is_paths
 from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
+_FIRST = 1000  # rows by which a column of numbers is found to have equal ones
 _INDEX = "__index_level_"  # what pandas calls a column of a Parquet file that was an index
 
 
@@ -63,10 +65,11 @@ class Batches:
 
     As in tables, columns that have names are compared in units of their standard deviations over all rows unless
     ``scale`` says otherwise; those of arrays as they are.  Tables with categories, dates and text are encoded as in
-    memory, and read once more before, to find the levels of their categories, 1000 at most.  The first batch of an
-    iterable is read once more, to see whether it is a table.  Memory is, for every worker, that of a batch and of the
-    sums of bins; and that of the sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.
-    The result does not depend on how the rows are cut into batches, nor on which process reads them.
+    memory, and read once more before, to find the levels of their categories, 1000 at most; so are tables with whole
+    numbers that differ in the first rows, which may identify these.  The first batch of an iterable is read once more,
+    to see whether it is a table.  Memory is, for every worker, that of a batch and of the sums of bins; and that of the
+    sample of 2000 rows, whose distances take 32 MB where a bandwidth is found on them.  The result does not depend on
+    how the rows are cut into batches, nor on which process reads them.
 
     Examples
     --------
@@ -138,16 +141,34 @@ class Batches:
         return read_names(first)
 
     def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
-        """Whether columns may hold something else than numbers."""
+        """Whether columns may hold something else than numbers, or numbers that identify rows, by the first of these.
+
+        All rows must be read to know; of other tables the first reading can be spared.
+        """
         if names is None:
             return False
         if is_lazy(self.data):
-            return not of_lazy(self.data, name, names)
+            each = [whole_of_lazy(self.data, name, names)]
+        elif is_dask(self.data):
+            each = [whole_of_dask(self.data, names)]
+        elif is_paths(self.data):
+            each = [whole_of_file(path, names) for path in found_paths(self.data, name)]
+        else:
+            return True
+        if None in each:
+            return True
+        whole = each[0] if len(names) > 1 else ()
+        return bool(whole) and any(np.unique(one).size == one.size for one in self._first_rows(name, whole or ()).T)
+
+    def _first_rows(self, name: str, names: tuple[str, ...]) -> np.ndarray:
+        """Some rows (k, d) of columns of numbers."""
         if is_dask(self.data):
-            return not of_dask(self.data, names)
-        if is_paths(self.data):
-            return not all(numbers_only(path, names) for path in found_paths(self.data, name))
-        return True
+            return first_rows(self.data, names, _FIRST)
+        if is_lazy(self.data):
+            found = parts_of(self.data, name, names, _FIRST)
+        else:
+            found = (rows for piece in self.pieces(name, names) for rows in piece.read(_FIRST))
+        return np.asarray(next(found, np.empty((0, len(names)))))
 
     @property
     def counted(self) -> bool:

@@ -20,7 +20,7 @@ DATA, SEED, FEATURES = (
     "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
 )
 
-_FORMAT = 1
+_FORMAT = 2
 _EVERY = 20.0  # seconds from one writing to the next
 _ABOUT = "about"  # the entry of the file that says what the others are
 

@@ -11,14 +11,13 @@ import numpy as np
 from shrinktest._validate import counted
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import Gathered, gathered
+from shrinktest.batches.hashes import hashed
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, SEED, Store, digest
 from shrinktest.batches.tasks import KeptReading
 
 _PIECE = 32  # bits of a piece of a whole number
 _UNIT = Fraction(1, 2**1074)  # of sums of numbers; its square, of those of squares
-_FIRST, _SECOND = np.uint64(0xFF51AFD7ED558CCD), np.uint64(0xC4CEB9FE1A85EC53)  # the mixing constants of MurmurHash3
-_SHIFT = np.uint64(32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,7 +226,7 @@ class Looking(KeptReading):
         return out
 
     def add(self, found: Seen, sample: int, first: int, values: np.ndarray) -> None:
-        keys = _hashed(np.arange(first, first + len(values), dtype=np.uint64), self.keys[sample])
+        keys = hashed(np.arange(first, first + len(values), dtype=np.uint64), self.keys[sample])
         few = keys < found.keys[-1] if len(found.keys) == self.drawn else np.ones(len(keys), dtype=bool)
         order = np.flatnonzero(few)[np.argsort(keys[few], kind="stable")[: self.drawn]]
         sums: tuple[list[int], list[int]] = ([], [])
@@ -306,19 +305,3 @@ def _root(square: Fraction) -> float:
     """The root of a number that may be too small or too large for a float."""
     up = (square.denominator.bit_length() - square.numerator.bit_length()) // 2
     return float(np.ldexp(np.sqrt(float(square * Fraction(4) ** up)), -up))
-
-
-def _hashed(numbers: np.ndarray, keys: np.ndarray) -> np.ndarray:
-    """Random bits (k,) by numbers and keys, both uint64; different ones for different numbers."""
-    for key in keys:
-        numbers = _mixed(numbers, key)
-    return numbers
-
-
-def _mixed(numbers: np.ndarray, key: np.uint64) -> np.ndarray:
-    """Numbers and a key, every bit of which changes about half of the bits of what comes out."""
-    mixed = (numbers ^ key) * _FIRST
-    mixed ^= mixed >> _SHIFT
-    mixed *= _SECOND
-    mixed ^= mixed >> _SHIFT
-    return mixed

@@ -16,7 +16,8 @@ _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: What text is that would be numbers without signs for currencies, percent or thousands.
 DRESSED = "dressed"
 _SIGNS = re.compile(r"[$€£¥%,'\s]")
-_NEARLY = 0.9  # of the values of the smaller sample
+#: Of the numbers or dates of the smallest sample, where they are likely to be the same units.
+NEARLY_ALL = 0.9
 #: Levels from which a column of text takes a word of the user's to be read as categories.
 MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
@@ -46,10 +47,10 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     present = column.values[column.values >= 0] if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
     apart = text and max(map(len, samples)) > FEW and all(map(_all_differ, samples))
-    why = identifier_of(column, counts=counts, apart=apart, levels=np.unique(present).size, rows=present.size)
-    if why is None and column.kind == "number" and column.whole and _match(samples):
-        return "it has another number in every row, and the same ones in every sample"
-    return why
+    same = column.kind == "number" and column.whole and not counts and _match(samples)
+    return identifier_of(
+        column, counts=counts, apart=apart, same=same, levels=np.unique(present).size, rows=present.size
+    )
 
 
 def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
@@ -59,12 +60,17 @@ def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
     """
     if column.kind == "category":
         return all(map(_all_differ, samples))
-    if column.kind == "number" and (_UNNAMED.fullmatch(column.name) or all(map(_counts, samples))):
-        return False
-    return (column.kind == "date" or column.whole) and _match(samples)
+    return may_name_units(column, counts=all(map(_counts, samples))) and _match(samples)
 
 
-def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, rows: int) -> str | None:
+def may_name_units(column: Column, *, counts: bool) -> bool:
+    """Whether values of a column that are in several samples may be units: not where whole numbers count the rows."""
+    if column.kind == "number":
+        return column.whole and not counts and not _UNNAMED.fullmatch(column.name)
+    return column.kind in ("date", "category")
+
+
+def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, levels: int, rows: int) -> str | None:
     """Why a column identifies rows, by its name, kind and levels, and what is known of its values.
 
     Parameters
@@ -76,6 +82,8 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, row
     apart : bool
         Whether it is text, another in every row of every table, of which one has more than a few: it may identify what
         is in several tables, such as the same patients before and after.
+    same : bool
+        Whether it is whole numbers, another in every row of each of several tables, of which nearly all are in all.
     levels, rows : int
         Of a category: how many different values occur, in how many rows.
 
@@ -89,6 +97,8 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, levels: int, row
             return "it has no name, as the row index that is written into a file"
         if counts:
             return "it counts the rows"
+        if same:
+            return "it has another number in every row, and the same ones in every sample"
     if column.kind != "category":
         return None
     if apart or levels == rows > 2:
@@ -129,7 +139,7 @@ def _match(samples: Sequence[np.ndarray]) -> bool:
     """Whether numbers differ within every sample, and nearly all of them are in all samples."""
     if len(samples) < 2 or max(map(len, samples)) <= FEW or not all(map(_all_differ, samples)):
         return False
-    return reduce(np.intersect1d, samples).size >= _NEARLY * min(map(len, samples))
+    return reduce(np.intersect1d, samples).size >= NEARLY_ALL * min(map(len, samples))
 
 
 def like_numbers(levels: Sequence[str]) -> str | None:
