@@ -39,6 +39,8 @@ def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
         raise ValueError(f"{name} must be a vector of labels, one for each observation; got shape {labels.shape}")
     if len(labels) != size:
         raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {what}")
+    if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # whatever their unit
+        labels = labels.astype("datetime64[us]")
     return list(labels.tolist() if hasattr(labels, "tolist") else labels)
 
 

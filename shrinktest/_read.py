@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, listed
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
@@ -114,7 +114,10 @@ def numbered(word: str, count: int) -> tuple[str, ...]:
 def named_samples(samples: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
     """Samples, and their names if they are given as one mapping from names to samples."""
     if len(samples) == 1 and isinstance(samples[0], Mapping):
-        return tuple(samples[0].values()), tuple(map(str, samples[0]))
+        names = tuple(map(str, samples[0]))
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two samples have the name {listed(twice)} as text; give other names")
+        return tuple(samples[0].values()), names
     return tuple(samples), ()
 
 

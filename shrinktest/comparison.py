@@ -21,10 +21,11 @@ from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.results.where import Where
 from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
+from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import PooledTable, checked_types
-from shrinktest.tables.reading import Table, is_table, of_points, read_table
+from shrinktest.tables.reading import Table, is_table, of_points, read_names, read_table
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -219,28 +220,36 @@ def _common(
 ) -> tuple[tuple[Table, Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
     """The tables with the columns that both have, how to read these, and the names of the others."""
     types = checked_types(column_types)
-    first, second = (
-        read_table(x if is_table(x) else of_points(as_points(x, name).values), name, types)
-        for x, name in zip((A, B), names, strict=True)
+    there = [_columns_of(x) for x in (A, B)]
+    only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    if there[0] is not None and there[1] is not None:
+        dropped = [name for name, kind in types.items() if kind == DROP]
+        left = [[name for name in one if name not in dropped] for one in there if one is not None]
+        only = (
+            tuple(name for name in left[0] if name not in there[1]),
+            tuple(name for name in left[1] if name not in there[0]),
+        )
+        if left[0] and len(only[0]) == len(left[0]):
+            raise ValueError(
+                f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(left[0])}, {names[1]} has "
+                f"{listed(left[1])}; rename those that hold the same"
+            )
+    first, second = (  # what only one of them has may be anything
+        read_table(
+            x if is_table(x) else of_points(as_points(x, name).values), name, {**types, **dict.fromkeys(alone, DROP)}
+        )
+        for x, name, alone in zip((A, B), names, only, strict=True)
     )
     for key in types:
         choice(key, [*first.names, *first.dropped, *second.names, *second.dropped], "a column in column_types")
-    if not (first.named and second.named):
-        return (first, second), types, ((), ())
-    only = (
-        tuple(name for name in first.names if name not in second.names),
-        tuple(name for name in second.names if name not in first.names),
-    )
-    if len(only[0]) == len(first.names):
-        raise ValueError(
-            f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(first.names)}, {names[1]} has "
-            f"{listed(second.names)}; rename those that hold the same"
-        )
-    shared = [
-        replace(table, columns=tuple(column for column in table.columns if column.name not in alone))
-        for table, alone in zip((first, second), only, strict=True)
-    ]
-    return (shared[0], shared[1]), types, only
+    return (first, second), types, only
+
+
+def _columns_of(x: Any) -> tuple[str, ...] | None:
+    """Names of the columns of a table, if it has such."""
+    if isinstance(x, Table):
+        return x.names if x.named else None
+    return read_names(x) if is_table(x) else None
 
 
 def _only_notes(only: tuple[tuple[str, ...], tuple[str, ...]], names: tuple[str, str]) -> list[str]:

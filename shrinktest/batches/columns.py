@@ -17,7 +17,7 @@ from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
 from shrinktest.tables.identifiers import FEW, MANY_LEVELS, NEARLY_ALL, identifier_of, may_name_units
-from shrinktest.tables.pooled import of_dates, of_text
+from shrinktest.tables.pooled import of_apart, of_text
 from shrinktest.units import Units
 
 
@@ -121,9 +121,9 @@ class Found:
             if why is None:
                 kept.append((column, sights))
                 notes += of_text(column) if called not in types else ()
-                if column.kind == "date" and len(sights) > 1 and not alone and called not in types:
+                if len(sights) > 1 and not alone and not (column.kind == "date" and called in types):
                     ends = np.cumsum([len(one.column) for one in sights])[:-1]
-                    notes += of_dates(column, ends, [rows.name for rows in samples])
+                    notes += of_apart(column, np.split(column.values, ends), [rows.name for rows in samples])
                 continue
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))

@@ -216,7 +216,12 @@ def _schema(path: Path) -> Any:
         from pyarrow.parquet import read_schema
 
         return read_schema(path)
-    return _open_csv(path, None, _HEAD).schema
+    import pyarrow
+
+    try:
+        return _open_csv(path, None, _HEAD).schema
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 def _kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any]) -> dict[str, Any]:

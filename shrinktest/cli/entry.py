@@ -65,6 +65,8 @@ def _unknown(args: argparse.Namespace, word: str) -> int:
     """Say that a command has no such option, and which one may be meant; the exit code."""
     options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
     option = word.partition("=")[0]
+    if option in options:  # which argparse takes for a file
+        return _complain(f"error: {option} stands after --, behind which there are files only; put it before", WRONG)
     if option in _OF_OTHERS:
         return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
     near = [known for known in options if known.startswith(option)] or get_close_matches(option, options, n=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -51,16 +51,19 @@ def read_samples(paths: Sequence[str], args: argparse.Namespace, what: str) -> l
 
 def names_of(tables: Sequence[TextTable]) -> tuple[str, ...]:
     """What results call samples: their files without folders, where that tells them apart."""
-    short = tuple(Path(table.source).name for table in tables)
-    return short if len(set(short)) == len(short) else tuple(table.source for table in tables)
+    return _apart([table.source for table in tables], lambda path: path.name)
 
 
 def names_without_endings(files: Sequence[TextTable]) -> tuple[str, ...]:
     """What the answer calls the files: by their names without folder and ending, as far as these tell them apart."""
-    sources = [file.source for file in files]
-    for short in ([Path(source).stem for source in sources], sources):
-        if len(set(short)) == len(short):
-            return tuple(short)
+    return _apart([file.source for file in files], lambda path: path.stem)
+
+
+def _apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[str, ...]:
+    """Short names of files, or whole ones where these are not the same, or these with numbers."""
+    for names in ([shorter(Path(source)) for source in sources], sources):
+        if len(set(names)) == len(names):
+            return tuple(names)
     again = [sources.count(source) > 1 for source in sources]
     return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))
 

@@ -15,7 +15,7 @@ import numpy as np
 from shrinktest._validate import Array, choice, counted
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table
-from shrinktest.tables.text import OddCell, as_number, from_cells, is_missing, kind_of_cell
+from shrinktest.tables.text import OddCell, as_number, from_cells, is_missing, kind_of_cell, level_of
 
 HEADERS = ("auto", "yes", "no")
 DECIMALS = (".", ",")
@@ -110,9 +110,9 @@ class TextTable:
         )
 
     def labels(self, name: str) -> list[str | None]:
-        """The cells of a column as they are; None where they are missing."""
+        """The cells of a column as categories are called, so that 1.0 is 1; None where they are missing."""
         column = self._index(name)
-        return [None if is_missing(row[column]) else row[column] for row in self.rows]
+        return [None if is_missing(row[column]) else level_of(row[column]) for row in self.rows]
 
     def numbered(self) -> str:
         """What a message adds to the names of columns that come from no header."""

@@ -36,6 +36,10 @@ ATTAINED = (
     "The separability is what a witness function attains that was fitted to {fitted} rows: a small p-value says "
     "that such a function tells X and Y apart less well than the margin, and not that no function does better."
 )
+NO_BLOCK = (
+    "No block holds two observations or more of both samples, so that nothing was compared, and the p-value is 1: use "
+    "larger blocks."
+)
 NOTHING = "These data have no variance, and so there is no upper limit: nothing was shown, and the p-value is 1."
 
 
@@ -123,7 +127,8 @@ class Equivalence:
         upper = self.estimate.interval(1.0 - 2.0 * alpha)[1]
         notes = self.about["notes"]
         if np.isnan(pvalue):
-            z, pvalue, upper, notes = float("nan"), 1.0, float("nan"), (*notes, NOTHING)
+            said = NOTHING if np.isfinite(self.estimate.value) else NO_BLOCK
+            z, pvalue, upper, notes = float("nan"), 1.0, float("nan"), (*notes, said)
         pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
         return EquivalenceResult(
             **{

@@ -45,6 +45,11 @@ def plot_witness(
             raise ValueError(f"names has {len(names)} entries for {counted(len(drawn), 'column')}")
         drawn = [replace(axis, label=name) for axis, name in zip(drawn, names, strict=True)]
     called = encoding.names if encoding is not None and encoding.named else names
+    if coordinates is None and len(drawn) > 2:
+        known: Sequence[int | str] = range(len(drawn)) if called is None else called
+        example = tuple(one for one, axis in zip(known, drawn, strict=True) if axis.feature is not None)[:2]
+        of = f" (coordinates={example if len(example) != 1 else example[0]!r})" if example else ""
+        raise ValueError(f"the samples have {len(drawn)} columns; choose one or two to show{of}")
     chosen = [drawn[j] for j in _coordinates(coordinates, len(drawn), called)]
     for axis in chosen:
         if axis.feature is None:
@@ -94,9 +99,6 @@ class _Axis:
 
 def _coordinates(given: Any, columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
     if given is None:
-        if columns > 2:
-            example = f"({', '.join(map(repr, names[:2]))})" if names is not None else "(0, 1)"
-            raise ValueError(f"the samples have {columns} columns; choose one or two to show (coordinates={example})")
         return tuple(range(columns))
     listed = (given,) if isinstance(given, int | np.integer | str) else tuple(given)
     chosen = tuple(_place(one, names) for one in listed)

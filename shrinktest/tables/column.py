@@ -23,7 +23,8 @@ _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for leve
 _DAY = np.timedelta64(1, "D")
 _CLOCK = re.compile(r"([+-]?)(\d+(?:\.\d*)?)(?::(\d+(?:\.\d*)?))?(?::(\d+(?:\.\d*)?))?")
 _TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
-_WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
+#: What messages call the values of every kind.
+WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
 
 
@@ -88,8 +89,10 @@ class Column:
 # --- from Python's values -----------------------------------------------------------------------------------
 
 
-def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
+def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = None) -> Column:
     """A column from Python objects of one type, None and NaN among them; ``where`` is what messages call it.
+
+    Those of several types, or of one that is no variable, are read only where categories or their levels are wanted.
 
     Raises
     ------
@@ -104,7 +107,9 @@ def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
             try:
                 return _of_kind(name, entries, kind)
             except (OverflowError, ValueError) as error:
-                raise ValueError(f"{where} holds {_WORDS[kind]} that cannot be read: {error}") from None
+                raise ValueError(f"{where} holds {WORDS[kind]} that cannot be read: {error}") from None
+    if wanted == "category" or isinstance(wanted, list | tuple):
+        return from_text(name, [None if _is_none(entry) else level_of_object(entry) for entry in entries])
     first = present[0]
     odd = next((entry for entry in present if type(entry) is not type(first)), first)
     found = f"{first!r} ({type(first).__name__})" + (f" and {odd!r} ({type(odd).__name__})" if odd is not first else "")
@@ -114,12 +119,13 @@ def from_objects(name: str, entries: Sequence[Any], where: str) -> Column:
     )
 
 
-def from_text(name: str, entries: Sequence[str | None]) -> Column:
-    """A column of categories from text; None is missing."""
+def from_text(name: str, entries: Sequence[Any]) -> Column:
+    """A column of categories from text, or numbers that stand for categories; None is missing."""
     distinct = dict.fromkeys(entries)
-    levels = sorted({str(entry) for entry in distinct if not _is_none(entry)})
+    called = {entry: level_of_object(entry) for entry in distinct if not _is_none(entry)}
+    levels = sorted(set(called.values()))
     places = {level: i for i, level in enumerate(levels)}
-    code = {entry: -1 if _is_none(entry) else places[str(entry)] for entry in distinct}
+    code = {entry: places[called[entry]] if entry in called else -1 for entry in distinct}
     codes = np.fromiter(map(code.__getitem__, entries), dtype=np.int64, count=len(entries))
     return Column(name, "category", codes, tuple(levels))
 
@@ -155,10 +161,21 @@ def _of_kind(name: str, entries: Sequence[Any], kind: str) -> Column:
         return from_text(name, entries)
     if kind == "time":
         return from_hours(name, entries)
-    if kind in _TIMES:
+    if kind == "date":
+        return _from_dates(name, entries)
+    if kind == "duration":
         return from_times(name, np.array(entries, dtype=_TIMES[kind]))
     values = np.array([math.nan if entry is None else float(entry) for entry in entries])
     return from_booleans(name, values) if kind == "boolean" else from_numbers(name, values)
+
+
+def _from_dates(name: str, entries: Sequence[Any]) -> Column:
+    zones = {getattr(entry, "tzinfo", None) is not None for entry in entries if entry is not None}
+    if len(zones) > 1:
+        raise ValueError("some have a time zone and some have none")
+    if True in zones:
+        entries = [one and one.astimezone(datetime.UTC).replace(tzinfo=None) for one in entries]
+    return from_times(name, np.array(entries, dtype=_TIMES["date"]), zoned=True in zones)
 
 
 def _is_none(entry: Any) -> bool:
@@ -221,7 +238,7 @@ def as_kind(column: Column, wanted: Any, where: str) -> Column:
     if kind in ("date", "duration") and column.kind == "category":
         return _by_level(column, as_date if kind == "date" else _as_duration, kind, where)
     advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
-    raise ValueError(f"{argument}={kind!r}: {where} holds {_WORDS[column.kind]}, which are no {_WORDS[kind]}; {advice}")
+    raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are no {WORDS[kind]}; {advice}")
 
 
 def as_category(column: Column) -> Column:
@@ -237,8 +254,16 @@ def as_category(column: Column) -> Column:
 
 
 def number_level(value: float) -> str:
-    """What a number is called as a category."""
-    return f"{value:.0f}" if value == round(value) else f"{value:.12g}"
+    """What a number is called as a category; -0.0 is 0."""
+    return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.12g}"
+
+
+def level_of_object(entry: Any) -> str:
+    """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
+    if isinstance(entry, _numbers()) and not isinstance(entry, bool | np.bool_):
+        number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
+        return number_level(number) if math.isfinite(number) else str(entry)
+    return str(entry)
 
 
 def _level(given: Any, kind: str) -> str:
@@ -346,7 +371,7 @@ def _common_kind(columns: Sequence[Column], tables: Sequence[str]) -> str:
     kinds = {"ordered"} if kinds == {"ordered", "category"} else kinds
     if len(kinds) > 1:
         name, found = columns[0].name, zip(columns, tables, strict=True)
-        said = " and ".join(dict.fromkeys(f"{_WORDS[column.kind]} in {table}" for column, table in found))
+        said = " and ".join(dict.fromkeys(f"{WORDS[column.kind]} in {table}" for column, table in found))
         raise ValueError(
             f"column {name!r} holds {said}; convert one, read both as categories (column_types={{{name!r}: "
             f"'category'}}), or leave it out (column_types={{{name!r}: 'drop'}})"

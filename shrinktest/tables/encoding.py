@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import Array, as_points, counted, listed
-from shrinktest.tables.column import Column
+from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 from shrinktest.units import Scale, Units, as_scale, constant_columns, moves
 
@@ -236,6 +236,8 @@ class Encoding:
             columns = tuple(known[one] for one in self.names)
         elif len(columns) != len(self.codes):
             raise ValueError(f"{name} has {counted(len(columns), 'column')}, and {len(self.codes)} were tested")
+        for code, column in zip(self.codes, columns, strict=True):
+            _require_readable(code, column, name)
         return self.points(Table(columns))
 
     def by_feature(self, given: Any, name: str) -> Any:
@@ -365,6 +367,22 @@ def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -
     if lacking and rest is None:
         raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
     return [known.get(name, rest) for name in names]
+
+
+def _require_readable(code: Code, column: Column, name: str) -> None:
+    """Raise for values of another kind than those that were tested, and for missing ones that have no indicator."""
+    missing = column.missing()
+    if missing.any() and not code.indicated:
+        row, more = int(np.flatnonzero(missing)[0]), int(missing.sum()) - 1
+        raise ValueError(
+            f"{name} has a missing value in row {row}, column {column.name!r} (counting from 0)"
+            f"{f', and {more} more there' if more else ''}; remove such rows first"
+        )
+    if code.kind in ("duration", "time") and column.kind != code.kind and not missing.all():
+        raise TypeError(
+            f"{name}, column {column.name!r}, holds {WORDS[column.kind]}; the data that were tested have "
+            f"{WORDS[code.kind]} there"
+        )
 
 
 def _entries(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:

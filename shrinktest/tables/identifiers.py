@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from functools import reduce
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 
-from shrinktest.tables.column import Column, as_date
+from shrinktest.tables.column import Column, as_date, number_level
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: What text is that would be numbers without signs for currencies, percent or thousands.
@@ -117,8 +117,23 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
     )
 
 
-def one_after_the_other(dates: Sequence[np.ndarray]) -> bool:
-    """Whether the dates of every two samples do not overlap, so that a date alone tells to which one a row belongs."""
+def apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -> str | None:
+    """Why a column alone tells to which of several samples a row belongs; None where it does not."""
+    if column.kind == "date":
+        return "their dates do not overlap" if _one_after_the_other(samples) else None
+    if not column.levels and column.kind != "number":
+        return None
+    there = [np.unique(values[values >= 0 if column.levels else ~np.isnan(values)]) for values in samples]
+    if not all(one.size for one in there) or any(np.intersect1d(*two).size for two in combinations(there, 2)):
+        return None
+    firsts = [repr(column.levels[one[0]]) if column.levels else number_level(float(one[0])) for one in there]
+    said = " and ".join(f"{value} in {name}" for value, name in zip(firsts, names, strict=True))
+    if column.levels:
+        return f"they have no category in common, such as {said}"
+    return f"it is {said}" if all(one.size == 1 for one in there) else None
+
+
+def _one_after_the_other(dates: Sequence[np.ndarray]) -> bool:
     there = [values[~np.isnat(values)] for values in dates]
     ranges = sorted((values.min(), values.max()) for values in there if values.size)
     return len(ranges) == len(dates) and all(before[1] < after[0] for before, after in pairwise(ranges))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import FEW, identifier, like_numbers, names_units, one_after_the_other
+from shrinktest.tables.identifiers import FEW, apart, identifier, like_numbers, names_units
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 
 Rows = NDArray[np.bool_]
@@ -100,9 +100,9 @@ class PooledTable:
             if why is None:
                 kept.append(column)
                 notes += of_text(column) if column.name not in types else ()
-                if several and column.kind == "date" and column.name not in types and len(read) > 1:
-                    notes += of_dates(column, ends, names)
-                    identifiers += [column] if names_units(column, samples) else []
+                if several and len(read) > 1 and not (column.kind == "date" and column.name in types):
+                    notes += of_apart(column, samples, names)
+                    identifiers += [column] if column.kind == "date" and names_units(column, samples) else []
                 continue
             left_out.append(column.name)
             identifiers += [column] if names_units(column, samples) else []
@@ -184,13 +184,16 @@ def _shown(column: Column, value: Any) -> str:
     return str(value.astype("datetime64[s]")) if column.kind == "date" else f"{value:g}"
 
 
-def of_dates(column: Column, ends: Any, names: Sequence[str]) -> tuple[str, ...]:
-    """What a reader should know of dates that tell the samples apart, whatever else is in the table."""
-    if not one_after_the_other(np.split(column.values, ends)):
-        return ()
+def of_apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -> tuple[str, ...]:
+    """What a reader should know of a column that tells the samples apart, whatever else is in the table."""
+    why = apart(column, samples, names)
     return (
-        f"Column {column.name!r} alone tells {' and '.join(names)} apart, because their dates do not overlap "
-        f"(column_types={{{column.name!r}: 'drop'}} leaves it out).",
+        ()
+        if why is None
+        else (
+            f"Column {column.name!r} alone tells {' and '.join(names)} apart, because {why} "
+            f"(column_types={{{column.name!r}: 'drop'}} leaves it out).",
+        )
     )
 
 

@@ -205,6 +205,20 @@ def _has_many_digits(series: Any) -> bool:
     return least is not None and (least < -_EXACT or most > _EXACT)
 
 
+def _of_many_digits(entries: list[Any], label: str, where: str, wanted: Any) -> Column:
+    if wanted == "category":
+        return from_text(label, [None if code is None else str(code) for code in entries])
+    read: dict[float, int] = {}
+    for code in entries:
+        if code is not None and (other := read.setdefault(float(code), code)) != code:
+            raise ValueError(
+                f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
+                f"{other} and {code}; subtract the same number from all, read them as categories "
+                f"(column_types={{{label!r}: 'category'}}), or leave the column out ('drop')"
+            )
+    return from_numbers(label, np.array([np.nan if code is None else float(code) for code in entries]), whole=True)
+
+
 def _order_of(native: Any) -> list[str] | None:
     """The levels of a dictionary of pyarrow that has an order; None for other series."""
     kind = getattr(native, "type", None)
@@ -218,8 +232,8 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
-    if dtype.is_integer() and wanted == "category" and _has_many_digits(series):
-        return from_text(label, [None if code is None else str(code) for code in series.to_list()])
+    if dtype.is_integer() and _has_many_digits(series):
+        return _of_many_digits(series.to_list(), label, where, wanted)
     if dtype.is_numeric():
         return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())
     if dtype == nw.Boolean:
@@ -241,7 +255,7 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     if dtype == nw.Time:
         return from_hours(label, series.to_list())
     if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
-        return from_objects(label, series.to_list(), where)
+        return from_objects(label, series.to_list(), where, wanted)
     found = getattr(series.to_native(), "dtype", dtype) if dtype == nw.Unknown else dtype
     raise TypeError(
         f"{where} must hold real numbers, text, dates, or True and False; got dtype {found}; convert it, or leave it "

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, takes
+from shrinktest._validate import counted, loaded_pandas, takes
 from shrinktest.tables.rows import stacked
 
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
@@ -39,7 +39,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     said = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     takes(function, ("rows",), said)
     sizes = [len(table) for table in tables]
-    found = function(stacked(tables, names))
+    rows = stacked(tables, names)
+    found = function(rows)
     if hasattr(found, "toarray"):
         size = 8.0 * np.prod(found.shape)
         if size > _LARGEST:
@@ -49,7 +50,19 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
             )
         found = found.toarray()
     if not hasattr(found, "__len__") or len(found) != sum(sizes):
-        rows = counted(len(found), "row") if hasattr(found, "__len__") else repr(found)
-        raise ValueError(f"transform must give as many rows as it gets, {sum(sizes)}; it gave {rows}")
+        gave = counted(len(found), "row") if hasattr(found, "__len__") else repr(found)
+        raise ValueError(f"transform must give as many rows as it gets, {sum(sizes)}; it gave {gave}")
+    pandas = loaded_pandas()
+    if (
+        pandas is not None
+        and all(isinstance(one, pandas.DataFrame | pandas.Series) for one in (rows, found))
+        and not found.index.equals(rows.index)
+        and rows.index.is_unique
+        and found.index.isin(rows.index).all()
+    ):
+        raise ValueError(
+            "transform must give the rows in the order in which it gets them; by their index it gave them in another, "
+            "so that they would belong to other samples"
+        )
     ends = np.cumsum([0, *sizes]).tolist()
     return [found[start:end] for start, end in pairwise(ends)]
