@@ -260,7 +260,7 @@ def read_variables(
     shift : {"circular"}, optional
         That relabellings are shifts in time.
     labels : sequence of str
-        Names of variables of which a column alone says which rows belong together, and is not compared.
+        Names of variables that say which rows belong together, or are taken as given, and are not compared.
 
     Raises
     ------

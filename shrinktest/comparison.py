@@ -25,7 +25,7 @@ from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import PooledTable, checked_types
-from shrinktest.tables.reading import Table, is_table, of_points, read_names, read_table
+from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -220,11 +220,10 @@ def _common(
 ) -> tuple[tuple[Table, Table], dict[str, Any], tuple[tuple[str, ...], tuple[str, ...]]]:
     """The tables with the columns that both have, how to read these, and the names of the others."""
     types = checked_types(column_types)
-    there = [_columns_of(x) for x in (A, B)]
+    there = names_in(A), names_in(B)
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    if there[0] is not None and there[1] is not None:
-        dropped = [name for name, kind in types.items() if kind == DROP]
-        left = [[name for name in one if name not in dropped] for one in there if one is not None]
+    if all(there):
+        left = [[name for name in one if types.get(name) != DROP] for one in there]
         only = (
             tuple(name for name in left[0] if name not in there[1]),
             tuple(name for name in left[1] if name not in there[0]),
@@ -243,13 +242,6 @@ def _common(
     for key in types:
         choice(key, [*first.names, *first.dropped, *second.names, *second.dropped], "a column in column_types")
     return (first, second), types, only
-
-
-def _columns_of(x: Any) -> tuple[str, ...] | None:
-    """Names of the columns of a table, if it has such."""
-    if isinstance(x, Table):
-        return x.names if x.named else None
-    return read_names(x) if is_table(x) else None
 
 
 def _only_notes(only: tuple[tuple[str, ...], tuple[str, ...]], names: tuple[str, str]) -> list[str]:

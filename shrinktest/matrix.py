@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._read import XY, read_variables
+from shrinktest._read import XY, Variables, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
@@ -17,7 +17,7 @@ from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
 from shrinktest.hypotheses.given import ConditionalIndependence
 from shrinktest.hypotheses.independence import Independence
-from shrinktest.hypotheses.residuals import of_residuals
+from shrinktest.hypotheses.residuals import of_residuals, undecided
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refuse_without_given, within_strata
 from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
@@ -202,7 +202,7 @@ def independence_matrix(
     else:
         used = method_for(given_method, regressor, labels=all_labels(read.encodings[-1]))
         if isinstance(given, str):
-            z = [_others([one[1] for one in left], pair) for pair in pairs]
+            z = [_others([one[1] for one in left], pair, _besides(read)) for pair in pairs]
         else:
             z = [read.values[2]] * len(pairs)
         combined = asks_for_none(estimator, [one[2] for side in sides for one in side])
@@ -215,6 +215,7 @@ def independence_matrix(
         generator,
         method,
     )
+    about["notes"] = tuple(dict.fromkeys(map(undecided, about["notes"])))
     remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
     if remembered is not None:
         advice = hypotheses[0].in_time if Y is not None or given is not None else _IN_TIME
@@ -232,9 +233,18 @@ def independence_matrix(
     )
 
 
-def _others(columns: list[Variable], pair: tuple[int, int]) -> np.ndarray:
+def _besides(read: Variables) -> list[np.ndarray]:
+    """Columns that are not tested, such as years that count the rows, and are given nonetheless."""
+    tested, all_of_them = read.encodings[0], read.encodings[2]
+    if tested is None or all_of_them is None:
+        return []
+    both = zip(all_of_them.names, all_of_them.groups, strict=True)
+    return [read.values[2][:, group] for name, group in both if name not in tested.names]
+
+
+def _others(columns: list[Variable], pair: tuple[int, int], besides: list[np.ndarray]) -> np.ndarray:
     """All columns but two (n, d)."""
-    parts = [one.points for k, one in enumerate(columns) if k not in pair]
+    parts = [one.points for k, one in enumerate(columns) if k not in pair] + besides
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))

@@ -12,6 +12,7 @@ from shrinktest.tables.column import from_objects
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.reading import Table, is_table
 
+_TEXT = "OUSb"  # kinds of arrays of labels
 #: Kinds of columns of which rows can have the same value.
 _LEVELS = ("boolean", "category", "ordered")
 
@@ -21,7 +22,7 @@ def with_labels(given: Any, name: str) -> Any:
     if is_table(given):
         return given
     values = np.asarray(given)
-    if values.dtype.kind not in "OUSb" or values.ndim not in (1, 2) or not values.size:
+    if values.dtype.kind not in _TEXT or values.ndim not in (1, 2) or not values.size:
         return given
     columns = values[:, None] if values.ndim == 1 else values
     found = (from_objects(str(j), columns[:, j].tolist(), f"{name}, column {j},") for j in range(columns.shape[1]))
@@ -76,7 +77,13 @@ def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[st
 
 
 def raw_of(given: Any, read: Variables, place: int) -> Any:
-    """The rows that were kept as a model gets them: of tables as a table, of arrays as numbers (n, d)."""
+    """The rows that were kept as a model gets them: of tables as a table, of arrays as an array (n, d)."""
     from shrinktest.tables.rows import taken
 
-    return taken(given, np.flatnonzero(read.kept[place])) if is_table(given) else read.values[place]
+    rows = np.flatnonzero(read.kept[place])
+    if is_table(given):
+        return taken(given, rows)
+    values = np.asarray(given)
+    if values.dtype.kind not in _TEXT:
+        return read.values[place]
+    return (values[:, None] if values.ndim == 1 else values)[rows]

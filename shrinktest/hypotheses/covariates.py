@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -19,8 +20,8 @@ from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
-from shrinktest.tables.pooled import UNASKED, is_unasked
-from shrinktest.tables.reading import names_for
+from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
+from shrinktest.tables.reading import names_for, names_in
 
 METHODS = ("auto", "strata", "propensity")
 _NAMES = ("covariates of X", "covariates of Y")
@@ -116,13 +117,15 @@ def read_with_covariates(
         raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
     names = names_for((X, Y), XY)
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
-    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED, labels=True)
+    types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
+    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED, labels=True, column_types=types)
     there = given.kept
     if given.missing:
         there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
     told |= {"blocks": blocks, "groups": groups, "scale": scale, "covariates": there}
     read = read_samples((X, Y), names, nan_policy, **told)
-    read = replace(read, notes=(*read.notes, *(note for note in given.notes if "missing" in note)))
+    told_of_them = (note for note in given.notes if "missing" in note or "is left out" in note)
+    read = replace(read, notes=(*read.notes, *told_of_them))
     kept = np.concatenate(read.kept)
     z = np.vstack(given.values)[kept[np.concatenate(given.kept)]]
     said = not is_unasked(scale)
@@ -168,6 +171,18 @@ def read_with_covariates(
     note = "Kernels compare the residuals of the samples after a regression on the covariates, without labels."
     remarks = (*hypothesis.remarks, note) if left is not hypothesis.variables[0] else hypothesis.remarks
     return replace(hypothesis, variables=(left,), remarks=remarks)
+
+
+def _types_of(covariates: Sequence[Any], samples: Sequence[Any], column_types: Any) -> tuple[Any, Any]:
+    """How to read the columns of the covariates, and those of the samples."""
+    if column_types is None:
+        return None, None
+    types = checked_types(column_types)
+    own, others = ({name for x in given for name in names_in(x)} for given in (covariates, samples))
+    return (
+        {key: kind for key, kind in types.items() if key in own},
+        {key: kind for key, kind in types.items() if key not in own or key in others},
+    )
 
 
 def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:

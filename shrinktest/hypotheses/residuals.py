@@ -33,6 +33,7 @@ _COMBINED = (
     "'turning' of these times the given variables, 'squares' of what is left of one and the square of the other, "
     "'shapes' of kernel features."
 )
+_HERE = " Here "
 _MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
 
 
@@ -137,11 +138,16 @@ class IndependentResiduals(ConditionalIndependence):
         return np.asarray(0.5 + 0.5 * Gaussian().resolve(z)(z))
 
 
+def undecided(note: str) -> str:
+    """A note without what it says of one pair of variables."""
+    return note.partition(_HERE)[0]
+
+
 def _decided(combined: Combined, n: int) -> str:
     """Which part stands out most on the data as they are."""
     if not combined.parts:
         return ""
-    return f" Here '{combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())].name}' stands out most."
+    return f"{_HERE}'{combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())].name}' stands out most."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -171,7 +177,7 @@ def of_residuals(
     """
     restriction: Restriction = common["restriction"]
     both = common["variables"]
-    left = tuple(regression.left_of(one.points, name) for one, name in zip(both, "XY", strict=True))
+    left = tuple(regression.left_of(one.points, one.name) for one in both)
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
     z = standardized(regression.given)
     notes = _doubts(left, z) if z.shape[1] else ()

@@ -85,7 +85,12 @@ def read_given(
         if given_method != "auto":
             raise ValueError(f"x_given_z= is a method by itself; leave out given_method={given_method!r}")
         refuse(read.restriction, "x_given_z=")
-        return by_model(X, with_labels(given, "given"), as_model(x_given_z), read, scale, common)
+        if (transform[0] if isinstance(transform, list) else transform) is not None:
+            raise ValueError(
+                "x_given_z= is a model of X as it is given, and transform= changes it: transform X before, and give "
+                "transform=[None, ...] for Y alone"
+            )
+        return by_model(X, given, as_model(x_given_z), read, scale, common)
     method = method_for(given_method, regressor, labels=all_labels(read.encodings[2]))
     if read.missing:
         return ConditionalIndependence(method=method, assumption="", **common)

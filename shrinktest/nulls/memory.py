@@ -37,6 +37,7 @@ _BOTH, _PRODUCT = 2.0, 6.0  # the same of two variables that both must have, and
 _STEPS = 8  # all in one direction, from which on it is no chance: rows are sorted
 _EVEN = 1e-6  # of a step: differences of steps that count, in whatever units
 _LARGE = 0.1  # correlations from which the level suffers: two tests in three hundred more reject at .05
+_ROUNDING = 1e-13  # of the largest value
 _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left over
 
 
@@ -137,8 +138,8 @@ class Rows:
                 z -= z.mean(axis=0)
                 same += np.einsum("ij,ij->j", z, z)
                 next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
-            with np.errstate(invalid="ignore", divide="ignore"):
-                found += [float(r) for r in next_one / same if math.isfinite(r)]
+            there = same > sum(map(len, series)) * _ROUNDING**2  # the rest of a column with one value is rounding
+            found += (next_one[there] / same[there]).tolist()
         return min(max(found), 0.999)
 
     @property

@@ -260,6 +260,8 @@ def number_level(value: float) -> str:
 
 def level_of_object(entry: Any) -> str:
     """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
+    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+        return str(int(entry))
     if isinstance(entry, _numbers()) and not isinstance(entry, bool | np.bool_):
         number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
         return number_level(number) if math.isfinite(number) else str(entry)

@@ -63,10 +63,15 @@ def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
     return may_name_units(column, counts=all(map(_counts, samples))) and _match(samples)
 
 
+def has_no_name(column: Column) -> bool:
+    """Whether its name is that of an index which was written into a file."""
+    return _UNNAMED.fullmatch(column.name) is not None
+
+
 def may_name_units(column: Column, *, counts: bool) -> bool:
     """Whether values of a column that are in several samples may be units: not where whole numbers count the rows."""
     if column.kind == "number":
-        return column.whole and not counts and not _UNNAMED.fullmatch(column.name)
+        return column.whole and not counts and not has_no_name(column)
     return column.kind in ("date", "category")
 
 
@@ -93,7 +98,7 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
         As :func:`identifier`.
     """
     if column.kind == "number" and column.whole:
-        if _UNNAMED.fullmatch(column.name):
+        if has_no_name(column):
             return "it has no name, as the row index that is written into a file"
         if counts:
             return "it counts the rows"

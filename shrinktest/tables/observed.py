@@ -167,7 +167,7 @@ def observed(
     every : str
         "both" or "all", as messages say it.
     labels : bool
-        Whether a column alone says which rows belong together, and is not compared.
+        Whether columns say which rows belong together, or are taken as given, and are not compared.
     """
     if transform is not None:
         tables = transformed(tables, transform, names)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import FEW, apart, identifier, like_numbers, names_units
+from shrinktest.tables.identifiers import FEW, apart, has_no_name, identifier, like_numbers, names_units
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 
 Rows = NDArray[np.bool_]
@@ -73,7 +73,7 @@ class PooledTable:
         every : str
             "both" or "all", as messages say it.
         labels_only : bool
-            Whether a column alone says which rows belong together, and is not compared.
+            Whether columns say which rows belong together, or are taken as given, and are not compared.
 
         Raises
         ------
@@ -97,6 +97,8 @@ class PooledTable:
             several = any(table.named for table in read) and len(columns) > 1
             if several or (column.kind == "category" and not labels_only):
                 why = identifier(column, samples, asked=column.name in types)
+            if labels_only and column.kind == "number" and not has_no_name(column):
+                why = None  # years count rows, and matter where they are taken as given
             if why is None:
                 kept.append(column)
                 notes += of_text(column) if column.name not in types else ()
@@ -108,9 +110,9 @@ class PooledTable:
             identifiers += [column] if names_units(column, samples) else []
             numeric = column.kind == "number" or like_numbers(column.levels) == "number"
             kind = "number" if numeric else "category"
-            notes.append(
-                f"Column {column.name!r} is not tested: {why} (column_types={{{column.name!r}: {kind!r}}} tests it)."
-            )
+            what = f"of {' and '.join(names)} is left out" if labels_only else "is not tested"
+            way = "keeps" if labels_only else "tests"
+            notes.append(f"Column {column.name!r} {what}: {why} (column_types={{{column.name!r}: {kind!r}}} {way} it).")
         if not kept:
             raise ValueError(
                 f"{' and '.join(names)}: no column is left to test; {' '.join(notes)} Say how to read one of them"

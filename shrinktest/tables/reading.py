@@ -19,6 +19,7 @@ from shrinktest.tables.column import (
     from_objects,
     from_text,
     from_times,
+    level_of_object,
 )
 
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
@@ -154,6 +155,13 @@ def read_names(x: Any) -> tuple[str, ...] | None:
     return tuple(labels) if named else None
 
 
+def names_in(x: Any) -> tuple[str, ...]:
+    """Names of the columns of a table as text; none of an array or a series."""
+    if isinstance(x, Table):
+        return x.names if x.named else ()
+    return (read_names(x) or ()) if is_table(x) else ()
+
+
 def label_of(x: Any) -> str | None:
     """The name of a series, if it has one."""
     name = getattr(x, "name", None)
@@ -239,7 +247,8 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     if dtype == nw.Boolean:
         return from_booleans(label, series.cast(nw.Float64).to_numpy())
     if isinstance(dtype, nw.Enum):
-        return as_kind(from_text(label, series.to_list()), list(dtype.categories), where)
+        levels = [level_of_object(level) for level in getattr(series.to_native().dtype, "categories", dtype.categories)]
+        return as_kind(from_text(label, series.to_list()), levels, where)
     if dtype in (nw.String, nw.Categorical):
         column, order = from_text(label, series.to_list()), _order_of(series.to_native())
         return column if order is None else as_kind(column, order, where)
