@@ -229,11 +229,11 @@ def rng_provenance(generator: np.random.Generator) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
-    if isinstance(value, np.ndarray):
-        return value.tolist()
     if isinstance(value, (list, tuple)):
         return [_plain(entry) for entry in value]
-    return value.item() if isinstance(value, np.generic) else value
+    if hasattr(value, "columns") and hasattr(value, "to_dict"):
+        return {str(name): _plain(value[name]) for name in value.columns}
+    return value.tolist() if hasattr(value, "tolist") else value  # of numpy, and series of pandas
 
 
 # --- names and numbers --------------------------------------------------------------------------------------

@@ -146,7 +146,7 @@ def _permutations(given: Any, n_resamples: float, rng: np.random.Generator) -> R
         return Pairings(n_resamples, rng, int(given))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()
     if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 for n in sizes):
-        return Partitions(n_resamples, rng, tuple(map(int, sizes)))
+        return Partitions(n_resamples, rng, tuple(map(int, sizes)), alike=False)
     raise TypeError(
         "permutations must be a number of observations (at least 2), the sizes of two samples or more such as "
         f"(30, 25), or a Relabellings object; got {given!r}"

@@ -16,6 +16,7 @@ from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.memory import Memory, Rows
+from shrinktest.nulls.own import Own
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
@@ -131,7 +132,12 @@ class Hypothesis(ABC):
                 f"permutations are of {self.own.size} observations, and the data have {sum(self.sizes)}; make them for "
                 "as many as there are"
             )
-        return self.own.drawn(n_resamples, rng)
+        if getattr(self, "restriction", None):
+            raise ValueError(
+                "permutations= says which rows change places, and so do blocks=, groups=, paired= and shift=; leave "
+                "these out, and let the permutations keep to them"
+            )
+        return Own.of(self.own.drawn(n_resamples, rng), self.sizes)
 
     @abstractmethod
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

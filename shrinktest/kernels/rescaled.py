@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._validate import Array, complete_points, listed
-from shrinktest.kernels.base import FiniteRank, Kernel
+from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner_product import Linear
 from shrinktest.kernels.pooled import PooledKernel
@@ -128,8 +128,14 @@ def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
     """A resolved kernel that takes other observations Z (N, d) for the pooled sample; bandwidths and units stay."""
     if isinstance(kernel, PooledKernel):
         return replace(kernel, points=Z)
-    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, PooledKernel):
-        return replace(kernel, kernel=replace(kernel.kernel, points=kernel.moved(Z)))
+    if isinstance(kernel, Rescaled):
+        return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.moved(Z)))
+    if isinstance(kernel, Scaled):
+        return replace(kernel, kernel=taken_anew(kernel.kernel, Z))
+    if isinstance(kernel, Sum):
+        return Sum(tuple(taken_anew(one, Z) for one in kernel.terms))
+    if isinstance(kernel, Product):
+        return Product(tuple(taken_anew(one, Z) for one in kernel.factors))
     return kernel
 
 

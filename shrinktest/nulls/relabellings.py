@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -174,16 +174,17 @@ class Kept(Relabellings):
 class Partitions(Relabellings):
     """Partitions of the pooled observations into samples of the given sizes, as (B, N) labels 0, 1, ..., k - 1.
 
-    Samples of one size may change places without changing the statistic, so only one of the partitions that differ in
-    this alone is enumerated.
-
     Parameters
     ----------
     sizes : tuple of int
         Of the samples.
+    alike : bool
+        Whether samples of one size may change places without changing the statistic, so that only one of the partitions
+        that differ in this alone is enumerated.
     """
 
     sizes: tuple[int, ...]
+    alike: bool = True
 
     @property
     def size(self) -> int:
@@ -194,14 +195,18 @@ class Partitions(Relabellings):
         found, left = 1, self.size
         for n in self.sizes:
             found, left = found * math.comb(left, n), left - n
-        for equal in Counter(self.sizes).values():
+        for equal in self._places():
             found //= math.factorial(equal)
         return found
 
     @property
     def magnitude(self) -> float:
-        equal = sum(math.lgamma(many + 1) for many in Counter(self.sizes).values())
+        equal = sum(math.lgamma(many + 1) for many in self._places())
         return math.lgamma(self.size + 1) - sum(math.lgamma(n + 1) for n in self.sizes) - equal
+
+    def _places(self) -> Iterable[int]:
+        """How many samples there are of every size, among which they may change places."""
+        return Counter(self.sizes).values() if self.alike else ()
 
     @property
     def identity(self) -> np.ndarray:
@@ -223,7 +228,7 @@ class Partitions(Relabellings):
     def _every_two(self) -> Iterator[np.ndarray]:
         """Two samples: the subsets that are the first, which itertools finds quickly."""
         # of one size, observation 0 stays in the first sample; the identity comes first either way
-        fixed = 1 if self.sizes[0] == self.sizes[1] else 0
+        fixed = 1 if self.alike and self.sizes[0] == self.sizes[1] else 0
         second = np.ones(self.size, dtype=np.uint16)
         second[:fixed] = 0
         for chosen in itertools.combinations(range(fixed, self.size), self.sizes[0] - fixed):
@@ -236,14 +241,14 @@ class Partitions(Relabellings):
     ) -> Iterator[np.ndarray]:
         """Every way to give ``left`` to the samples from ``sample`` on.
 
-        Samples of one size come in the order of their first observations, which ``leaders`` holds by size.
+        Samples of one size that are alike come in the order of their first observations, which ``leaders`` has by size.
         """
         if sample == len(self.sizes):
             yield labels.copy()
             return
         n = self.sizes[sample]
-        eligible = [i for i in left if i > leaders.get(n, -1)]
-        last_of_its_size = n not in self.sizes[sample + 1 :]
+        eligible = [i for i in left if i > leaders.get(n, -1)] if self.alike else left
+        last_of_its_size = not self.alike or n not in self.sizes[sample + 1 :]
         for chosen in itertools.combinations(eligible, n):
             labels[list(chosen)] = sample
             inside = set(chosen)

@@ -63,7 +63,8 @@ def _pairs(name: str, x: Array, y: Array, rng: np.random.Generator, n_resamples:
 
 
 def _bonferroni(pvalues: list[float]) -> float:
-    return min(1.0, len(pvalues) * float(np.min(pvalues)))  # numpy's minimum keeps NaN
+    """The smallest p-value times their number; a column for which a test has none, a constant one, shows nothing."""
+    return min(1.0, len(pvalues) * float(np.nan_to_num(pvalues, nan=1.0).min()))
 
 
 def _dcor(place: str, name: str, *data: Array, rng: np.random.Generator, n_resamples: float) -> float:

@@ -82,6 +82,7 @@ RISK = Kind(
     "loss REAL NOT NULL CHECK (loss >= 0)",
 )
 _SECONDS = 1.0  # between commits: what a kill can lose
+_SHOWN = 160  # letters of a value in a message
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
 
 
@@ -298,10 +299,16 @@ def _differences(
     pairs = [(key, stored.get(key), asked.get(key)) for key in {**stored, **asked}]
     pairs += [(f"estimator {label!r}", known[label], estimators[label]) for label in known if label in estimators]
     return [
-        f"{key}: {one} {'the default' if a is None else a}, {other} {'the default' if b is None else b}"
+        f"{key}: {one} {'the default' if a is None else _short(a)}, {other} {'the default' if b is None else _short(b)}"
         for key, a, b in pairs
         if a != b
     ]
+
+
+def _short(value: Any) -> str:
+    """As messages show a value, which may be an array of many numbers."""
+    text = str(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]} ... {text[-_SHOWN // 2 :]}"
 
 
 def _by_new_names(stored: Any) -> Any:

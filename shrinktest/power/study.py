@@ -203,7 +203,7 @@ def power_study(
         seed = seed_of(rng, kept.arguments().get("seed"))
         shown = {key: repr(_plain(value)) for key, value in {**design.options(), **options, **stops}.items()}
         about = {"design": repr(design), "test": design.test, **shown, "n_resamples": n_resamples, "seed": seed}
-        kept.claim(about, {label: repr(estimator) for label, estimator in named.items()})
+        kept.claim(about, {label: repr(_member(one)) for label, one in named.items()})
         done = {row[:4] for row in kept.rows()}
         # trials come first, so that what a stopped study has is balanced and the time left can be foretold
         cells = [(n, null, trial) for trial in trials for n in sizes for null in nulls]
@@ -222,6 +222,11 @@ def power_study(
         interval=interval,
         stopping=rule,
     )
+
+
+def _member(compared: Compared) -> Any:
+    """What is compared, with whole arrays, of which a repr shows the first and the last numbers only."""
+    return _plain(compared) if isinstance(compared, dict) else compared
 
 
 def _stopping(stopping: Any, alphas: tuple[float, ...]) -> Stopping | None:

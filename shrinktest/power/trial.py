@@ -88,6 +88,11 @@ def run_trial(
                 pvalue = estimator.pvalue(data, np.random.default_rng(for_others), n_resamples, label)
             else:
                 pvalue = float(test(*data, rng=for_relabellings, **_arguments(estimator, keywords)).pvalue)
+                if np.isnan(pvalue):
+                    raise ValueError(
+                        f"test {label!r} has no p-value, because values are missing and nan_policy='propagate'; use "
+                        "'omit' or 'indicator'"
+                    )
             rows.append((n, null, trial, label, pvalue, time.perf_counter() - start))
     except Exception as error:
         error.add_note(f"in trial {trial} of {twin!r} with n={n} and seed {seed}")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest._validate import Array, as_rng, choice, counted, flag, positive
+from shrinktest._validate import Array, as_rng, choice, counted, flag, positive, takes
 from shrinktest.power.designs.base import TESTS, Design, Independent, Relabelled, parameter
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 from shrinktest.tables.reading import is_table
@@ -69,12 +69,12 @@ class FromData(Design):
         if self.paired and (self.test == INDEPENDENCE.name or self.ratio != 1.0):
             raise ValueError("paired=True is for two samples, with ratio=1.0")
         if self.test == TWO_SAMPLE.name:
-            x, y = read_samples((self.X, self.Y), XY, "raise", scale="auto").values
+            x, y = self._read(read_samples)
             if self.paired and len(x) != len(y):
                 raise ValueError(f"paired=True needs as many rows in X as in Y; found {len(x)}, {len(y)}")
             margins = {"X and Y together": np.vstack([x, y])}
         else:
-            x, y = read_variables((self.X, self.Y), XY, "raise", scale="auto").values
+            x, y = self._read(read_variables)
             margins = {"X": x, "Y": y}
         for which, values in margins.items():
             if not _varies(values):
@@ -82,6 +82,13 @@ class FromData(Design):
         for name, values in (("X", x), ("Y", y)):
             values.setflags(write=False)
             object.__setattr__(self, name, values)
+
+    def _read(self, reader: Callable[..., Any]) -> tuple[Array, Array]:
+        found = reader((self.X, self.Y), XY, "propagate", scale="auto")
+        if found.missing:
+            raise ValueError("pilot data must not miss values: leave such rows out, or fill them in, before")
+        x, y = found.values
+        return x, y
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         while True:
@@ -188,6 +195,8 @@ class FromFunction(Design):
     def _check(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
+        if self.ratio != 1.0:
+            takes(self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1")
         if self.restriction is not None and not callable(self.restriction):
             raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
         _no_ratio_of_pairs(self)
@@ -202,7 +211,7 @@ class FromFunction(Design):
             x, y = drawn
         else:
             read: Callable[..., Any] = read_samples if self.test == TWO_SAMPLE.name else read_variables
-            x, y = read(drawn, XY, "raise").values
+            x, y = read(drawn, XY, "propagate").values  # what is missing is for the test, which knows a nan_policy
         fixed = m is not None or self.ratio != 1.0  # otherwise the function decides how many Y go with n X
         for name, rows, size in (("X", len(x), n), ("Y", len(y), asked if fixed else len(y))):
             if rows != size:  # power "at n" would be power at another n

@@ -1,0 +1,89 @@
+"""Own: permutations of a user's, every one of which is looked at before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest._validate import counted
+from shrinktest.nulls.relabellings import Relabellings
+
+
+@dataclass(frozen=True, eq=False)
+class Own(Relabellings):
+    """Permutations of a user's that must begin with the data as they are, and move observations only.
+
+    Parameters
+    ----------
+    source : Relabellings
+    first : ndarray of int, shape (N,)
+        The data as they are: labels of samples, or places of rows.
+    """
+
+    source: Relabellings
+    first: np.ndarray
+
+    @classmethod
+    def of(cls, source: Relabellings, sizes: tuple[int, ...]) -> Relabellings:
+        """Those of a user for samples of these sizes, or for one sample of rows; those of this package as they are."""
+        if type(source).__module__.startswith("shrinktest."):
+            return source
+        first = np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
+        return cls(source.n_resamples, source.rng, source, first)
+
+    @property
+    def restriction(self) -> str:  # type: ignore[override]
+        """That of the source."""
+        return self.source.restriction
+
+    @property
+    def size(self) -> int:
+        return self.source.size
+
+    @property
+    def distinct(self) -> int:
+        return self.source.distinct
+
+    @property
+    def magnitude(self) -> float:
+        return self.source.magnitude
+
+    def draw(self, rows: int) -> np.ndarray:
+        return self.source.draw(rows)
+
+    def every(self) -> Iterator[np.ndarray]:
+        return self.source.every()
+
+    def rows(self) -> Callable[[int], np.ndarray]:
+        """A function that returns the next few rows; it raises ValueError for what is no permutation of the data."""
+        take, begun, sorted_first = self.source.rows(), False, np.sort(self.first)
+
+        def looked(rows: int) -> np.ndarray:
+            nonlocal begun
+            found = np.asarray(take(rows))
+            if found.shape != (rows, self.first.size):
+                raise ValueError(
+                    f"permutations must give {counted(rows, 'row')} of {self.first.size} when asked for as many, by "
+                    f"draw() or, for all {self.distinct}, by every(); got shape {found.shape}"
+                )
+            if not begun and not np.array_equal(found[0], self.first):
+                raise ValueError(
+                    f"permutations: the first of every() must be the data as they are, {_shown(self.first)}; got "
+                    f"{_shown(found[0])}"
+                )
+            begun = True
+            odd = (np.sort(found, axis=1) != sorted_first).any(axis=1)
+            if odd.any():
+                raise ValueError(
+                    "permutations must hold every label as often as the data do, and every place once; got "
+                    f"{_shown(found[int(np.flatnonzero(odd)[0])])}"
+                )
+            return found
+
+        return looked
+
+
+def _shown(row: np.ndarray) -> str:
+    return f"({', '.join(map(str, row[:8].tolist()))}{', ...' if row.size > 8 else ''})"
