@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shrinktest._labels import codes, same_order, vector
 from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, loaded_pandas
-from shrinktest.nulls.memory import Rows, restricted
+from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import observed
+from shrinktest.tables.pooled import checked_types
 from shrinktest.units import Scale
 
 FEWEST = 4  # rows of which the spread over all orders has a formula
@@ -66,6 +69,8 @@ def read_series(
         For what cannot be tested; the message names the argument and says what to do.
     """
     check_nan_policy(nan_policy)
+    told = {"scale": scale, "transform": transform, "blocks": blocks, "shift": shift, "times": times}
+    types = checked_types(column_types)
     data = observed([X], ["X"], nan_policy, column_types, transform)
     check_column_types(column_types, [data])
     complete = data.complete(nan_policy)[0]
@@ -81,6 +86,14 @@ def read_series(
         same_order(blocks, "blocks", X, "X")
         restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
+    if names := _telling_time(values, taken.encoding, types):
+        again = read_series(X, nan_policy, column_types={**types, **dict.fromkeys(names, DROP)}, **told)
+        left_out = (
+            f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
+            f"{kind!r}}} tests it)."
+            for name, kind in names.items()
+        )
+        return replace(again, notes=(*left_out, *again.notes))
     if shift is not None:
         rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
         restriction = restricted(shift, rows, restriction, keep, "groups=")
@@ -92,7 +105,27 @@ def read_series(
         scale=taken.scale,
         encoding=taken.encoding,
         times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),
-        notes=(*data.omitted([keep]), *taken.notes),
+        notes=(*data.omitted([keep]), *_counted_without(keep), *taken.notes),
+    )
+
+
+def _telling_time(values: Array, encoding: Encoding | None, types: dict[str, Any]) -> dict[str, str]:
+    """Columns of a table that go up as a clock does, beside others, unless somebody asked for them; and their kinds."""
+    if encoding is None or not encoding.named or len(encoding.codes) < 2:
+        return {}
+    forward = clocks_in([values], encoding.dated)[1]
+    both = zip(encoding.codes, encoding.groups, strict=True)
+    found = {code.name: code.kind for code, group in both if forward[group.start] and code.name not in types}
+    return found if len(found) < len(encoding.codes) else {}
+
+
+def _counted_without(keep: NDArray[np.bool_]) -> tuple[str, ...]:
+    """What a reader should know of places among rows that are left."""
+    if keep.all():
+        return ()
+    return (
+        "Places count the rows that are left, from 0: those that were left out are not among them (times= gives rows "
+        "names that stay).",
     )
 
 
@@ -138,9 +171,12 @@ def as_times(times: Any, X: Any) -> list[Any]:
                 "row for each time (their mean, say), or leave times out if the rows are in order as they are"
             )
         if not sorted_so_far:
-            raise ValueError(
-                f"times are not sorted: row {row} is at {here}, and the row before it at {before}. Sort the "
-                "rows first, "
-                "such as X[numpy.argsort(times)], table.sort_values('time') or table.sort_index()"
+            way = (
+                "Text is compared letter by letter, which may not be its order in time: give dates "
+                "(pandas.to_datetime) or numbers"
+                if isinstance(here, str)
+                else "Sort the rows first, such as X[numpy.argsort(times)], table.sort_values('time') or "
+                "table.sort_index()"
             )
+            raise ValueError(f"times are not sorted: row {row} is at {here}, and the row before it at {before}. {way}")
     return found

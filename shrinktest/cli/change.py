@@ -55,8 +55,13 @@ def run(args: argparse.Namespace) -> int:
     labels, types = labels_of(args), types_of(args, [table])
     if args.sort and args.time is None:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
-    times = None if args.time is None else _times(table, args.time, types)
+    times, zoned = (None, False) if args.time is None else _times(table, args.time, types)
     if times is not None and args.sort:
+        if times.dtype.kind == "U":
+            raise ValueError(
+                f"--sort: column {args.time!r} of {table.source} holds text, whose order need not be that of time; "
+                "write dates as 2024-01-31, or sort the file and leave --time out"
+            )
         order = np.argsort(times, kind="stable")
         table = replace(table, rows=[table.rows[i] for i in order], lines=[table.lines[i] for i in order])
         times = times[order]
@@ -73,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
         "bandwidth": bandwidth(args.bandwidth),
         "trim": args.trim,
         "confidence": args.confidence,
-        "times": None if times is None else _shown(times),
+        "times": None if times is None else _shown(times, zoned),
         "shift": args.shift,
         **given,
     }
@@ -89,8 +94,14 @@ def run(args: argparse.Namespace) -> int:
     return report(args, result, result.reject())
 
 
-def _times(table: TextTable, name: str, types: dict[str, Any]) -> np.ndarray:
-    """Numbers, dates or texts of the column ``name``; raises ValueError for missing ones."""
+def _times(table: TextTable, name: str, types: dict[str, Any]) -> tuple[np.ndarray, bool]:
+    """Numbers, dates or texts of the column ``name``, and whether they are in universal time.
+
+    Raises
+    ------
+    ValueError
+        For missing ones.
+    """
     (name,) = table.select(name)
     column = table.columns((name,), {key: kind for key, kind in types.items() if key == name}).columns[0]
     cells = table.labels(name)
@@ -99,11 +110,11 @@ def _times(table: TextTable, name: str, types: dict[str, Any]) -> np.ndarray:
         raise ValueError(f"{table.source}: line {line} has no time in column {name!r}; fill it in, or drop the row")
     if column.kind == "date":
         days = column.values.astype("datetime64[D]")
-        return days if (days == column.values).all() else column.values.astype("datetime64[ms]")
+        return days if (days == column.values).all() else column.values.astype("datetime64[ms]"), column.zoned
     if column.kind == "number":
         values = np.asarray(column.values, dtype=np.float64)
-        return values.astype(np.int64) if (values == np.round(values)).all() else values
-    return np.array(cells)
+        return values.astype(np.int64) if (values == np.round(values)).all() else values, False
+    return np.array(cells), False
 
 
 def _check_order(table: TextTable, args: argparse.Namespace, times: np.ndarray | None) -> None:
@@ -121,11 +132,14 @@ def _check_order(table: TextTable, args: argparse.Namespace, times: np.ndarray |
             "time have no "
             "order; keep one row for each time (their mean, say), or leave --time out if the file is in order as it is"
         )
+    way = "write dates as 2024-01-31" if times.dtype.kind == "U" else "sort the rows with --sort"
     raise ValueError(
         f"{table.source}: {lines} are not in the order of column {args.time!r} ({times[row]} before {times[row + 1]}); "
-        "sort the rows with --sort, or leave --time out if the file is in order as it is"
+        f"{way}, or leave --time out if the file is in order as it is"
     )
 
 
-def _shown(times: np.ndarray) -> Any:
+def _shown(times: np.ndarray, zoned: bool) -> Any:
+    if zoned:
+        return [f"{time}Z" for time in times.astype("datetime64[ms]")]  # whose order is that of the times
     return times if times.dtype.kind == "M" else times.tolist()

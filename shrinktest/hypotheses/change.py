@@ -18,7 +18,7 @@ from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.kinds import CHANGE, Kind
-from shrinktest.statistics.cuts import CHANGES, Cuts, Within, found_again, prepare
+from shrinktest.statistics.cuts import CHANGES, SINGLE, Cuts, Within, found_again, prepare
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
@@ -81,6 +81,11 @@ class NoChange(Hypothesis):
         choice(change, CHANGES, "change")
         trim = _share(trim)
         read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **told)
+        if change != SINGLE and read.restriction.shift:
+            raise ValueError(
+                "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
+                "so that the p-value is 1: use shift='stretches', or look for one cut (change='single')"
+            )
         return cls(
             variables=(Variable(read.values, "X", read.scale, read.encoding, not is_unasked(scale)),),
             sizes=(len(read.values),),

@@ -91,9 +91,24 @@ class EqualDistributions(Hypothesis):
         """The rows of each sample, in which memory is looked for."""
         return self.variables[0].rows_of(*np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1]))
 
+    @property
+    def _differences(self) -> memory.Rows:
+        """The rows of each sample less the mean of those that they are matched with."""
+        apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
+        encoding = self.variables[0].encoding
+        return memory.Rows.of(list(apart - apart.mean(axis=0)), None if encoding is None else encoding.dated)
+
     def memory(self) -> memory.Memory | None:
-        """What successive rows of a sample have in common."""
+        """What successive rows of a sample, or of what pairs differ by, have in common."""
+        if self.restriction.paired:
+            return memory.of_samples(self._differences, "what pairs differ by")
         return memory.of_samples(self._rows, "a sample") if memory.singly(self.restriction) else None
+
+    def of_memory(self) -> tuple[str, ...]:
+        """As of others; pairs are told what can be done about theirs."""
+        found = self.memory() if self.own is None else None
+        advice = memory.BY_PAIRS if self.restriction.paired else self.in_time
+        return () if found is None else (found.note(advice),)
 
     @property
     def contrast(self) -> Contrast:

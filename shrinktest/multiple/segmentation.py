@@ -69,7 +69,7 @@ class Search:
         """Whether a test of these rows could reject."""
         size = end - first
         part = self.hypothesis.part(first, end) if size >= _FEWEST else None
-        if part is None or size < 2 * part.cuts.fewest:
+        if part is None or size < 2 * part.cuts.fewest or (part.points == part.points[0]).all():
             return False
         if not part.restriction:
             return True

@@ -26,6 +26,10 @@ BY_STRETCHES = "use shift='stretches', which moves stretches of rows"
 BY_STRETCHES_OR_GROUPS = f"{BY_STRETCHES}, or groups=, which moves units as a whole"
 BY_SHIFTS = "use shift='circular', which moves Y along in time as a whole, or groups=, which moves units"
 BY_GROUPS = "give groups= that keep units, or stretches of rows, together"
+BY_PAIRS = (
+    "leave out paired=True, and exchange long stretches of pairs as a whole: blocks= with the number of the stretch, "
+    "for both samples, and groups= with a label for each stretch of each sample"
+)
 BY_COVARIATES = "add to covariates= the values of the row before, or what else tells the time"
 BY_GIVEN = "add to given= the values of the row before, or what else tells the time"
 
@@ -93,22 +97,11 @@ class Rows:
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None) -> Rows:
         """Rows by all their columns, of which some are ``dated`` (d,); others may count, at an even pace, as years."""
-        columns = parts[0].shape[1]
-        if columns < 2:
+        if parts[0].shape[1] < 2:
             return cls(parts)
-        each = [np.diff(part, axis=0) for part in parts]
-        steps = np.vstack(each)
-        step = steps.max(axis=0, initial=0.0)
-        even = (np.minimum(np.abs(steps), np.abs(steps - step)) <= _EVEN * step).all(axis=0)
-        clocks = even & ((steps > 0.5 * step).sum(axis=0) >= _STEPS)
-        for j in np.flatnonzero(clocks):
-            clocks[j] = all(_regular(one[:, j] > 0.5 * step[j]) for one in each)
-        if dated is not None:
-            clocks |= dated
+        clocks, forward = clocks_in(parts, dated)
         if not clocks.any() or clocks.all():
             return cls(parts)
-        there = steps[:, clocks]
-        forward = (there >= 0.0).all(axis=0) & ((there > 0.0).sum(axis=0) >= _STEPS)
         return cls([part[:, ~clocks] for part in parts], bool(forward.any()))
 
     @cached_property
@@ -157,6 +150,22 @@ class Rows:
         sure = math.sqrt((_SURE**2 + 2.0 * math.log(self.looks)) / sum(map(len, self.parts)))
         found = self.correlation
         return found if found > max(_LARGE, sure) else None
+
+
+def clocks_in(
+    parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which columns (d,) are dates or count at an even pace, and which of these go up from row to row."""
+    each = [np.diff(part, axis=0) for part in parts]
+    steps = np.vstack(each)
+    step = steps.max(axis=0, initial=0.0)
+    even = (np.minimum(np.abs(steps), np.abs(steps - step)) <= _EVEN * step).all(axis=0)
+    clocks = even & ((steps > 0.5 * step).sum(axis=0) >= _STEPS)
+    for j in np.flatnonzero(clocks):
+        clocks[j] = all(_regular(one[:, j] > 0.5 * step[j]) for one in each)
+    if dated is not None:
+        clocks |= dated
+    return clocks, clocks & (steps >= 0.0).all(axis=0) & ((steps > 0.0).sum(axis=0) >= _STEPS)
 
 
 def _regular(rises: np.ndarray) -> bool:

@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -254,9 +255,21 @@ class ShiftedPartitions(Relabellings):
     strata: Strata
     restriction: str
 
-    @property
+    @cached_property
     def _shifts(self) -> CircularShifts:
-        return CircularShifts(self.n_resamples, self.rng, self.strata, self.restriction)
+        return CircularShifts(self.n_resamples, self.rng, self._moving, self.restriction)
+
+    @property
+    def _moving(self) -> Strata:
+        """The series; one that has rows of one sample only, whose shifts change nothing, as series of single rows."""
+        strata, labels = self.strata, self._labels
+        series = np.repeat(np.arange(strata.counts.size), strata.counts)[strata.unit]
+        mixed = np.zeros(strata.counts.size, dtype=bool)
+        mixed[series[labels != labels[strata.rows[strata.starts[:-1], 0]][series]]] = True
+        if mixed.all():
+            return strata
+        rows = np.arange(self.size)
+        return Strata.of(np.where(mixed[series], series, strata.counts.size + rows), rows)
 
     @property
     def _labels(self) -> np.ndarray:
