@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ def pooled_labels(
     ``names`` are what messages call the samples, and ``together`` all of them.
     """
     if not (isinstance(labels, tuple | list) and len(labels) == len(sizes) and all(map(is_vector, labels))):
+        _same_order_as_all(labels, name, samples, names)
         return vector(labels, name, sum(sizes), together)
     found: list[Any] = []
     for one, sample, which, size in zip(labels, samples, names, sizes, strict=True):
@@ -45,17 +47,31 @@ def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
 
 
 def same_order(labels: Any, name: str, table: Any, which: str) -> None:
-    """Labels in a pandas Series must have the index of the table that they belong to."""
+    """What pandas holds for the rows of a table must have its index."""
     pandas = loaded_pandas()
-    if pandas is None or not (
-        isinstance(labels, pandas.Series) and isinstance(table, (pandas.DataFrame, pandas.Series))
-    ):
+    both = () if pandas is None else (pandas.DataFrame, pandas.Series)
+    if not (isinstance(labels, both) and isinstance(table, both)):
         return
     if len(labels) == len(table) and not labels.index.equals(table.index):
         raise ValueError(
             f"{name} and {which} have different row labels, so that labels would belong to other rows; align them "
             f"(such as {name}.loc[{which}.index]), or pass {name}.to_numpy() to go by position"
         )
+
+
+def _same_order_as_all(labels: Any, name: str, samples: Sequence[Any], names: Sequence[str]) -> None:
+    """Labels of all samples in one Series must not have the index of these in another order."""
+    pandas = loaded_pandas()
+    both = () if pandas is None else (pandas.DataFrame, pandas.Series)
+    if pandas is None or not isinstance(labels, pandas.Series) or not all(isinstance(one, both) for one in samples):
+        return
+    whole = samples[0].index.append([one.index for one in samples[1:]])
+    if labels.index.equals(whole) or Counter(labels.index) != Counter(whole):
+        return
+    raise ValueError(
+        f"{name} has the row labels of {' and '.join(names)} in another order, so that labels would belong to other "
+        f"rows; put them in the order of {', then '.join(names)}, or pass {name}.to_numpy() to go by position"
+    )
 
 
 def codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:

@@ -20,6 +20,7 @@ from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.results.where import Where
+from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
@@ -152,6 +153,8 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     (first, second), types, only = _common(A, B, called, column_types)
+    if paired:
+        check_same_index(A, B, *called)
     pooled = PooledTable.read((first, second), called, types, "both")
     labels = {"blocks": blocks, "groups": groups}
     for name, given in labels.items():
@@ -240,7 +243,8 @@ def _common(
         for x, name, alone in zip((A, B), names, only, strict=True)
     )
     for key in types:
-        choice(key, [*first.names, *first.dropped, *second.names, *second.dropped], "a column in column_types")
+        known = dict.fromkeys([*first.names, *first.dropped, *second.names, *second.dropped])
+        choice(key, known, "a column in column_types")
     return (first, second), types, only
 
 

@@ -92,6 +92,8 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"\b(kernels|bandwidths)\[\d+\]", r"\1"),  # one option for all variables
     (r"pass the matrix itself: (\w+)=Precomputed\(gram\), .*", r"\1 cannot be a matrix here"),
     (r"numpy\.inf asks", "inf asks"),
+    (r"put both in the same order, such as table\.sort_values\((.*?), ignore_index=True\)", r"sort both files by \1"),
+    (r"blocks= with a label for every row", "blocks= with the name of the column"),
     (r"None or -1 use all cores", "-1 uses all cores"),
     (r"test_options has '(\w+)'", r"\1 is given"),  # a key of what a study tells its tests
     (r"give the bandwidth to the kernel \(.*?\), or leave (\w+) at 'median'", r"leave out \1"),

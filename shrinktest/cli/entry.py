@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import warnings
@@ -43,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a sign that a terminal does not know must not cost the result
+        sys.stdout.reconfigure(errors="replace")
     try:
         try:
             args, unknown = parser(words).parse_known_args(words)
@@ -99,7 +102,7 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
         return _complain(f"error: {error.filename or 'input'}: {error.strerror or error}", WRONG)
     except OfParameter as error:  # of which only the tuning has an option of its own
         return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
-    except (ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
+    except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
         return _complain(f"error: {as_typed(str(error), options, words)}", WRONG)
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from shrinktest._labels import same_order
 from shrinktest._read import XY, read_samples
 from shrinktest._validate import choice, counted
 from shrinktest.conditional.given import all_labels, crossed, refuse_cut, values_of, with_labels
@@ -116,6 +117,12 @@ def read_with_covariates(
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
     names = names_for((X, Y), XY)
+    told_by_row = {"covariates": covariates}
+    if isinstance(propensity, tuple | list) and len(propensity) == 2:
+        told_by_row["propensity"] = propensity
+    for argument, pair in told_by_row.items():
+        for i, (one, sample) in enumerate(zip(pair, (X, Y), strict=True)):
+            same_order(one, f"{argument}[{i}]", sample, names[i])
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
     types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
     given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED, labels=True, column_types=types)

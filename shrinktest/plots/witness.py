@@ -50,6 +50,10 @@ def plot_witness(
         example = tuple(one for one, axis in zip(known, drawn, strict=True) if axis.feature is not None)[:2]
         of = f" (coordinates={example if len(example) != 1 else example[0]!r})" if example else ""
         raise ValueError(f"the samples have {len(drawn)} columns; choose one or two to show{of}")
+    if coordinates is None:
+        coordinates = tuple(j for j, axis in enumerate(drawn) if axis.feature is not None)
+        if not coordinates:
+            raise ValueError("all columns hold categories, along which no function can be drawn")
     chosen = [drawn[j] for j in _coordinates(coordinates, len(drawn), called)]
     for axis in chosen:
         if axis.feature is None:
@@ -98,8 +102,6 @@ class _Axis:
 
 
 def _coordinates(given: Any, columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
-    if given is None:
-        return tuple(range(columns))
     listed = (given,) if isinstance(given, int | np.integer | str) else tuple(given)
     chosen = tuple(_place(one, names) for one in listed)
     if len(chosen) not in (1, 2) or len(set(chosen)) < len(chosen) or max(chosen) >= columns:

@@ -46,8 +46,10 @@ def check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
         return
     if not X.index.equals(Y.index):
         row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
+        same = X.index.is_unique and Y.index.is_unique and X.index.isin(Y.index).all()
+        align = f"align them (such as {y}.loc[{x}.index]), or " if same else ""
         raise ValueError(
             f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "
-            f"so their rows would be mispaired; align them (such as {y}.loc[{x}.index]), "
-            f"or pass {x}.to_numpy() and {y}.to_numpy() to pair them by position"
+            f"so their rows would be mispaired; {align}give both without them, .reset_index(drop=True), to pair them "
+            "by position"
         )

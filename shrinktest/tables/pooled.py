@@ -140,7 +140,8 @@ class PooledTable:
                     raise ValueError(
                         f"paired=True takes row i of {self.names[0]} and row i of {name} for a pair, but column "
                         f"{column.name!r} is {one} in row {row} of {self.names[0]} and {two} in {name}: put both in "
-                        f"the same order, such as table.sort_values({column.name!r}), or leave the column out"
+                        f"the same order, such as table.sort_values({column.name!r}, ignore_index=True), or leave it "
+                        "out"
                     )
             if not paired:
                 notes.append(

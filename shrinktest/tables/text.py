@@ -140,7 +140,7 @@ def _bare(cell: str) -> float | None:
 
 def level_of(cell: str) -> str:
     """What a category is called: 1.0 is 1, as it may be written in another file, and 007 is not 7."""
-    number = None if cell.isdigit() else as_number(cell)
+    number = None if _WHOLE.fullmatch(cell) else as_number(cell)
     return cell if number is None or not math.isfinite(number) else number_level(number)
 
 

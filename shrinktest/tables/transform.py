@@ -62,7 +62,8 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     ):
         raise ValueError(
             "transform must give the rows in the order in which it gets them; by their index it gave them in another, "
-            "so that they would belong to other samples"
+            "so that they would belong to other samples (if they are in order, return them without it: "
+            ".reset_index(drop=True))"
         )
     ends = np.cumsum([0, *sizes]).tolist()
     return [found[start:end] for start, end in pairwise(ends)]
