@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import level
 from shrinktest.hypotheses.change import NoChange
+from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
@@ -155,6 +155,6 @@ def change_point_test(
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     hypothesis = NoChange.read(
         X, change=change, trim=trim, blocks=blocks, shift=shift, times=times, own=permutations,
-        confidence=None if confidence is None else level(confidence, "confidence"), **told,
+        confidence=of_place(confidence), **told,
     )  # fmt: skip
     return run(hypothesis, estimator, [Asked(kernel, bandwidth)], settings, rng)  # type: ignore[return-value]

@@ -153,7 +153,7 @@ def compare(
         max_memory=max_memory,
     )  # fmt: skip
     (first, second), types, only = _common(A, B, called, column_types)
-    if paired:
+    if paired and len(A) == len(B):
         check_same_index(A, B, *called)
     pooled = PooledTable.read((first, second), called, types, "both")
     labels = {"blocks": blocks, "groups": groups}

@@ -119,10 +119,18 @@ def permutation_test(
 
     def rows(these: np.ndarray) -> np.ndarray:
         found = statistic(these) if vectorized else [statistic(row) for row in these]
-        values = np.asarray(found, dtype=np.float64)
+        try:
+            values = np.asarray(found, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise TypeError(f"statistic must return numbers; it returned what is none: {error}") from None
         if values.shape != (len(these),):
             asked = f"{len(these)} numbers for as many permutations" if vectorized else "one number for a permutation"
             raise ValueError(f"statistic must return {asked}; it returned shape {values.shape[not vectorized :]}")
+        if not np.isfinite(values).all():
+            raise ValueError(
+                "statistic must return a finite number for every permutation; it returned "
+                f"{values[~np.isfinite(values)][0]}"
+            )
         return np.stack([values, np.abs(values)], axis=1)
 
     null = null_distribution(rows, drawn, stopping=rule, workers=threads, progress=progress)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import count, level
+from shrinktest._validate import count
 from shrinktest.hypotheses.change import NoChange
+from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.segmentation import segmented
@@ -106,7 +107,7 @@ def change_points(
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
     hypothesis = NoChange.read(
         X, trim=trim, blocks=blocks, shift=shift, times=times,
-        confidence=None if confidence is None else level(confidence, "confidence"), **told,
+        confidence=of_place(confidence), **told,
     )  # fmt: skip
     most = None if n_changes is None else count(n_changes, "n_changes", minimum=1)
     return segmented(hypothesis, estimator, Asked(kernel, bandwidth), settings, rng, most)

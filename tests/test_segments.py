@@ -104,3 +104,17 @@ def test_auto_and_missing_values():
     x[4] = np.nan
     with pytest.raises(ValueError, match="missing"):
         change_points(x, nan_policy="propagate")
+
+
+@pytest.mark.parametrize(
+    ("x", "place"),
+    [
+        (np.r_[np.random.default_rng(0).normal(size=60), np.zeros(40)], 60),  # a sensor got stuck
+        (np.repeat([0.0, 1.0], 50), 50),
+        (np.repeat([True, False], 50), 50),
+    ],
+    ids=["stuck", "steps", "booleans"],
+)
+@pytest.mark.parametrize("told", [{}, {"estimator": "auto"}, {"scale": "rank"}, {"n_changes": 1}])
+def test_stretches_with_one_value_change_no_more(x, place, told):
+    assert change_points(x, rng=0, n_resamples=99, **told).locations.tolist() == [place]

@@ -244,10 +244,11 @@ def test_pairs_need_equal_length():
 
 def test_mispaired_row_labels_are_refused():
     X, Y = pd.DataFrame({"a": [1, 2, 3]}), pd.Series([1, 2, 3], index=[0, 2, 1])
-    with pytest.raises(ValueError, match=says("row 1 is 1 in X, 2 in Y", "mispaired", ".to_numpy()")):
+    with pytest.raises(ValueError, match=says("row 1 is 1 in X, 2 in Y", "mispaired", "Y.loc[X.index]", "reset_index")):
         paired_samples(X, Y, "raise")
     paired_samples(X, Y.loc[X.index], "raise")
     paired_samples(X, Y.to_numpy(), "raise")
+    paired_samples(X, Y.reset_index(drop=True), "raise")
     x, y, _ = paired_samples(X, pd.DataFrame({"b": [4, 5, 6]}), "raise")  # names of two variables may differ
     np.testing.assert_array_equal(np.hstack([x, y]), [[1, 4], [2, 5], [3, 6]])
 

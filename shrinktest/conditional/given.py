@@ -8,8 +8,8 @@ import numpy as np
 
 from shrinktest._read import Variables
 from shrinktest._validate import counted
-from shrinktest.tables.column import from_objects
 from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.objects import from_objects
 from shrinktest.tables.reading import Table, is_table
 
 _TEXT = "OUSb"  # kinds of arrays of labels

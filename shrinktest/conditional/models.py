@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array
+from shrinktest._validate import Array, takes
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,26 @@ class XGivenZ:
             found = getattr(self, name)
             if found is not None and not callable(found):
                 raise TypeError(f"{name} must be a function; got {found!r}")
+            if found is not None:
+                arguments = ("Z", "rng") if name == "draw" else ("X", "Z")
+                takes(found, arguments, f"{name} of a model of X given Z is a function ({', '.join(arguments)})")
         if self.draw is None and self.log_density is None:
             raise ValueError("XGivenZ needs a function that draws, draw=, or one that says how likely, log_density=")
 
     def drawn(self, given: Any, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """A copy (n, p) of X."""
         assert self.draw is not None
-        found = np.asarray(self.draw(given, rng), dtype=np.float64)
+        drawn = self.draw(given, rng)
+        try:
+            found = np.asarray(drawn, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"x_given_z must draw numbers: {error}") from None
         if found.ndim == 1:
             found = found[:, None]
         if found.shape != shape:
-            raise ValueError(f"x_given_z drew shape {found.shape}, and X has shape {shape}; draw as many rows as Z has")
+            raise ValueError(
+                f"x_given_z drew shape {found.shape}, and X has shape {shape}; draw as many rows and columns as X has"
+            )
         if not np.isfinite(found).all():
             raise ValueError("x_given_z drew values that are not finite")
         return np.ascontiguousarray(found)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, positive
+from shrinktest._validate import complete_points, counted, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import Needs, Tuned
 from shrinktest.estimators.standard import ScaledMean, Sums
@@ -98,9 +98,17 @@ class Marginalized(Tuned, ScaledMean):
         """
         from shrinktest._compiled.smoothing import loocv
 
-        points = as_points(X, "X").values
+        points = complete_points(X, "X").values
+        if len(points) < 2:
+            raise ValueError("X has 1 row; leaving one out takes 2 at least")
         columns = points.shape[1]
-        noise = np.broadcast_to(np.asarray(variances, dtype=np.float64), (columns,)).copy()
+        given = np.asarray(variances, dtype=np.float64)
+        if given.shape not in ((), (1,), (columns,)) or not ((given >= 0.0) & np.isfinite(given)).all():
+            raise ValueError(
+                f"variances must be a number that is not negative, or one for each of {counted(columns, 'column')}; "
+                f"got {variances!r}"
+            )
+        noise = np.broadcast_to(given, (columns,)).copy()
         gradient = np.zeros(columns)
         th2 = self.th2(as_kernel(kernel).resolve(points), columns)
         score = loocv(np.ascontiguousarray(points.T), th2, noise, gradient)

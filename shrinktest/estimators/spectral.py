@@ -15,6 +15,8 @@ from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 
+_TINY = 1e-140  # of kernel values: products of such do not fit
+
 #: Amounts relative to the mean of K_ii below which an estimate sees directions that a factor of K may leave out.
 SMALLEST = 1e-7
 
@@ -143,6 +145,12 @@ class SpectralEstimator(Tuned, MeanEstimator):
         return weights, amounts[best]
 
     def _failure(self, gram: np.ndarray) -> str:
+        largest = float(np.abs(gram).max())
+        if not _TINY < largest < 1.0 / _TINY:
+            return (
+                f"{self!r} could not be computed: the largest kernel value is {largest:.3g}, near the end of the range "
+                "of numbers; multiply the data (or the kernel) by a constant, or use scale='sd'"
+            )
         smallest = np.linalg.eigvalsh(gram)[0]
         return (
             f"{self!r} could not be computed: the smallest eigenvalue of the Gram matrix is {smallest:.3g}; "
@@ -157,6 +165,8 @@ class SpectralEstimator(Tuned, MeanEstimator):
         amounts, scores : ndarray, shape (g,)
             Amounts as the tuning grid has them (see the class) and their scores.
         """
+        if self.fixed:
+            raise ValueError(f"{self!r} has a fixed amount, and nothing to compare; scores are of what is tuned")
         sample = Sample(as_gram(gram), len(gram))
         amounts = self.amounts(sample.n)
         return amounts, self._score(sample, amounts)

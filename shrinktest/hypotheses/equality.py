@@ -100,6 +100,8 @@ class EqualDistributions(Hypothesis):
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of a sample, or of what pairs differ by, have in common."""
+        if len(self.pooled) != sum(self.sizes):  # some are known to be there, and not where
+            return None
         if self.restriction.paired:
             return memory.of_samples(self._differences, "what pairs differ by")
         return memory.of_samples(self._rows, "a sample") if memory.singly(self.restriction) else None

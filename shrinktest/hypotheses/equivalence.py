@@ -22,7 +22,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.kernels import as_kernel
-from shrinktest.nulls.memory import BY_GROUPS, WRONG_ERRORS
+from shrinktest.nulls.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.statistics.gram import Grams
 
@@ -162,7 +162,9 @@ def _read(
 def _of_memory(hypothesis: Hypothesis) -> tuple[str, ...]:
     """What a reader should know where rows that are taken as independent are not."""
     found = hypothesis.memory()
-    return () if found is None else (found.note(BY_GROUPS, WRONG_ERRORS),)
+    restriction = getattr(hypothesis, "restriction", None)
+    advice = BY_THINNING if restriction is not None and restriction.paired else BY_GROUPS
+    return () if found is None else (found.note(advice, WRONG_ERRORS),)
 
 
 def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:

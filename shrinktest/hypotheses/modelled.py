@@ -70,6 +70,11 @@ class ModelledCopies(ConditionalIndependence):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every copy."""
+        if grams.random:
+            raise ValueError(
+                f"gram={grams.options['gram']!r} has no effect beside a function that draws X, whose copies have values "
+                "of the kernel of their own; leave it out"
+            )
         points = tuple(variable.points for variable in self.variables)
 
         def copy(seed: int) -> np.ndarray:
@@ -134,7 +139,10 @@ def _of_regressor(
     model: Any, x: np.ndarray, raw: Any, unit: Any, y_left: Variable, common: dict[str, Any]
 ) -> ConditionalIndependence:
     """Residuals of a fitted regressor, which change places freely."""
-    predicted = np.asarray(model.predict(raw), dtype=np.float64).reshape(len(x), -1)
+    try:
+        predicted = np.asarray(model.predict(raw), dtype=np.float64).reshape(len(x), -1)
+    except (TypeError, ValueError) as error:  # not fitted, or to other columns
+        raise ValueError(f"x_given_z={model!r} does not predict X from given: {error}") from None
     if predicted.shape != x.shape:
         raise ValueError(f"x_given_z predicts shape {predicted.shape}, and X has shape {x.shape}")
     left = x - predicted

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import level
 from shrinktest.nulls.draws import permutations
 from shrinktest.nulls.memory import stretches
 from shrinktest.nulls.permutation import TIE, Statistic
@@ -21,7 +22,19 @@ _ORDERS = 99  # orders of the rows within both sides, for every place that is tr
 _REACHED = 2  # so many statistics, with that of the data, may be as large as it in a place that is rejected
 _CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data choose one of several: measured
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
+_SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
+
+
+def of_place(confidence: Any) -> float | None:
+    """The confidence of an interval for a place, or None for no interval; raises ValueError for what is none."""
+    if confidence is None:
+        return None
+    if level(confidence, "confidence") > _SUREST:
+        raise ValueError(
+            f"confidence={confidence!r} takes more permutations than there is time for; use {_SUREST:g} at most"
+        )
+    return float(confidence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -109,6 +109,11 @@ def read_three(
     nan_policy, scale, transform, told
         As for :func:`~shrinktest._read.read_variables`; ``scale`` and ``transform`` are those of X and Y.
     """
+    for name, value in (("scale", scale), ("transform", transform)):
+        if isinstance(value, list | tuple) and len(value) != 2:
+            raise ValueError(
+                f"{name} has {len(value)} entries; beside given=, whose units are its own, give one for X and one for Y"
+            )
     both = scale if isinstance(scale, list | tuple) else [scale, scale]
     scales = scale if hasattr(scale, "keys") else [*both, UNASKED]
     pair = transform if isinstance(transform, list) else [transform, transform]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, cast
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import Array, as_rng, complete_points, counted, positive
+from shrinktest._validate import Array, as_rng, complete_points, counted, listed, positive
 from shrinktest._warn import warn_user
+from shrinktest.kernels.symmetry import symmetric
 
 
 class Kernel(ABC):
@@ -49,6 +50,11 @@ class Kernel(ABC):
     def label(self) -> str:
         """What tables of results call the kernel; its bandwidth stands beside it."""
         return type(self).__name__
+
+    @property
+    def points_are(self) -> frozenset[str]:
+        """What its points are, where that is known: "values", or "row numbers" of a matrix."""
+        return frozenset()
 
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
@@ -203,6 +209,17 @@ class FiniteRank(Kernel):
         left = self.coordinates(X)
         return left @ (left if X is Y else self.coordinates(Y)).T
 
+    def checked_coordinates(self, X: Array) -> Array:
+        """The coordinates, if they are numbers in as many rows as X has; raises ValueError for others."""
+        found = np.asarray(self.coordinates(X), dtype=np.float64)
+        if found.ndim != 2 or len(found) != len(X) or not found.shape[1]:
+            raise ValueError(
+                f"coordinates of {self!r} must have shape (n, rank), here ({len(X)}, rank); got shape {found.shape}"
+            )
+        if not np.isfinite(found).all():
+            raise ValueError(f"coordinates of {self!r} must be finite; got {found[~np.isfinite(found)][0]}")
+        return found
+
     def diagonal(self, X: Array) -> Array:
         return np.square(self.coordinates(X)).sum(axis=1)
 
@@ -226,6 +243,10 @@ class Sum(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", _flattened(self.terms, Sum, lambda kernel: kernel.terms))
+
+    @property
+    def points_are(self) -> frozenset[str]:
+        return _points_of(self.terms)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         gram = self.terms[0](X, Y)
@@ -263,6 +284,10 @@ class Product(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", _flattened(self.factors, Product, lambda kernel: kernel.factors))
+
+    @property
+    def points_are(self) -> frozenset[str]:
+        return _points_of(self.factors)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         gram = self.factors[0](X, Y)
@@ -304,6 +329,10 @@ class Scaled(Kernel):
         object.__setattr__(self, "factor", positive(self.factor, "the factor of a kernel"))
         _require_kernel(self.kernel)
 
+    @property
+    def points_are(self) -> frozenset[str]:
+        return self.kernel.points_are
+
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.factor * self.kernel(X, Y)
 
@@ -336,7 +365,21 @@ def _flattened(kernels: Any, kind: type[Kernel], parts: Callable[[Any], tuple[Ke
         flat.extend(parts(kernel) if isinstance(kernel, kind) else (_require_kernel(kernel),))
     if len(flat) < 2:
         raise ValueError(f"{kind.__name__} takes a tuple of two kernels or more, got {len(flat)}")
+    require_same_points(flat)
     return tuple(flat)
+
+
+def _points_of(kernels: Iterable[Kernel]) -> frozenset[str]:
+    return frozenset().union(*(kernel.points_are for kernel in kernels))
+
+
+def require_same_points(kernels: Sequence[Kernel]) -> None:
+    """Raise ValueError for a matrix beside kernels of values, which would compare the numbers of its rows."""
+    if len(_points_of(kernels)) > 1:
+        raise ValueError(
+            f"{listed(list(map(repr, kernels)))}: with Precomputed the observations are row numbers, which the others "
+            "would compare as values; give all of them as matrices, Precomputed(kernel(rows))"
+        )
 
 
 def _require_kernel(kernel: Any) -> Kernel:
@@ -347,30 +390,6 @@ def _require_kernel(kernel: Any) -> Kernel:
     return kernel
 
 
-def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
-    """Whether the matrix is exactly symmetric; compared in tiles, because reading a whole transpose is slow."""
-    starts = range(0, len(gram), tile)
-    return all(
-        np.array_equal(gram[i : i + tile, j : j + tile], gram[j : j + tile, i : i + tile].T)
-        for i in starts
-        for j in starts[: i // tile + 1]
-    )
-
-
 def _factor(kernel: Kernel) -> str:
     """The repr, in parentheses where `*` needs them."""
     return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
-
-
-def symmetric(gram: Array, name: object) -> Array:
-    """The matrix made exactly symmetric, if it was so up to rounding; ``name`` is shown only in the error."""
-    if _equal_to_transpose(gram):
-        return gram
-    difference = np.abs(gram - gram.T)
-    if difference.max() > 1e-8 * np.abs(gram).max():
-        i, j = np.unravel_index(difference.argmax(), gram.shape)
-        raise ValueError(
-            f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i}); "
-            "a kernel has k(x, y) = k(y, x)"
-        )
-    return np.ascontiguousarray(gram / 2 + gram.T / 2)

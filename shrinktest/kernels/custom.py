@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -9,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._validate import Array, complete_points, counted, takes
-from shrinktest.kernels.base import Kernel, symmetric
+from shrinktest.kernels.base import Kernel
+from shrinktest.kernels.symmetry import symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,6 +33,10 @@ class Precomputed(Kernel):
     """
 
     gram: Array
+
+    @property
+    def points_are(self) -> frozenset[str]:
+        return frozenset({"row numbers"})
 
     def __post_init__(self) -> None:
         gram = complete_points(self.gram, "gram").values
@@ -54,7 +60,8 @@ class Precomputed(Kernel):
         if wrong.any():
             raise ValueError(
                 f"with a Precomputed kernel the points are row numbers of its matrix, 0 to {size - 1}; "
-                f"got {points[wrong][0]:g}"
+                f"got {points[wrong][0]:g} (numbers of tables are in units of their standard deviation; scale=None "
+                "takes them as they are)"
             )
         return points[:, 0].astype(np.intp)
 
@@ -66,7 +73,8 @@ class Precomputed(Kernel):
 
     def __repr__(self) -> str:
         size = len(self.gram)
-        return f"Precomputed(<{size} x {size} Gram matrix>)"
+        digest = hashlib.sha256(self.gram.tobytes()).hexdigest()[:12]  # studies tell matrices apart by it
+        return f"Precomputed(<{size} x {size} Gram matrix, sha256 {digest}>)"
 
 
 @dataclass(frozen=True, repr=False)

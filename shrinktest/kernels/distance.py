@@ -30,6 +30,10 @@ class DistanceKernel(Kernel):
 
     metric: ClassVar[Metric]
 
+    @property
+    def points_are(self) -> frozenset[str]:
+        return frozenset({"values"})
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", _checked_bandwidth(self.bandwidth))
 

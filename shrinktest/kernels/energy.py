@@ -40,6 +40,10 @@ class Energy(Kernel):
 
     origin: Sequence[float] | None = None
 
+    @property
+    def points_are(self) -> frozenset[str]:
+        return frozenset({"values"})
+
     def __post_init__(self) -> None:
         if self.origin is None:
             return

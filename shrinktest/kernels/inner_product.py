@@ -20,6 +20,10 @@ class Linear(FiniteRank):
     array([[1.]])
     """
 
+    @property
+    def points_are(self) -> frozenset[str]:
+        return frozenset({"values"})
+
     def coordinates(self, X: Array) -> Array:
         return X
 
@@ -43,6 +47,10 @@ class Polynomial(Kernel):
 
     degree: int = 2
     offset: float = 1.0
+
+    @property
+    def points_are(self) -> frozenset[str]:
+        return frozenset({"values"})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", count(self.degree, "degree", minimum=1))

@@ -38,6 +38,10 @@ class PooledKernel(Kernel):
     points: Array | None = field(default=None, repr=False, kw_only=True)
 
     @property
+    def points_are(self) -> frozenset[str]:
+        return self.kernel.points_are
+
+    @property
     def bandwidth(self) -> Any:
         """That of the other kernel."""
         return getattr(self.kernel, "bandwidth", None)

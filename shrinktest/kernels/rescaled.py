@@ -44,6 +44,10 @@ class Rescaled(Kernel):
     scale: Scale
     points: Array | None = None
 
+    @property
+    def points_are(self) -> frozenset[str]:
+        return self.kernel.points_are
+
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise TypeError(f"Rescaled takes a kernel such as Gaussian(); got {self.kernel!r}")

@@ -24,6 +24,7 @@ from shrinktest.kernels import (
     as_kernel,
 )
 from shrinktest.kernels.bandwidths import bandwidth_grid
+from shrinktest.kernels.base import require_same_points
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.encoding import Encoding
@@ -114,6 +115,9 @@ class Collection:
             raise TypeError(f"members must be Member values; got {wrong[0]!r} ({type(wrong[0]).__name__})")
         if not members:
             raise ValueError("members is empty; a collection has at least one Member")
+        for v in range(max(len(one.kernel) if isinstance(one.kernel, tuple) else 1 for one in members)):
+            kernels = (one.kernel[v : v + 1] if isinstance(one.kernel, tuple) else (one.kernel,) for one in members)
+            require_same_points([kernel for some in kernels for kernel in some])
         _each_once([(member.estimator, member.kernel) for member in members], "members")
         object.__setattr__(self, "members", members)
 
@@ -243,8 +247,8 @@ class Asked:
                 return encoding.by_feature(width, argument)
             if hasattr(width, "keys"):
                 raise ValueError(
-                    f"{argument} has names of columns, which arrays do not have: give tables, or one number per column "
-                    "in their order"
+                    f"{argument} has names of columns, which arrays do not have, nor what regressions on given numbers "
+                    "leave of tables: give one number per column in their order"
                 )
             return width
 

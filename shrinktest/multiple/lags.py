@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import as_rng, rng_provenance
+from shrinktest.hypotheses.given import ConditionalIndependence
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.aggregation import refuse_stopping
@@ -87,6 +88,10 @@ def _checked(lags: Any, hypothesis: Independence) -> list[int]:
     wanted = [int(lag) for lag in found]
     if len(set(wanted)) < len(wanted):
         raise ValueError(f"lags must differ; got {wanted}")
+    if isinstance(hypothesis, ConditionalIndependence):
+        raise ValueError(
+            "lags= shifts series as a whole, and given= says which rows may change places; leave one of them out"
+        )
     if not hypothesis.restriction.shift:
         raise ValueError(
             "lags= are for time series, whose permutations are shifts: give shift='circular' as well, with rows "

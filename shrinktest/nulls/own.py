@@ -65,8 +65,8 @@ class Own(Relabellings):
             found = np.asarray(take(rows))
             if found.shape != (rows, self.first.size):
                 raise ValueError(
-                    f"permutations must give {counted(rows, 'row')} of {self.first.size} when asked for as many, by "
-                    f"draw() or, for all {self.distinct}, by every(); got shape {found.shape}"
+                    f"permutations must be of {counted(self.first.size, 'observation')}, {rows} of them when asked for "
+                    f"as many; got shape {found.shape}"
                 )
             if not begun and not np.array_equal(found[0], self.first):
                 raise ValueError(

@@ -161,7 +161,8 @@ def null_distribution(
         raise ValueError(
             f"the statistic of permutation {row} is not finite: the estimator could not be computed on a permuted "
             "sample; use a positive semi-definite kernel, a smaller step size or more shrinkage, or, if rounding is to "
-            "blame, subtract the mean (or a start) from each column, or take a smaller bandwidth"
+            "blame, subtract the mean (or a start) from each column, or take a smaller bandwidth; multiply very large "
+            "or very small data by a constant, or use scale='sd'"
         )
     values = out[:, 0].copy() if relabellings.exact else out[1:, 0].copy()
     planned = None if rule is None else run.count - 1
@@ -203,7 +204,13 @@ class _Run:
         """The next rows, and where they go."""
         where = slice(self.drawn, self.drawn + rows)
         self.drawn += rows
-        return where, self._take(rows)
+        taken = self._take(rows)
+        if len(taken) != rows:
+            raise ValueError(
+                f"permutations: {rows} more were asked for, and {len(taken)} came; draw(rows) must give as many as are "
+                "asked for, and every() as many as distinct says"
+            )
+        return where, taken
 
     def put(self, where: slice, values: np.ndarray) -> None:
         """Keep statistics, and look whether the drawing ends with them: only ever at rows before which none is open."""

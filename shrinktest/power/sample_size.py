@@ -6,7 +6,7 @@ import math
 import os
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,6 +149,11 @@ def solve_sample_size(
         one_sample[JOINT.name] = "a joint-independence test has one sample of rows"
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
+        if not (is_dataclass(d) and "ratio" in {f.name for f in fields(d)}):
+            raise ValueError(
+                f"{d!r} has no ratio of its own; give its class, a dataclass, a field ratio: float = 1.0, by which "
+                "draw gets the size m of Y"
+            )
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
     options, shown = test_options or {}, ""
     if test is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design
 from shrinktest.results.base import Result
-from shrinktest.results.kinds import KINDS
+from shrinktest.results.kinds import CHANGE, KINDS
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ class SampleSizeResult(Result):
             size = f"{self.n} observations in each sample"
         else:
             size = f"{' + '.join(map(str, self.sizes))} observations"
-        sought = "difference" if kind.several_samples else "dependence"
+        sought = "difference" if kind.several_samples else "change" if kind is CHANGE else "dependence"
         finds, source = f"finds the {sought}", repr(self.design)
         if self.shown:
             finds, source = f"shows {self.shown} where there is none", f"the null twin of {self.design.null()!r}"

@@ -73,6 +73,8 @@ def run_trial(
         (n, null, trial, label, p-value, seconds) for every estimator.
     """
     twin = design.null() if null else design
+    if not isinstance(twin, Design):
+        raise TypeError(f"null() of {design!r} must return a design; found {twin!r}")
     test: Any = TESTS[twin.test]
     for_data, for_relabellings, for_others = (
         np.random.SeedSequence(seed, spawn_key=(n, int(null), trial, stream)) for stream in (0, 1, 2)

@@ -104,8 +104,8 @@ class Kept:
             raise ValueError(self.again)
         if self.again is None:
             raise ValueError(
-                "this result does not hold its data, or these had missing values; run the test by itself, with one "
-                "estimator and one bandwidth, and without missing values"
+                "this result does not hold its data, because these had missing values, or the statistic was the user's "
+                "own, or several tests were run together; run a kernel test by itself, without missing values"
             )
         return self.again
 

@@ -74,7 +74,7 @@ class Gram:
             return self.found
         if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
             return None
-        return self.kernel.coordinates(self.points)
+        return self.kernel.checked_coordinates(self.points)
 
     def evaluated(self, coordinates: np.ndarray | None = None) -> Gram:
         """The same with its coordinates, which are then found once; they live as long as what is returned."""
@@ -136,7 +136,7 @@ class Gram:
             return int(self.found.shape[1])
         if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
             return None
-        return int(self.kernel.coordinates(self.points[:1]).shape[1])
+        return int(self.kernel.checked_coordinates(self.points[:1]).shape[1])
 
     @property
     def embedded(self) -> Kernel | None:
@@ -391,7 +391,7 @@ def _coarse(gram: Gram) -> bool:
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:
-    return isinstance(kernel, FiniteRank) and 4 * kernel.coordinates(points[:1]).shape[1] <= len(points)
+    return isinstance(kernel, FiniteRank) and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= len(points)
 
 
 def _note(what: str) -> str:

@@ -22,7 +22,7 @@ DROP = "drop"
 _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
 _DAY = np.timedelta64(1, "D")
 _CLOCK = re.compile(r"([+-]?)(\d+(?:\.\d*)?)(?::(\d+(?:\.\d*)?))?(?::(\d+(?:\.\d*)?))?")
-_TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
+TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
 #: What messages call the values of every kind.
 WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
@@ -64,7 +64,7 @@ class Column:
         """Which values are missing, shape (n,)."""
         if self.kind in _CODED:
             return np.asarray(self.values < 0)
-        return np.isnat(self.values) if self.kind in _TIMES else np.isnan(self.values)
+        return np.isnat(self.values) if self.kind in TIMES else np.isnan(self.values)
 
     def numbers(self, origin: Any = None) -> np.ndarray:
         """The values of a column that has an order, shape (n,), NaN where they are missing.
@@ -73,7 +73,7 @@ class Column:
         categories by their position from 0.
         """
         values: Any = self.values
-        if self.kind in _TIMES:
+        if self.kind in TIMES:
             start = np.datetime64(0, "us") if origin is None else origin
             values = (values - start if self.kind == "date" else values) / _DAY
         return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
@@ -86,48 +86,7 @@ class Column:
         return len(self.values)
 
 
-# --- from Python's values -----------------------------------------------------------------------------------
-
-
-def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = None) -> Column:
-    """A column from Python objects of one type, None and NaN among them; ``where`` is what messages call it.
-
-    Those of several types, or of one that is no variable, are read only where categories or their levels are wanted.
-
-    Raises
-    ------
-    TypeError
-        For values of several types, or of one that is no variable.
-    """
-    present = [entry for entry in entries if not _is_none(entry)]
-    for types, kind in _OBJECTS:
-        if all(isinstance(entry, types) for entry in present) and not (
-            kind == "number" and any(isinstance(entry, bool) for entry in present)
-        ):
-            try:
-                return _of_kind(name, entries, kind)
-            except (OverflowError, ValueError) as error:
-                raise ValueError(f"{where} holds {WORDS[kind]} that cannot be read: {error}") from None
-    if wanted == "category" or isinstance(wanted, list | tuple):
-        return from_text(name, [None if _is_none(entry) else level_of_object(entry) for entry in entries])
-    first = present[0]
-    odd = next((entry for entry in present if type(entry) is not type(first)), first)
-    found = f"{first!r} ({type(first).__name__})" + (f" and {odd!r} ({type(odd).__name__})" if odd is not first else "")
-    raise TypeError(
-        f"{where} must hold real numbers, text, dates, or True and False, of one type; got {found}; convert it, leave "
-        f"it out, or read it as categories: column_types={{{name!r}: 'category'}}"
-    )
-
-
-def from_text(name: str, entries: Sequence[Any]) -> Column:
-    """A column of categories from text, or numbers that stand for categories; None is missing."""
-    distinct = dict.fromkeys(entries)
-    called = {entry: level_of_object(entry) for entry in distinct if not _is_none(entry)}
-    levels = sorted(set(called.values()))
-    places = {level: i for i, level in enumerate(levels)}
-    code = {entry: places[called[entry]] if entry in called else -1 for entry in distinct}
-    codes = np.fromiter(map(code.__getitem__, entries), dtype=np.int64, count=len(entries))
-    return Column(name, "category", codes, tuple(levels))
+# --- from numbers --------------------------------------------------------------------------------------------
 
 
 def from_numbers(name: str, values: np.ndarray, *, whole: bool = False) -> Column:
@@ -144,7 +103,7 @@ def from_booleans(name: str, values: np.ndarray) -> Column:
 def from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
     """A column of dates or durations, from numpy's."""
     kind = "date" if values.dtype.kind == "M" else "duration"
-    return Column(name, kind, values.astype(_TIMES[kind]), zoned=zoned)
+    return Column(name, kind, values.astype(TIMES[kind]), zoned=zoned)
 
 
 def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
@@ -153,54 +112,6 @@ def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
         math.nan if t is None else t.hour + t.minute / 60 + (t.second + t.microsecond * 1e-6) / 3600 for t in entries
     )
     return Column(name, "time", np.fromiter(hours, dtype=np.float64, count=len(entries)))
-
-
-def _of_kind(name: str, entries: Sequence[Any], kind: str) -> Column:
-    entries = [None if _is_none(entry) else entry for entry in entries]
-    if kind == "category":
-        return from_text(name, entries)
-    if kind == "time":
-        return from_hours(name, entries)
-    if kind == "date":
-        return _from_dates(name, entries)
-    if kind == "duration":
-        return from_times(name, np.array(entries, dtype=_TIMES[kind]))
-    values = np.array([math.nan if entry is None else float(entry) for entry in entries])
-    return from_booleans(name, values) if kind == "boolean" else from_numbers(name, values)
-
-
-def _from_dates(name: str, entries: Sequence[Any]) -> Column:
-    zones = {getattr(entry, "tzinfo", None) is not None for entry in entries if entry is not None}
-    if len(zones) > 1:
-        raise ValueError("some have a time zone and some have none")
-    if True in zones:
-        entries = [one and one.astimezone(datetime.UTC).replace(tzinfo=None) for one in entries]
-    return from_times(name, np.array(entries, dtype=_TIMES["date"]), zoned=True in zones)
-
-
-def _is_none(entry: Any) -> bool:
-    """Whether this stands for a missing value: None, NaN, NaT or NA."""
-    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(entry, float) and math.isnan(entry)
-
-
-def _numbers() -> tuple[type, ...]:
-    import decimal
-    import numbers
-
-    return (numbers.Real, decimal.Decimal)
-
-
-#: Types of Python's objects, and the kind of column that they make; what is missing is of every type.
-_OBJECTS: tuple[tuple[Any, str], ...] = (
-    ((bool, np.bool_), "boolean"),
-    (_numbers(), "number"),
-    (str, "category"),
-    ((datetime.date, np.datetime64), "date"),
-    ((datetime.timedelta, np.timedelta64), "duration"),
-    (datetime.time, "time"),
-)
 
 
 # --- as another kind ----------------------------------------------------------------------------------------
@@ -249,7 +160,7 @@ def as_category(column: Column) -> Column:
     values, codes = np.unique(column.values[~missing], return_inverse=True)
     out = np.full(len(column), -1, dtype=np.int64)
     out[~missing] = codes
-    levels = tuple(number_level(value) if column.kind not in _TIMES else str(value) for value in values)
+    levels = tuple(number_level(value) if column.kind not in TIMES else str(value) for value in values)
     return Column(column.name, "category", out, levels)
 
 
@@ -258,22 +169,20 @@ def number_level(value: float) -> str:
     return f"{value + 0.0:.0f}" if value == round(value) else f"{value:.12g}"
 
 
-def level_of_object(entry: Any) -> str:
-    """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
-    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
-        return str(int(entry))
-    if isinstance(entry, _numbers()) and not isinstance(entry, bool | np.bool_):
-        number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
-        return number_level(number) if math.isfinite(number) else str(entry)
-    return str(entry)
+def real_numbers() -> tuple[type, ...]:
+    """Types of Python's and numpy's numbers, True and False among them."""
+    import decimal
+    import numbers
+
+    return (numbers.Real, decimal.Decimal)
 
 
 def _level(given: Any, kind: str) -> str:
     """What a level is called that the user gives as text or as a value of the column."""
-    if kind == "number" and isinstance(given, _numbers()) and not isinstance(given, bool):
+    if kind == "number" and isinstance(given, real_numbers()) and not isinstance(given, bool):
         return number_level(float(given))  # type: ignore[arg-type]  # of the numbers, all have this
     if kind == "date" and isinstance(given, datetime.date | np.datetime64):
-        return str(np.datetime64(given).astype(_TIMES[kind]))
+        return str(np.datetime64(given).astype(TIMES[kind]))
     return str(given)
 
 
@@ -303,7 +212,7 @@ def _by_level(column: Column, read: Any, kind: str, where: str) -> Column:
     if kind == "number":
         numbers = np.array([math.nan if value is None else value for value in found] + [math.nan])
         return from_numbers(column.name, numbers[column.values])
-    times = np.array([*found, None], dtype=_TIMES[kind])
+    times = np.array([*found, None], dtype=TIMES[kind])
     return Column(column.name, kind, times[column.values])
 
 
@@ -395,7 +304,7 @@ def _require_one_zone(columns: Sequence[Column], tables: Sequence[str]) -> None:
 def _alike(column: Column, kind: str, order: tuple[str, ...]) -> Column:
     """The column as one of the common kind; one without values is of every kind."""
     if column.missing().all():
-        dtype = np.dtype(np.int64 if kind in _CODED else _TIMES.get(kind, np.float64))
+        dtype = np.dtype(np.int64 if kind in _CODED else TIMES.get(kind, np.float64))
         nothing = -1 if kind in _CODED else math.nan if dtype.kind == "f" else "NaT"
         return Column(column.name, kind, np.full(len(column), nothing, dtype=dtype), whole=True)
     if kind == "ordered":

@@ -373,16 +373,13 @@ def _require_readable(code: Code, column: Column, name: str) -> None:
     """Raise for values of another kind than those that were tested, and for missing ones that have no indicator."""
     missing = column.missing()
     if missing.any() and not code.indicated:
-        row, more = int(np.flatnonzero(missing)[0]), int(missing.sum()) - 1
         raise ValueError(
-            f"{name} has a missing value in row {row}, column {column.name!r} (counting from 0)"
-            f"{f', and {more} more there' if more else ''}; remove such rows first"
+            f"{name} has {counted(int(missing.sum()), 'missing value')} in column {column.name!r}, the first in row "
+            f"{int(missing.argmax())} (counting from 0); remove such rows first"
         )
     if code.kind in ("duration", "time") and column.kind != code.kind and not missing.all():
-        raise TypeError(
-            f"{name}, column {column.name!r}, holds {WORDS[column.kind]}; the data that were tested have "
-            f"{WORDS[code.kind]} there"
-        )
+        tested, found = WORDS[code.kind], WORDS[column.kind]
+        raise TypeError(f"{name}, column {column.name!r}, holds {found}; the data that were tested have {tested} there")
 
 
 def _entries(codes: Sequence[Code], scale: Any, argument: str) -> tuple[Any, ...]:

@@ -16,11 +16,9 @@ from shrinktest.tables.column import (
     from_booleans,
     from_hours,
     from_numbers,
-    from_objects,
-    from_text,
     from_times,
-    level_of_object,
 )
+from shrinktest.tables.objects import from_objects, from_text, level_of_object
 
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
 

@@ -17,10 +17,10 @@ from shrinktest.tables.column import (
     from_booleans,
     from_hours,
     from_numbers,
-    from_text,
     from_times,
     number_level,
 )
+from shrinktest.tables.objects import from_text
 
 MISSING = ("", "na", "nan")
 

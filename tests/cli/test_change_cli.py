@@ -101,3 +101,27 @@ def test_two_stretches(file, tmp_path, capsys):
     halves = [written(file, part, name) for part, name in ((range(30), "a.csv"), (range(30, 60), "b.csv"))]
     assert main(["two-sample", *halves, "--columns", "value", "--shift", "5", "--resamples", "99", "--seed", "0"]) == 0
     assert "stretches of 5 rows" in capsys.readouterr().out
+
+
+def test_text_is_not_sorted(file, capsys):
+    head, *lines = file.read_text().splitlines()
+    quarters = [f"Q{i % 4 + 1} {1990 + i // 4}{line[10:]}" for i, line in enumerate(lines)]
+    path = file.parent / "quarters.csv"
+    path.write_text("\n".join([head, *quarters]) + "\n")
+    assert main(["change", str(path), "--time", "date", *BASE]) == 2
+    assert "(Q4 1990 before Q1 1991); write dates as 2024-01-31, or leave --time out" in capsys.readouterr().err
+    assert main(["change", str(path), "--time", "date", "--sort", *BASE]) == 2
+    assert "--sort: column 'date' of" in capsys.readouterr().err
+
+
+def test_times_of_a_zone_say_that_they_are_in_universal_time(file, capsys):
+    head, *lines = file.read_text().splitlines()
+    path = file.parent / "zone.csv"
+    path.write_text("\n".join([head, *(f"{line[:10]} 00:00+01:00{line[10:]}" for line in lines)]) + "\n")
+    assert main(["change", str(path), "--time", "date", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["times"][40] == "2020-02-09T23:00:00.000Z"
+
+
+def test_dates_that_nobody_calls_the_time(file, capsys):
+    assert main(["change", str(file), "--seed", "0", "--resamples", "99"]) == 0
+    assert "Column 'date' is not tested: it goes up from row to row" in " ".join(capsys.readouterr().out.split())

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -389,3 +392,48 @@ def test_a_report_on_two_tables_takes_types(run):
     columns = json.loads(run(*report, "--types", "size=S<M<L,city=drop")[1])["overall"]["columns"][0]
     assert "size" in columns and "city" not in columns
     assert "a column in --types must be one of" in run(*report, "--types", "cities=drop")[2]
+
+
+def test_labels_are_those_of_categories(tmp_path, capsys):
+    """1.0 in one file is 1 in the other."""
+    rng, pvalues = np.random.default_rng(0), []
+    values = rng.normal(size=(2, 40))
+    for shown in (["{}", "{}"], ["{}", "{}.0"]):
+        paths = [tmp_path / f"{name}.csv" for name in "xy"]
+        for path, one, label in zip(paths, values, shown, strict=True):
+            path.write_text("v,g\n" + "".join(f"{v},{label.format(i % 4)}\n" for i, v in enumerate(one)))
+        assert (
+            main(["two-sample", *map(str, paths), "--blocks", "g", "--seed", "0", "--resamples", "99", "--json"]) == 0
+        )
+        pvalues.append(json.loads(capsys.readouterr().out)["pvalue"])
+    assert pvalues[0] == pvalues[1]
+
+
+def test_every_error_is_a_line(tmp_path, capsys):
+    np.save(tmp_path / "text.npy", np.array(["a", "b"] * 5))
+    path = str(tmp_path / "text.npy")
+    assert main(["two-sample", path, path]) == 2
+    assert "must hold real numbers, got dtype <U1" in capsys.readouterr().err
+    (tmp_path / "x.csv").write_text("v\n" + "".join(f"{i % 7}\n" for i in range(20)))
+    path = str(tmp_path / "x.csv")
+    assert main(["two-sample", "--seed", "0", "--", path, path, "--effect"]) == 2
+    assert "--effect stands after --, behind which there are files only" in capsys.readouterr().err
+    assert main(["k-sample", path, path, path, "--seed", "0", "--resamples", "99"]) == 0
+    out = capsys.readouterr().out
+    assert all(f"x.csv ({i})" in out for i in (1, 2, 3))
+
+
+def test_signs_that_an_output_does_not_know_do_not_cost_the_result(tmp_path):
+    for name, more in (("x", 0), ("y", 1)):
+        rows = "".join(f"{i % 7 + more},k{i % 2}\n" for i in range(20))
+        (tmp_path / f"{name}.csv").write_text(f"größe,k\n{rows}", encoding="utf-8")
+    words = ["compare", "x.csv", "y.csv", "--seed", "0", "--resamples", "99", "--estimator", "kme"]
+    ran = subprocess.run(
+        [sys.executable, "-m", "shrinktest", *words],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0 and "gr??e" in ran.stdout, ran.stderr

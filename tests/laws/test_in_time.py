@@ -50,6 +50,7 @@ TESTS = {
     "two samples": (lambda: two_sample_test(A, B, **FEW), "of a sample", "use shift='stretches'"),
     "auto": (lambda: two_sample_test(A, B, estimator="auto", **FEW), "of a sample", "use shift='stretches'"),
     "three samples": (lambda: k_sample_test(A, B, C, **FEW), "of a sample", "give groups="),
+    "pairs": (lambda: two_sample_test(A, B, paired=True, **FEW), "of what pairs differ by", "leave out paired=True"),
     "columns": (
         lambda: two_sample_test_columns(fading(1, columns=2), fading(2, columns=2), **FEW, method="holm", alpha=0.5),
         "of a sample",
@@ -91,6 +92,11 @@ TESTS = {
         "of a sample",
         "standard errors of independent rows are too small: give groups=",
     ),
+    "equivalence of pairs": (
+        lambda: equivalence_test(A, B, margin=0.1, scale="distance", paired=True),
+        "of what pairs differ by",
+        "pairs so far apart",
+    ),
     "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
     "change": (lambda: change_point_test(A, **FEW), "of X", "use shift='stretches'"),
     "changes": (lambda: change_points(A, **FEW), "of X", "use shift='stretches'"),
@@ -112,7 +118,6 @@ def test_every_test_says_so_once(name):
         lambda: independence_test(A, B, lags=[0, 1], shift="circular", n_resamples=np.inf),
         lambda: independence_matrix(A, B, shift="circular", **FEW),
         lambda: two_sample_test(A, B, shift="stretches", **FEW),
-        lambda: two_sample_test(A, B, paired=True, **FEW),
         lambda: k_sample_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW),
         lambda: independence_test(A, B, **MODEL, **FEW),
         lambda: closer_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)]),

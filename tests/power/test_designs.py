@@ -537,7 +537,6 @@ def test_relabelling_pools_and_splits():
         (lambda rng, n: rng.normal(size=n), TypeError, r"must return a pair \(X, Y\); found ndarray"),
         (lambda rng, n: (rng.normal(size=8), rng.normal(size=n)), ValueError, "must return 6 rows in X .* found 8"),
         (lambda rng, n: (rng.normal(size=n), rng.normal(size=(n, 2))), ValueError, "same variables"),
-        (lambda rng, n: (np.full(n, np.nan), rng.normal(size=n)), ValueError, "missing value"),
     ],
 )
 def test_functions_that_return_something_else(function, error, message):

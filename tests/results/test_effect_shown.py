@@ -40,7 +40,7 @@ RESULTS = {
 }
 WITHOUT = {
     "joint": (lambda: joint_independence_test(X[:, 0], X[:, 1], X[:, 0], **FEW), "no scale for the effect"),
-    "own": (lambda: permutation_test(lambda labels: float(labels[:3].sum()), (10, 9), **FEW), "run the test"),
+    "own": (lambda: permutation_test(lambda labels: float(labels[:3].sum()), (10, 9), **FEW), "run a kernel test"),
 }
 
 

@@ -564,7 +564,8 @@ def test_pairs_of_different_units_are_an_error():
     before, after = patients(30), patients(30, seed=1)
     for test in (two_sample_test, two_sample_test_columns, compare):
         with pytest.raises(
-            ValueError, match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort_values('patient')")
+            ValueError,
+            match=says("column 'patient' is 'p0' in row 0", "'p29'", "sort_values('patient', ignore_index=True)"),
         ):
             test(before, after[::-1].reset_index(drop=True), paired=True)
         with pytest.raises(ValueError, match=r"paired=True needs as many rows in . as in ., .*; found 30, 28"):

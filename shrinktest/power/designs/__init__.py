@@ -46,7 +46,7 @@ from shrinktest.power.designs.two_sample import (
     ScaleChange,
     Tails,
 )
-from shrinktest.results.kinds import TWO_SAMPLE
+from shrinktest.results.kinds import KINDS, TWO_SAMPLE
 
 #: Every built-in design by name; all have defaults for all parameters.
 DESIGNS: dict[str, type[Design]] = {
@@ -116,6 +116,7 @@ def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
     MeanShift()
     """
     if isinstance(design, Design):
+        choice(design.test, KINDS, f"test of {design!r}")
         return design
     if isinstance(design, str):
         return DESIGNS[choice(design.lower().replace("_", "-"), DESIGNS, "design")]()

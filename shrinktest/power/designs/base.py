@@ -13,7 +13,7 @@ import numpy as np
 
 from shrinktest._read import XY, numbered, read_samples, read_variables
 from shrinktest._series import read_series
-from shrinktest._validate import Array, as_rng, count, flag, positive
+from shrinktest._validate import Array, as_rng, choice, count, flag, positive
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
@@ -131,7 +131,24 @@ class Design(ABC):
         TypeError, ValueError
             For sizes that the design cannot give.
         """
-        return self.draw(as_rng(rng), *self._sizes(n, m))
+        n, m = self._sizes(n, m)
+        return self._checked(self.draw(as_rng(rng), n, m), n, m)
+
+    def _checked(self, drawn: Any, n: int, m: int) -> tuple[Array, ...]:
+        """What was drawn, if it is what was asked for: power "at n" would be power at another n."""
+        if not isinstance(drawn, tuple | list):
+            raise TypeError(
+                f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) of one series; found "
+                f"{type(drawn).__name__}"
+            )
+        rows = [len(one) if np.ndim(one) or hasattr(one, "__len__") else 0 for one in drawn]
+        wanted = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
+        if rows != wanted:
+            raise ValueError(
+                f"draw of {self!r} must return {' + '.join(map(str, wanted))} rows when asked for n={n} and m={m}; "
+                f"found {' + '.join(map(str, rows))}"
+            )
+        return tuple(drawn)
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
@@ -145,6 +162,8 @@ class Design(ABC):
         """The twin under the null hypothesis; a design that is its own twin returns itself."""
         if not self.neutral:
             return Relabelled(self)
+        for key in self.neutral:
+            choice(key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral")  # type: ignore[arg-type]
         twin = replace(self, **self.neutral)  # type: ignore[type-var]  # a design with parameters is a dataclass
         return self if twin == self else twin
 

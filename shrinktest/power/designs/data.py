@@ -86,7 +86,7 @@ class FromData(Design):
     def _read(self, reader: Callable[..., Any]) -> tuple[Array, Array]:
         found = reader((self.X, self.Y), XY, "propagate", scale="auto")
         if found.missing:
-            raise ValueError("pilot data must not miss values: leave such rows out, or fill them in, before")
+            raise ValueError("pilot data must have no missing values: leave such rows out, or fill them in, before")
         x, y = found.values
         return x, y
 
@@ -195,7 +195,7 @@ class FromFunction(Design):
     def _check(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
-        if self.ratio != 1.0:
+        if self.ratio != 1.0 and self.test == TWO_SAMPLE.name:
             takes(self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1")
         if self.restriction is not None and not callable(self.restriction):
             raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")

@@ -1,0 +1,112 @@
+"""What is given is adjusted for as it was given: columns that count the rows, labels, and models of a user's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import independence_matrix, independence_test, two_sample_test
+
+RNG = np.random.default_rng(0)
+N = 60
+YEAR = np.arange(1960, 1960 + N)
+TABLE = pd.DataFrame({"year": YEAR, "z": RNG.normal(size=N)})
+X, Y = (YEAR / 20 + RNG.normal(size=N) for _ in range(2))
+FEW = {"n_resamples": 199, "rng": 0}
+
+
+def test_years_that_count_the_rows_are_taken_as_given():
+    found = independence_test(X, Y, given=TABLE, **FEW)
+    assert found.pvalue == independence_test(X, Y, given=TABLE.to_numpy(), **FEW).pvalue
+    assert not any("year" in note for note in found.notes)
+    unnamed = independence_test(X, Y, given=TABLE.assign(**{"Unnamed: 0": np.arange(N)}), **FEW)
+    assert unnamed.pvalue == found.pvalue
+    assert any("'Unnamed: 0' of given is left out: it has no name" in note for note in unnamed.notes)
+
+
+def test_and_beside_the_others_of_a_table():
+    table = TABLE.assign(x=X, y=Y)
+    found = independence_matrix(table, given="others", **FEW).table.set_index(["x", "y"])
+    alone = independence_test(X, Y, given=TABLE[["z", "year"]], **FEW)
+    assert found.loc[("x", "y")].statistic == pytest.approx(alone.statistic)
+    assert not any("year" in str(pair) for pair in found.index)
+
+
+def test_covariates_that_count_the_rows_are_adjusted_for():
+    days = [pd.DataFrame({"day": np.arange(N) + start, "z": RNG.normal(size=N)}) for start in (0, 30)]
+    a, b = (one.day / 20 + RNG.normal(size=N) for one in days)
+    tables = two_sample_test(a, b, covariates=days, **FEW)
+    assert tables.pvalue == two_sample_test(a, b, covariates=[one.to_numpy() for one in days], **FEW).pvalue
+    named = [one.assign(name=[f"k{i}" for i in range(N)]) for one in days]
+    assert any("'name' of covariates of X" in note for note in two_sample_test(a, b, covariates=named, **FEW).notes)
+
+
+def test_types_of_columns_are_for_covariates_too():
+    code = pd.DataFrame({"code": YEAR % 3})
+    found = two_sample_test(X, Y, covariates=(code, code), column_types={"code": "category"}, **FEW)
+    assert found.method == "permutations within strata"
+    strata = two_sample_test(X, Y, covariates=(YEAR % 3, YEAR % 3), covariate_method="strata", **FEW)
+    assert found.statistic == pytest.approx(strata.statistic)
+    both = pd.DataFrame({"x": X}), pd.DataFrame({"x": Y})
+    with pytest.raises(ValueError, match="a column in column_types"):
+        two_sample_test(*both, covariates=(code, code), column_types={"co": "drop"})
+
+
+@pytest.mark.parametrize("labels", [np.array(["a", "b"])[YEAR % 2], (YEAR % 2 == 0), list("ab" * (N // 2))])
+def test_a_model_gets_labels_as_they_were_given(labels):
+    seen = []
+
+    def draw(z, rng):
+        seen.append(z)
+        return rng.normal(size=len(z))
+
+    independence_test(X, Y, given=labels, x_given_z=draw, **FEW)
+    assert isinstance(seen[0], np.ndarray) and seen[0].shape == (N, 1)
+    assert (seen[0][:, 0] == np.asarray(labels)).all()
+
+
+def test_a_model_is_of_x_as_it_is_given():
+    def draw(z, rng):
+        return rng.normal(size=len(z))
+
+    with pytest.raises(ValueError, match=r"transform X before, and give transform=\[None"):
+        independence_test(X, Y, given=YEAR, x_given_z=draw, transform=[np.exp, None], **FEW)
+    independence_test(X, Y, given=YEAR, x_given_z=draw, transform=[None, np.exp], **FEW)
+    some = np.where(np.arange(N) == 3, np.nan, X)
+    with pytest.raises(ValueError, match="X misses values, of which a model of X given Z knows nothing"):
+        independence_test(some, Y, given=YEAR, x_given_z=draw, nan_policy="indicator", **FEW)
+
+
+def test_messages_name_the_columns_of_a_matrix():
+    table = np.column_stack([X, Y, TABLE.z])
+    with pytest.raises(ValueError, match="given determines column 'x1' of X"):
+        independence_matrix(table[:, 1:][:, ::-1], given=Y, **FEW)
+    notes = independence_matrix(table, given=RNG.normal(size=N), **FEW).notes
+    assert any("Four statistics are combined" in note for note in notes)
+    assert not any("stands out most" in note for note in notes)
+
+
+class Unfitted:
+    def predict(self, z):
+        raise ValueError("not fitted")
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"x_given_z": lambda z: z}, TypeError, r"draw of a model of X given Z is a function \(Z, rng\)"),
+        ({"x_given_z": lambda z, rng: ["a"] * N}, TypeError, "x_given_z must draw numbers"),
+        ({"x_given_z": Unfitted()}, ValueError, "does not predict X from given: not fitted"),
+        (
+            {"x_given_z": lambda z, rng: rng.normal(size=N), "gram": "rff"},
+            ValueError,
+            "gram='rff' has no effect beside a function",
+        ),
+        ({"lags": [0, 1]}, ValueError, "lags= shifts series as a whole, and given= says which rows"),
+        ({"scale": ["sd", "sd", "sd"]}, ValueError, "scale has 3 entries; beside given=.*one for X and one for Y"),
+        ({"transform": [None]}, ValueError, "transform has 1 entries; beside given="),
+        ({"bandwidth_x": {"a": 1.0}}, ValueError, "nor what regressions on given numbers leave of tables"),
+    ],
+)
+def test_what_does_not_go_with_given(options, error, message):
+    with pytest.raises(error, match=message):
+        independence_test(pd.DataFrame({"a": X}), pd.DataFrame({"b": Y}), given=YEAR, **FEW, **options)

@@ -1,0 +1,76 @@
+"""Sums, products and multiples of kernels that take more from the data than a bandwidth, or are matrices."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from shrinktest import Gaussian, Linear, Precomputed, SecondOrder, Whitened, independence_test, two_sample_test
+from shrinktest.kernels import FiniteRank, Kernel
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(30, 2)), RNG.normal((1.0, 0.0), 1.0, size=(30, 2))
+ENOUGH = {"n_resamples": 19, "rng": 0}
+
+
+@pytest.mark.parametrize("pooled", [Whitened(), SecondOrder()], ids=["whitened", "second-order"])
+@pytest.mark.parametrize("scale", [None, "sd"])
+def test_contributions_take_changed_observations_for_the_pooled_sample(pooled, scale):
+    def drops(kernel):
+        result = two_sample_test(X, Y, kernel=kernel, scale=scale, alpha=0.1, **ENOUGH)
+        return result.contributions(n_repeats=3, rng=0)["drop"].to_numpy()
+
+    alone = drops(pooled)
+    for kernel, expected in (
+        (2.0 * pooled, 2.0 * alone),
+        (pooled + 1e-9 * Linear(), alone),
+        (pooled * Gaussian(1e9), alone),
+        (0.5 * (pooled + pooled), alone),
+    ):
+        np.testing.assert_allclose(drops(kernel), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_a_matrix_stands_beside_matrices_only():
+    rows, gram = np.arange(30.0), Precomputed(Gaussian(1.0)(X))
+    with pytest.raises(ValueError, match="the observations are row numbers, which the others would compare as values"):
+        two_sample_test(rows[:15], rows[15:], kernel=[gram, "gaussian"], **ENOUGH)
+    for combine in (lambda a, b: a + b, lambda a, b: a * b, lambda a, b: a + 2.0 * Whitened(b)):
+        with pytest.raises(ValueError, match="row numbers"):
+            combine(gram, Gaussian())
+    others = Precomputed(Gaussian(2.0)(X))
+    both = two_sample_test(rows[:15], rows[15:], kernel=[gram, gram + others], alpha=0.1, **ENOUGH)
+    assert len(both.members) == 2
+    independence_test(rows, Y, kernel_x=[gram, others], kernel_y=["gaussian", "laplacian"], alpha=0.1, **ENOUGH)
+
+    @dataclass(frozen=True)
+    class Own(Kernel):  # which may look rows up by their numbers, too
+        def evaluate(self, X, Y):
+            return np.minimum(X, Y.T) + 1.0
+
+    assert (gram + Own()).points_are == {"row numbers"}
+
+
+def test_matrices_are_told_apart():
+    grams = [Precomputed(Gaussian(width)(X)) for width in (1.0, 2.0, 1.0)]
+    assert repr(grams[0]) == repr(grams[2]) != repr(grams[1])
+    with pytest.raises(ValueError, match="scale=None takes them as they are"):
+        two_sample_test(np.arange(15.0), np.arange(15.0, 30.0), kernel=grams[0], scale="sd", **ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (lambda X: X[:, 0], r"must have shape \(n, rank\)"),
+        (lambda X: X[:, :0], r"must have shape \(n, rank\)"),
+        (lambda X: np.where(X > 1e9, X, np.nan), "must be finite; got nan"),
+    ],
+    ids=["one dimension", "none", "nan"],
+)
+def test_coordinates_of_ones_own_are_looked_at(found, message):
+    @dataclass(frozen=True)
+    class Own(FiniteRank):
+        def coordinates(self, X):
+            return found(X)
+
+    with pytest.raises(ValueError, match=f"coordinates of .* {message}"):
+        two_sample_test(X, Y, kernel=Own(), **ENOUGH)

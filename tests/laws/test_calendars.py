@@ -1,0 +1,85 @@
+"""Series in order of time: columns that tell it are not tested, and texts that cannot tell it are errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import change_point_test, change_points, independence_test, two_sample_test
+from shrinktest.nulls.restriction import Restriction
+
+RNG = np.random.default_rng(0)
+N = 60
+VALUE = RNG.normal(size=N)
+FEW = {"n_resamples": 99, "rng": 0}
+ROWS = np.arange(N)
+
+
+@pytest.mark.parametrize(
+    "time",
+    [pd.date_range("2020-01-01", periods=N), 2000 + ROWS // 4, 1.5e9 + 1800.0 * ROWS, np.sort(RNG.integers(0, 999, N))],
+    ids=["dates", "years", "seconds", "sorted"],
+)
+def test_a_series_is_tested_without_the_columns_that_tell_the_time(time):
+    table, alone = pd.DataFrame({"t": time, "v": VALUE}), pd.DataFrame({"v": VALUE})
+    for test in (change_point_test, change_points):
+        found = test(table, **FEW)
+        told = any("'t' is not tested: it goes up from row to row" in note for note in found.notes)
+        assert told == (np.ptp(np.diff(np.asarray(time).astype(float))) < 1e-3 or time[1] == time[0])
+        if told:
+            assert found.pvalue == test(alone, **FEW).pvalue
+            kind = "date" if isinstance(time, pd.DatetimeIndex) else "number"
+            asked = test(table, column_types={"t": kind}, **FEW)
+            assert asked.pvalue == 0.01 and not any("goes up" in note for note in asked.notes)
+
+
+def test_the_time_alone_is_tested():
+    assert change_point_test(pd.DataFrame({"t": 2000.0 + ROWS // 4}), **FEW).pvalue == 0.01
+
+
+def test_an_interval_is_not_shifted_around():
+    spell = VALUE + 4.0 * ((ROWS >= 20) & (ROWS < 40))
+    with pytest.raises(ValueError, match="found again in every permutation"):
+        change_point_test(spell, change="epidemic", shift="circular", **FEW)
+    assert change_point_test(spell, change="epidemic", **FEW).pvalue == 0.01
+
+
+def test_places_among_rows_that_are_left():
+    x = np.r_[np.full(10, np.nan), VALUE + 5.0 * (ROWS >= 30)]
+    found = change_point_test(x, nan_policy="omit", **FEW)
+    assert found.location == 30 and any("Places count the rows that are left" in note for note in found.notes)
+    named = change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **FEW)
+    assert named.when == 40
+    assert not any("Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **FEW).notes)
+
+
+def test_text_is_in_no_order_of_time():
+    with pytest.raises(ValueError, match=r"row 10 is at 10, .*Text is compared letter by letter.*give dates"):
+        change_point_test(VALUE[:20], times=[str(i) for i in range(20)])
+    with pytest.raises(ValueError, match="Sort the rows first"):
+        change_point_test(VALUE[:20], times=np.arange(20)[::-1])
+
+
+def test_series_of_one_sample_only_have_no_shifts():
+    """Their labels are the same wherever they go."""
+    rng, sizes = np.random.default_rng(0), (20, 20)
+    apart = Restriction(np.repeat([0, 1], sizes), shift=True)
+    with pytest.raises(ValueError, match="1 different permutation"):
+        two_sample_test(VALUE[:20], VALUE[20:40], shift="circular", blocks=np.repeat([0, 1], sizes), **FEW)
+    with pytest.raises(ValueError, match="1 different permutation"):
+        apart.partitions(99, rng, sizes, 0.05)
+    half = Restriction(np.r_[np.zeros(10), np.ones(30)].astype(int), shift=True).partitions(np.inf, rng, sizes, 0.05)
+    rows = np.array(list(half.every()))
+    assert half.distinct == 30 == len(np.unique(rows, axis=0)) and (rows[:, :10] == 0).all()
+    assert np.array_equal(rows[0], np.repeat([0, 1], sizes))
+    whole = Restriction(np.zeros(40, dtype=int), shift=True).partitions(np.inf, rng, sizes, 0.05)
+    assert whole.distinct == 40
+
+
+def test_confidence_has_an_end():
+    with pytest.raises(ValueError, match=r"confidence=0\.999999 takes more permutations than there is time for"):
+        change_point_test(VALUE, confidence=0.999999)
+
+
+def test_lags_have_no_rule_for_stopping():
+    with pytest.raises(ValueError, match=r"a test of several .* or lags"):
+        independence_test(VALUE, VALUE[::-1], lags=[0, 1], shift="circular", stopping="curtailed")

@@ -1,0 +1,117 @@
+"""Permutations and statistics of a user's: what they must be, and that all of them are met."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from shrinktest import Relabellings, independence_test, permutation_test, two_sample_test
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(8, 2)), RNG.normal(0.7, 1.0, size=(8, 2))
+FIRST = np.repeat([0, 1], 8)
+ROWS = np.array([FIRST] + [RNG.permutation(FIRST) for _ in range(99)])
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Relabellings):
+    all_of_them: np.ndarray
+    said: int | None = None
+
+    @property
+    def size(self):
+        return self.all_of_them.shape[1]
+
+    @property
+    def distinct(self):
+        return self.said or len(self.all_of_them)
+
+    @property
+    def magnitude(self):
+        return np.log(self.distinct)
+
+    def draw(self, rows):
+        return self.all_of_them[: rows if self.said is None else 2]
+
+    def every(self):
+        return iter(self.all_of_them)
+
+
+def result_of(rows, said=None, **options):
+    return two_sample_test(X, Y, permutations=Listed(999, RNG, np.asarray(rows), said), rng=0, **options)
+
+
+def test_those_that_are_permutations_of_the_data_are_used():
+    naive = np.array([np.square(X.T @ (row[:8] == 0) / 8 + Y.T @ (row[8:] == 0) / 8 - X.T @ (row[:8] == 1) / 8
+                                - Y.T @ (row[8:] == 1) / 8).sum() for row in ROWS])  # fmt: skip
+    assert result_of(ROWS, kernel="linear").pvalue == (naive >= naive[0] * (1.0 - 1e-10)).mean()
+    assert result_of(ROWS.astype(float)).pvalue == result_of(ROWS).pvalue == result_of(ROWS.astype(bool)).pvalue
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ROWS[1:], r"first of every\(\) must be the data as they are, \(0, 0, 0, 0, 0, 0, 0, 0, ...\)"),
+        (np.vstack([ROWS[:5], np.repeat([0, 1], (9, 7))]), "every label as often as the data do"),
+        (np.vstack([ROWS[:5], np.repeat([0, 1, 2], (8, 7, 1))]), "every label as often as the data do"),
+    ],
+    ids=["another first", "other sizes", "another label"],
+)
+def test_others_are_errors(rows, message):
+    with pytest.raises(ValueError, match=message):
+        result_of(rows, alpha=0.5)
+
+
+def test_places_are_each_taken_once():
+    n = np.arange(8)
+    with pytest.raises(ValueError, match="every place once; got \\(0, 0, 2"):
+        independence_test(X, Y, permutations=Listed(99, RNG, np.array([n, np.r_[0, 0, 2:8]])), alpha=0.5)
+
+
+def test_there_are_as_many_as_were_asked_for():
+    with pytest.raises(ValueError, match=r"must be of 16 observations, 50 of them .*got shape \(5, 16\)"):
+        result_of(ROWS[:5], said=50)
+    with pytest.raises(ValueError, match="1 more were asked for, and 3 came"):
+        drawn = Listed(30, RNG, ROWS, 10**6)
+        permutation_test(lambda labels: float(labels[:8].sum()), drawn, n_resamples=30, vectorized=False)
+
+
+@pytest.mark.parametrize("beside", [{"blocks": [0, 1] * 8}, {"paired": True}, {"groups": np.arange(16) // 2}])
+def test_they_stand_alone(beside):
+    with pytest.raises(ValueError, match="permutations= says which rows change places, and so do blocks="):
+        result_of(ROWS, **beside)
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 1, 0, 2], [2, 3, 1, 0]])
+def test_a_statistic_that_has_a_direction_meets_all_splits_of_two_samples_of_one_size(order):
+    x, y = np.array([5.1, 0.2, 6.3, 4.4])[order], np.array([1.0, 2.5, 3.3, 0.7])
+    pooled = np.r_[x, y]
+    found = permutation_test(lambda labels: pooled[labels == 0].mean() - pooled[labels == 1].mean(), (4, 4))
+    expected = stats.permutation_test((x, y), lambda a, b: a.mean() - b.mean(), alternative="greater").pvalue
+    assert found.pvalue == expected == 0.1 and found.n_resamples == 70
+
+
+def test_and_all_partitions_of_several():
+    values = np.arange(9.0)
+
+    def ordered(labels):  # Jonckheere and Terpstra
+        parts = [values[labels == k] for k in range(3)]
+        return float(sum((parts[i][:, None] < parts[j]).sum() for i in range(3) for j in range(i + 1, 3)))
+
+    found = permutation_test(ordered, (3, 3, 3), n_resamples=np.inf)
+    assert found.pvalue == 1 / 1680 and found.n_resamples == 1680
+
+
+@pytest.mark.parametrize(
+    ("returned", "error", "message"),
+    [
+        (np.nan, ValueError, "finite number for every permutation; it returned nan"),
+        (None, ValueError, "finite number for every permutation; it returned nan"),
+        ("a", TypeError, "statistic must return numbers"),
+        (10**400, TypeError, "statistic must return numbers"),
+    ],
+)
+def test_a_statistic_is_a_finite_number(returned, error, message):
+    with pytest.raises(error, match=message):
+        permutation_test(lambda labels: returned, (4, 4))

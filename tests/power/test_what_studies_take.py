@@ -1,0 +1,124 @@
+"""What power studies take for data, tests and stored results: NaN, sizes, ratios, long arrays."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from shrinktest import Precomputed
+from shrinktest.power import KNOWN_TESTS, designs, power_study, solve_sample_size
+from shrinktest.power.designs import Design
+
+FEW = {"n_trials": 6, "n_resamples": 19, "alphas": 0.1, "workers": 1, "progress": False}
+
+
+def with_gaps(rng, n):
+    x = rng.normal(size=(n, 2))
+    x[rng.random(n) < 0.2, 0] = np.nan
+    return x, rng.normal(1.0, 1.0, size=(n, 2))
+
+
+def test_missing_values_are_for_the_test():
+    with pytest.raises(ValueError, match="pass nan_policy='omit'"):
+        power_study(with_gaps, "kme", 20, **FEW)
+    assert power_study(with_gaps, "kme", 20, test_options={"nan_policy": "omit"}, **FEW).table.trials.tolist() == [6]
+    with pytest.raises(ValueError, match="test 'kme' has no p-value, because values are missing"):
+        power_study(with_gaps, "kme", 20, test_options={"nan_policy": "propagate"}, **FEW)
+    with pytest.raises(ValueError, match="pilot data must have no missing values"):
+        designs.FromData([1.0, np.nan, 2.0], [1.0, 2.0, 3.0])
+
+
+@pytest.mark.filterwarnings("ignore:An input array is constant", "ignore:Precision loss")
+def test_a_column_without_a_p_value_hides_no_other():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 1))
+    beside = [np.c_[np.zeros(30), x], np.c_[np.zeros(30), x + 5.0]]
+    alone = KNOWN_TESTS["ttest_ind"].pvalue([x, x + 5.0], rng, 99)
+    assert KNOWN_TESTS["ttest_ind"].pvalue(beside, rng, 99) == pytest.approx(2.0 * alone)
+    assert KNOWN_TESTS["pearsonr"].pvalue([x, np.c_[x + 0.3 * rng.normal(size=(30, 1)), np.zeros(30)]], rng, 99) < 0.01
+    assert KNOWN_TESTS["ttest_ind"].pvalue([np.zeros((9, 1)), np.zeros((9, 1))], rng, 99) == 1.0
+
+
+def drawn(rng, n):
+    return rng.normal(size=n), rng.normal(size=n)
+
+
+@dataclass(frozen=True, repr=False)
+class Odd(Design):
+    test = "two-sample"
+    neutral = {"shift": 0.0}  # noqa: RUF012 - as the page on extending has it
+    shift: float = 1.0
+    more: int = 0
+
+    def draw(self, rng, n, m):
+        return rng.normal(size=(n, 1)), rng.normal(self.shift, 1.0, size=(m + self.more, 1))
+
+
+class Misspelt(Odd):
+    test = "two_sample"
+
+
+class Nothing(Odd):
+    def null(self):
+        return None
+
+
+class Unknown(Odd):
+    neutral = {"shft": 0.0}  # noqa: RUF012
+
+
+class Array(Odd):
+    test = "change-point"
+
+    def draw(self, rng, n, m):
+        return rng.normal(size=n)
+
+
+@pytest.mark.parametrize(
+    ("design", "error", "message"),
+    [
+        (Odd(more=3), ValueError, r"must return 10 \+ 10 rows when asked for n=10 and m=10; found 10 \+ 13"),
+        (Misspelt(), ValueError, "Did you mean 'two-sample'"),
+        (Nothing(), TypeError, "must return a design; found None"),
+        (Unknown(), ValueError, r"Unknown.neutral must be one of 'shift', 'more'; got 'shft'"),
+        (Array(), TypeError, r"must return a tuple of arrays, \(X, Y\), or \(X,\) of one series"),
+    ],
+)
+def test_a_design_of_ones_own_draws_what_was_asked_for(design, error, message):
+    with pytest.raises(error, match=message):
+        power_study(design, "kme", 10, **FEW)
+
+
+def test_a_ratio_needs_a_size_of_y():
+    with pytest.raises(TypeError, match=r"function must be \(rng, n, m\) -> \(X, Y\) where ratio is not 1"):
+        solve_sample_size(drawn, ratio=2.0)
+    with pytest.raises(ValueError, match=r"Odd.* has no ratio of its own; give its class, a dataclass, a field ratio"):
+        solve_sample_size(Odd(), ratio=2.0)
+
+
+def test_a_sample_size_of_series_is_for_a_change():
+    found = solve_sample_size(designs.Changed(), n_trials=100, n_resamples=19, alpha=0.1, workers=1)
+    assert "finds the change" in str(found.summary())
+
+
+def test_stores_tell_long_arrays_and_matrices_apart(tmp_path):
+    rng = np.random.default_rng(0)
+    blocks = rng.integers(0, 4, size=1200)
+    others = blocks.copy()
+    others[100:1100] = rng.permutation(others[100:1100])
+    shift = designs.MeanShift(dimension=1)
+    wide = {**FEW, "n_trials": 1, "with_null": False, "store": tmp_path / "a.sqlite"}
+    power_study(shift, {"a": {"estimator": "kme", "blocks": blocks}}, 600, **wide)
+    power_study(shift, {"a": {"estimator": "kme", "blocks": blocks.tolist()}}, 600, **wide)
+    with pytest.raises(ValueError, match="is of another study: estimator 'a'") as raised:
+        power_study(shift, {"a": {"estimator": "kme", "blocks": others}}, 600, **wide)
+    assert len(str(raised.value)) < 800
+    grams = [z @ z.T for z in rng.normal(size=(2, 20, 3))]
+    rows = {**FEW, "store": tmp_path / "b.sqlite"}
+
+    def numbers(rng, n):
+        return np.arange(10.0), np.arange(10.0, 20.0)
+
+    power_study(numbers, "kme", 10, test_options={"kernel": Precomputed(grams[0])}, with_null=False, **rows)
+    with pytest.raises(ValueError, match="is of another study: kernel"):
+        power_study(numbers, "kme", 10, test_options={"kernel": Precomputed(grams[1])}, with_null=False, **rows)
