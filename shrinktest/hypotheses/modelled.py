@@ -72,8 +72,8 @@ class ModelledCopies(ConditionalIndependence):
         """Squared norm of the estimated cross-covariance operator, for every copy."""
         if grams.random:
             raise ValueError(
-                f"gram={grams.options['gram']!r} has no effect beside a function that draws X, whose copies have values "
-                "of the kernel of their own; leave it out"
+                f"gram={grams.options['gram']!r} has no effect beside a function that draws X, whose copies have "
+                "values of the kernel of their own; leave it out"
             )
         points = tuple(variable.points for variable in self.variables)
 

@@ -378,3 +378,14 @@ def test_tuning_by_sizes():
         assert estimator.tuning_for((8, 9)) == estimator.tuning_for((8, 8)) == "pooled"
         assert type(estimator)(tuning="joint").tuning_for((8, 8)) == "joint"
     assert MKME(variance=1.0).tuning_for((8, 9)) == "fixed"
+
+
+@pytest.mark.parametrize("estimator", [Landweber(t=3), FKMSE(lam_cov=0.3), IteratedTikhonov(t=2, lam_cov=0.3)])
+def test_what_is_fixed_has_nothing_to_compare(estimator):
+    with pytest.raises(ValueError, match="has a fixed amount, and nothing to compare"):
+        estimator.scores(np.eye(4))
+
+
+def test_weights_beyond_the_range_of_numbers():
+    with pytest.raises(ValueError, match="near the end of the range of numbers; multiply the data"):
+        FKMSE(lam_cov=0.1).weights(1e160 * GRAMS["gaussian"](9))

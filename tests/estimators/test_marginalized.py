@@ -295,3 +295,17 @@ def test_bandwidths_whose_square_is_no_number(size):
     for estimator in (MKME(), MMKME()):
         with pytest.raises(ValueError, match=r"square of the bandwidth, and that of .* is beyond the range"):
             estimator.fit(points(9, 2) * size, Gaussian())
+
+
+@pytest.mark.parametrize(
+    ("x", "variances", "message"),
+    [
+        (np.zeros((5, 2)), -1.0, "variances must be a number that is not negative, or one for each of 2 columns"),
+        (np.zeros((5, 2)), [1.0, 2.0, 3.0], "variances must be a number that is not negative"),
+        (np.zeros((1, 2)), 1.0, "X has 1 row; leaving one out takes 2"),
+        (np.full((5, 2), np.nan), 1.0, "X has 10 missing values"),
+    ],
+)
+def test_what_has_no_score(x, variances, message):
+    with pytest.raises(ValueError, match=message):
+        MMKME().loocv(x, Gaussian(1.0), variances)

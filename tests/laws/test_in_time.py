@@ -200,3 +200,17 @@ def test_the_strongest():
         f"Successive rows of x and of z are correlated (0.50 and 0.60). {said}permuting single rows makes p-values too "
         "small: do this."
     )
+
+
+def test_a_column_with_one_value_in_each_sample_has_no_memory():
+    """What is left of it is rounding, which goes on from row to row."""
+    rng = np.random.default_rng(0)
+    first, second = (np.column_stack([np.full(30, year), rng.normal(size=30)]) for year in (2023.0, 2024.0))
+    assert not said(two_sample_test(first, second, scale="sd", **FEW))
+
+
+def test_pairs_of_independent_rows_have_no_note():
+    rng = np.random.default_rng(0)
+    trend = np.arange(N)[:, None] / 10.0  # that both of a pair have
+    both = [trend + rng.normal(size=(N, 1)) for _ in range(2)]
+    assert not said(two_sample_test(*both, paired=True, **FEW)) and said(two_sample_test(*both, **FEW))
