@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -43,7 +44,9 @@ def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
         raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {what}")
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # whatever their unit
         labels = labels.astype("datetime64[us]")
-    return list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    found = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    midnight = datetime.time()
+    return [datetime.datetime.combine(one, midnight) if type(one) is datetime.date else one for one in found]
 
 
 def same_order(labels: Any, name: str, table: Any, which: str) -> None:
@@ -53,9 +56,11 @@ def same_order(labels: Any, name: str, table: Any, which: str) -> None:
     if not (isinstance(labels, both) and isinstance(table, both)):
         return
     if len(labels) == len(table) and not labels.index.equals(table.index):
+        same = table.index.is_unique and set(labels.index) == set(table.index)
+        align = f"align them (such as {name}.loc[{which}.index]), or " if same else ""
         raise ValueError(
-            f"{name} and {which} have different row labels, so that labels would belong to other rows; align them "
-            f"(such as {name}.loc[{which}.index]), or pass {name}.to_numpy() to go by position"
+            f"{name} and {which} have different row labels, so that labels would belong to other rows; {align}pass "
+            f"{name}.to_numpy() to go by position"
         )
 
 

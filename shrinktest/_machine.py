@@ -47,13 +47,16 @@ def _cpu_quota(cgroup: str | os.PathLike[str]) -> float:
     return math.inf
 
 
+_NO_LIMIT = 1e18  # bytes: as good as none
+
+
 def memory_limit(max_memory: Any) -> float:
     """Bytes that a test may use: as given, or a quarter of what is free."""
     if max_memory is None:
         return free_memory() / 4.0
     if isinstance(max_memory, bool) or not isinstance(max_memory, int | float) or not max_memory > 0:
         raise ValueError(f"max_memory must be a positive number of bytes, such as 2e9; got {max_memory!r}")
-    return float(max_memory)
+    return min(float(max_memory), _NO_LIMIT)
 
 
 def free_memory(root: str | os.PathLike[str] = "/") -> float:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from shrinktest._labels import codes, same_order, vector
 from shrinktest._read import check_column_types, check_nan_policy
-from shrinktest._validate import Array, counted, loaded_pandas
+from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.column import DROP
@@ -86,13 +86,20 @@ def read_series(
         same_order(blocks, "blocks", X, "X")
         restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
-    if names := _telling_time(values, taken.encoding, types):
+    asked = {*types, *(map(str, scale.keys()) if hasattr(scale, "keys") else ())}
+    by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
+    if names := {} if by_place else _telling_time(values, taken.encoding, asked):
         again = read_series(X, nan_policy, column_types={**types, **dict.fromkeys(names, DROP)}, **told)
         left_out = (
             f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
             f"{kind!r}}} tests it)."
             for name, kind in names.items()
         )
+        if not np.ptp(again.values, axis=0).any():
+            raise ValueError(
+                f"X has one value in every row of every column but {listed(names)}, which tell the time; nothing is "
+                "left that could change"
+            )
         return replace(again, notes=(*left_out, *again.notes))
     if shift is not None:
         rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
@@ -105,17 +112,17 @@ def read_series(
         scale=taken.scale,
         encoding=taken.encoding,
         times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),
-        notes=(*data.omitted([keep]), *_counted_without(keep), *taken.notes),
+        notes=(*data.omitted([keep]), *(_counted_without(keep) if times is None else ()), *taken.notes),
     )
 
 
-def _telling_time(values: Array, encoding: Encoding | None, types: dict[str, Any]) -> dict[str, str]:
+def _telling_time(values: Array, encoding: Encoding | None, asked: set[str]) -> dict[str, str]:
     """Columns of a table that go up as a clock does, beside others, unless somebody asked for them; and their kinds."""
     if encoding is None or not encoding.named or len(encoding.codes) < 2:
         return {}
     forward = clocks_in([values], encoding.dated)[1]
     both = zip(encoding.codes, encoding.groups, strict=True)
-    found = {code.name: code.kind for code, group in both if forward[group.start] and code.name not in types}
+    found = {code.name: code.kind for code, group in both if forward[group.start] and code.name not in asked}
     return found if len(found) < len(encoding.codes) else {}
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.pooled import PooledKernel
 
 _VALUES = 2**24  # of the kernel at a time
 
@@ -74,10 +75,17 @@ class MeanEmbedding:
         ValueError
             If the two embeddings do not live in the same RKHS.
         """
+        if not isinstance(other, MeanEmbedding):
+            raise TypeError(f"other must be a MeanEmbedding, as fit() returns it; got {type(other).__name__}")
         if other.kernel != self.kernel:
+            way = (
+                "take the estimates of one test, which resolves it on all observations"
+                if isinstance(self.kernel, PooledKernel)
+                else "fit both with the same resolved kernel"
+            )
             raise ValueError(
                 "other: an inner product needs one RKHS, but the kernels differ "
-                f"({self.kernel!r} and {other.kernel!r}); fit both with the same resolved kernel"
+                f"({self.kernel!r} and {other.kernel!r}); {way}"
             )
         between = self._between(other)
         if isinstance(between, FiniteRank):

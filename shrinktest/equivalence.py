@@ -188,6 +188,5 @@ def _units_by_name() -> Iterator[None]:
 
 def _of_units(said: str) -> str:
     """What other tests say of ``scale=``, in the words of this one."""
-    return re.sub(
-        r"^scale (?=(must|has)\b)", "units ", re.sub(r"\bscale=(?!'(distance|auc|dependence)')", "units=", said)
-    )
+    said = re.sub(r"\bscale=(?!'(distance|auc|dependence)')", "units=", said)
+    return re.sub(r"^scale(?=(\[\d+\])? (must|has)\b)", "units", said)

@@ -215,3 +215,26 @@ def test_rows_with_other_labels_are_refused_and_missing_ones_left_out():
     omitted = joint_independence_test(X, holes, Z, nan_policy="omit", **given)
     assert omitted.pvalue == joint_independence_test(X[keep], Y[keep], Z[keep], **given).pvalue
     assert np.isnan(joint_independence_test(X, holes, Z, nan_policy="propagate", **given).pvalue)
+
+
+@pytest.mark.parametrize("offset", [0.0, 300.0, 1e6])
+@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
+def test_two_variables_far_from_zero(offset, kernel):
+    """As by the test of two, whose features may lie where they like."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=40)
+    y = x + 0.1 * rng.normal(size=40)
+    if kernel == "polynomial" and offset > 1e3:
+        offset = 1e3  # whose squares are large enough
+    found = joint_independence_test(x + offset, y + offset, kernels=kernel, rng=0, n_resamples=199)
+    of_two = independence_test(x + offset, y + offset, kernel_x=kernel, kernel_y=kernel, rng=0, n_resamples=199)
+    assert found.pvalue == of_two.pvalue == 0.005
+    assert found.statistic == pytest.approx(of_two.statistic, rel=1e-6)
+
+
+def test_as_much_memory_as_there_is():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 30))
+    told = {"rng": 0, "n_resamples": 99}
+    assert joint_independence_test(x, y, max_memory=float("inf"), **told).pvalue > 0.0
+    assert independence_test(x, y, max_memory=float("inf"), **told).pvalue > 0.0

@@ -86,16 +86,14 @@ class Reader:
     def _complete(self, values: np.ndarray, where: str, first: int) -> np.ndarray:
         if (infinite := np.isinf(values)).any():
             row, column = np.argwhere(infinite)[0]
-            raise ValueError(
-                f"{where} has an infinite value in row {first + row} of all, column {column} (counting from 0)"
-            )
+            raise ValueError(f"{where} has an infinite value in row {first + row}, column {column} (counting from 0)")
         missing = np.isnan(values)
         if not self.omit:
             row, column = (int(one) for one in np.argwhere(missing)[0])
             label = repr(self.names[column]) if self.names else str(column)
             raise ValueError(
-                f"{where.rstrip(',')} has a missing value (NaN) in row {first + row} of all, column {label} (counting "
-                "from 0); remove such rows, or use nan_policy='omit'"
+                f"{where.rstrip(',')} has a missing value (NaN) in row {first + row}, column {label} (counting from "
+                "0); remove such rows, or use nan_policy='omit'"
             )
         return values[~missing.any(axis=1)]
 

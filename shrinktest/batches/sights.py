@@ -25,6 +25,7 @@ from shrinktest.tables.reading import Table
 MOST_LEVELS = 1000
 _KEYS = np.array([1, 2], dtype=np.uint64)  # by which numbers become hashes: the same ones for every sample
 _LARGEST = np.uint64(2**64 - 1)
+_COMPARED = 30  # hashes of a sample, from which on the share of those that others have is known well enough
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,10 +269,15 @@ def fewest(counts: Mapping[str, int]) -> Mapping[str, int]:
 
 
 def shared(samples: Sequence[np.ndarray]) -> float:
-    """The share of the values of the smallest sample that all samples have, by the hashes of `Sight.alone`."""
+    """The share of the values of the smallest sample that all samples have, by the hashes of `Sight.alone`.
+
+    0 where a sample is so much smaller than another that hardly any of its hashes can be compared.
+    """
     last = min(one[-1] if one.size > MOST_LEVELS else _LARGEST for one in samples)  # up to it all of them are known
     known = [one[one <= last] for one in samples]
-    return float(reduce(np.intersect1d, known).size / min(one.size for one in known))
+    least = min(one.size for one in known)
+    unclear = last != _LARGEST and least < _COMPARED
+    return 0.0 if unclear or not least else float(reduce(np.intersect1d, known).size / least)
 
 
 def _least(hashes: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ from shrinktest.batches.partitions import first_rows, has_names, partitions_of
 from shrinktest.batches.partitions import whole_numbers as whole_of_dask
 from shrinktest.batches.pieces import Held, Piece
 from shrinktest.batches.recognized import is_dask, is_lazy, is_paths
+from shrinktest.tables.identifiers import has_no_name
 from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
@@ -158,6 +159,8 @@ class Batches:
         if None in each:
             return True
         whole = each[0] if len(names) > 1 else ()
+        if any(map(has_no_name, whole or ())):
+            return True
         return bool(whole) and any(np.unique(one).size == one.size for one in self._first_rows(name, whole or ()).T)
 
     def _first_rows(self, name: str, names: tuple[str, ...]) -> np.ndarray:
@@ -221,7 +224,7 @@ class Batches:
             if is_lazy(parts):
                 parts = parts_of(parts, name, names or (), self.size, tables=column_types is not None)
             for i, values in enumerate(parts):
-                where = f"{name}, batch {i} (counting from 0),"
+                where = f"{name}, batch {i} (counting from 0{f', rows from {first} on' if first else ''}),"
                 if not is_table(values) and np.ndim(values) != 2:
                     raise ValueError(
                         f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +25,8 @@ from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import bandwidth, number, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import CHANGE
+
+_YEAR_FIRST = re.compile(r"\d{4}\D")  # text of one length whose order is that of time
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -57,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
     times, zoned = (None, False) if args.time is None else _times(table, args.time, types)
     if times is not None and args.sort:
-        if times.dtype.kind == "U":
+        if times.dtype.kind == "U" and not (len(set(map(len, times))) == 1 and all(map(_YEAR_FIRST.match, times))):
             raise ValueError(
                 f"--sort: column {args.time!r} of {table.source} holds text, whose order need not be that of time; "
                 "write dates as 2024-01-31, or sort the file and leave --time out"

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             args, unknown = parser(words).parse_known_args(words)
         except SystemExit as stop:  # argparse has printed the help, or what is wrong
             return int(stop.code or 0)
-        return _unknown(args, unknown[0]) if unknown else _run(args, words)
+        return _unknown(args, unknown[0], files="--" in words) if unknown else _run(args, words)
     except KeyboardInterrupt:
         store = getattr(args, "store", None)
         kept = (
@@ -64,11 +64,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return UNREAD
 
 
-def _unknown(args: argparse.Namespace, word: str) -> int:
-    """Say that a command has no such option, and which one may be meant; the exit code."""
+def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
+    """Say that a command has no such option, and which one may be meant; the exit code.
+
+    ``files``: whether the words behind a -- are those of files.
+    """
     options = [f"--{name.replace('_', '-')}" for name in vars(args) if name not in ("command", "run")]
     option = word.partition("=")[0]
-    if option in options:  # which argparse takes for a file
+    if option in options and files:  # which argparse takes for a file
         return _complain(f"error: {option} stands after --, behind which there are files only; put it before", WRONG)
     if option in _OF_OTHERS:
         return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)

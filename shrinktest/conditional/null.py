@@ -30,7 +30,9 @@ def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
         For a Y that is a table, whose regression would not be one.
     """
     given = with_labels(given, "given")
-    z = read_variables((Y, given), ("Y", "given"), "raise", scale=[None, UNASKED], labels=("given",))
+    z = read_variables((Y, given), ("Y", "given"), "propagate", scale=[None, UNASKED], labels=("given",))
+    if z.missing:
+        raise ValueError("Y or given misses values, of which a study with given= takes none; leave such rows out first")
     if all_labels(z.encodings[1]):
         return None, Restriction(blocks=values_of(z.values[1]))
     if is_table(Y):

@@ -81,7 +81,7 @@ class NoChange(Hypothesis):
         choice(change, CHANGES, "change")
         trim = _share(trim)
         read = read_series(X, nan_policy, blocks=blocks, shift=shift, times=times, **told)
-        if change != SINGLE and read.restriction.shift:
+        if change != SINGLE and len(read.restriction.series(len(read.values))) == 1:
             raise ValueError(
                 "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
                 "so that the p-value is 1: use shift='stretches', or look for one cut (change='single')"

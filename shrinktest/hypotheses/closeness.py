@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._labels import codes, pooled_labels
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
-from shrinktest._validate import as_rng, choice, counted, level, rng_provenance
+from shrinktest._validate import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import as_kernel
@@ -195,7 +195,7 @@ def _distances(
     column_types: Any,
     transform: Any,
 ) -> Closeness:
-    if paired and groups is not None:
+    if flag(paired, "paired") and groups is not None:
         raise ValueError("paired=True says that row i of every sample belong together; leave out groups=, or paired=")
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     read = read_samples(samples, names, nan_policy, paired=paired, same_units=False, **told)

@@ -21,6 +21,7 @@ from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
 from shrinktest.tables.reading import names_for, names_in
 
@@ -181,13 +182,13 @@ def read_with_covariates(
 
 
 def _types_of(covariates: Sequence[Any], samples: Sequence[Any], column_types: Any) -> tuple[Any, Any]:
-    """How to read the columns of the covariates, and those of the samples."""
+    """How to read the columns of the covariates, and those of the samples, which may drop what they have in common."""
     if column_types is None:
         return None, None
     types = checked_types(column_types)
     own, others = ({name for x in given for name in names_in(x)} for given in (covariates, samples))
     return (
-        {key: kind for key, kind in types.items() if key in own},
+        {key: kind for key, kind in types.items() if key in own and not (kind == DROP and key in others)},
         {key: kind for key, kind in types.items() if key not in own or key in others},
     )
 

@@ -13,6 +13,7 @@ from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
+from shrinktest.kernels.reach import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -133,6 +134,8 @@ class Independence(Hypothesis):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every pairing."""
+        for variable, one in zip(self.variables, kernel, strict=True):
+            require_in_range(one, variable.points, variable.name)
         x, y = (variable.points for variable in self.variables)
         series = self.restriction.series(len(x))
         return prepare(estimator, kernel, x, y, form=form, grams=grams, series=series, workers=workers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ _COMBINED = (
     "'turning' of these times the given variables, 'squares' of what is left of one and the square of the other, "
     "'shapes' of kernel features."
 )
-_HERE = " Here "
+_DECIDED = re.compile(r" Here '(?:means|turning|squares|shapes)' stands out most\.$")
 _MANY = 0.15  # of the rows: more degrees of freedom than that are used where there is more to be found than was
 
 
@@ -140,14 +141,14 @@ class IndependentResiduals(ConditionalIndependence):
 
 def undecided(note: str) -> str:
     """A note without what it says of one pair of variables."""
-    return note.partition(_HERE)[0]
+    return _DECIDED.sub("", note)
 
 
 def _decided(combined: Combined, n: int) -> str:
     """Which part stands out most on the data as they are."""
     if not combined.parts:
         return ""
-    return f"{_HERE}'{combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())].name}' stands out most."
+    return f" Here '{combined.parts[int(combined.chances(np.ones((1, n)))[0].argmin())].name}' stands out most."
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -34,7 +34,7 @@ def checked_route(kernel: Kernel, gram: str) -> str:
         return "factor"
     raise ValueError(
         f"gram={gram!r}: samples in batches are compared by the mean features of their rows, of which {kernel!r} has "
-        f"{'a few' if finite else 'no finite number'}; give gram={'auto' if finite else 'rff'!r}"
+        f"{'a few' if finite else 'none by itself'}; give gram={'auto' if finite else 'rff'!r}"
         + ("" if finite else " (Gaussian and Laplacian kernels) or gram='nystrom', with rank= features")
     )
 

@@ -167,7 +167,7 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows = complete_points(Z, "Z").values
     if len(rows) < 2:
-        raise ValueError("the median distance needs at least 2 rows; give bandwidth=a number")
+        raise ValueError("the median distance needs at least 2 rows; give a bandwidth that is a number")
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
     unit = magnitude(rows)
@@ -176,7 +176,7 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     if not (squared > 0).any():
         raise ValueError(
             "all observations are equal, so that the median distance is 0 and there is nothing to find; take other "
-            "data, or give bandwidth=a number"
+            "data, or give a bandwidth that is a number"
         )
     return squared, unit
 
@@ -217,5 +217,5 @@ def parsed(bandwidth: str) -> tuple[float, str]:
             return checked, found[name]
     raise ValueError(
         "bandwidth must be a positive number, one per column, 'median', 'neighbours', or such as '0.5 * median' (in "
-        f"tests also 'grid'); got {bandwidth!r}"
+        f"two_sample_test, k_sample_test and independence_test also 'grid'); got {bandwidth!r}"
     )

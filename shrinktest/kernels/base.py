@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import Array, as_rng, complete_points, counted, listed, positive
+from shrinktest._validate import Array, as_rng, complete_points, counted, positive
 from shrinktest._warn import warn_user
 from shrinktest.kernels.symmetry import symmetric
 
@@ -377,8 +377,8 @@ def require_same_points(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError for a matrix beside kernels of values, which would compare the numbers of its rows."""
     if len(_points_of(kernels)) > 1:
         raise ValueError(
-            f"{listed(list(map(repr, kernels)))}: with Precomputed the observations are row numbers, which the others "
-            "would compare as values; give all of them as matrices, Precomputed(kernel(rows))"
+            f"{', '.join(map(repr, kernels))}: with Precomputed the observations are row numbers, which the others "
+            "would compare as values; give all of them as matrices, Precomputed(kernel.resolve(rows)(rows))"
         )
 
 

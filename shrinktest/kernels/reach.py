@@ -13,6 +13,7 @@ from shrinktest.kernels.rescaled import Rescaled
 _LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
 _NOTHING = 1e-15  # a kernel value so much smaller than k(x, x) is 0 to rounding,
 _SAME = 1e-12  # and one so near to it is the same
+_LEAST = 1e-60  # of kernel values that are multiplied by others, and squared
 _FAR_FROM_SAME = 1e-6  # squared distance over squared bandwidth from which it is not
 
 
@@ -54,6 +55,20 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
         f"{name}: the bandwidth {said} is {what} nearly all different observations, and hardly anything is compared; "
         f"give a {advice} one, or bandwidth='median'.",
     )
+
+
+def require_in_range(kernel: Kernel, points: Array, name: str) -> None:
+    """Raise ValueError for a kernel of values so small, or large, that squares of their products are no numbers."""
+    inner = kernel.kernel if isinstance(kernel, Rescaled) else kernel
+    if isinstance(inner, DistanceKernel | PooledKernel):  # whose values do not depend on the units of the data
+        return
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(kernel.diagonal(points)).max())
+    if largest and not _LEAST < largest < 1.0 / _LEAST:
+        raise ValueError(
+            f"{name}: the largest value of {kernel!r} is {largest:.3g}, so that products of such values are beyond the "
+            "range of numbers; multiply the data by a constant, or use scale='sd'"
+        )
 
 
 def _sees(points: Array, widths: Array) -> bool:

@@ -156,8 +156,8 @@ def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
     """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
     if is_several("kme", *(given for bandwidth in bandwidths for given in (kernel, bandwidth))):
         raise ValueError(
-            f"{test} takes no candidates for kernels and bandwidths, for a list has one for each: to combine several, "
-            "give estimator='auto', or a Collection of members with kernels of their own"
+            f"{test} takes no candidates for kernels and bandwidths: to combine several, give estimator='auto', or a "
+            "Collection of members with kernels of their own"
         )
 
 

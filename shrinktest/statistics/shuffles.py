@@ -32,7 +32,10 @@ def prepare(
     features = tuple(one.features(kernel, z) for one, kernel, z in zip(tuned, kernels, variables, strict=True))
     check_memory(len(variables[0]), len(variables), grams.options["memory"])
     wishes = {"kernels": len(variables), "by_coordinates": False}
-    matrices = [grams(kernel, z, **wishes).matrix() for kernel, z in zip(features, variables, strict=True)]
+    found = [grams(kernel, z, **wishes) for kernel, z in zip(features, variables, strict=True)]
+    if len(found) == 2:  # whose features without main effects do not depend on where those of the variables lie
+        found = [gram.seen_from_mean(grams.options["memory"]) for gram in found]
+    matrices = [gram.matrix() for gram in found]
     return Prepared(
         statistic=_shuffle_statistic(estimator, matrices),
         estimates=lambda: (_estimate(tuned, kernels, features, variables),),

@@ -46,7 +46,7 @@ def check_same_index(X: Any, Y: Any, x: str, y: str) -> None:
         return
     if not X.index.equals(Y.index):
         row = next((i for i, (a, b) in enumerate(zip(X.index, Y.index, strict=True)) if a != b), 0)
-        same = X.index.is_unique and Y.index.is_unique and X.index.isin(Y.index).all()
+        same = X.index.is_unique and set(X.index) == set(Y.index)
         align = f"align them (such as {y}.loc[{x}.index]), or " if same else ""
         raise ValueError(
             f"{x} and {y} have different row labels (row {row} is {X.index[row]} in {x}, {Y.index[row]} in {y}), "

@@ -177,13 +177,23 @@ def real_numbers() -> tuple[type, ...]:
     return (numbers.Real, decimal.Decimal)
 
 
+def level_of_object(entry: Any) -> str:
+    """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
+    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
+        return str(int(entry))
+    if isinstance(entry, real_numbers()) and not isinstance(entry, bool | np.bool_):
+        number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
+        return number_level(number) if math.isfinite(number) else str(entry)
+    return str(entry)
+
+
 def _level(given: Any, kind: str) -> str:
     """What a level is called that the user gives as text or as a value of the column."""
     if kind == "number" and isinstance(given, real_numbers()) and not isinstance(given, bool):
         return number_level(float(given))  # type: ignore[arg-type]  # of the numbers, all have this
     if kind == "date" and isinstance(given, datetime.date | np.datetime64):
         return str(np.datetime64(given).astype(TIMES[kind]))
-    return str(given)
+    return level_of_object(given)
 
 
 def _ordered(column: Column, levels: list[str], argument: str, where: str) -> Column:

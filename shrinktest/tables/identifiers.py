@@ -63,15 +63,15 @@ def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
     return may_name_units(column, counts=all(map(_counts, samples))) and _match(samples)
 
 
-def has_no_name(column: Column) -> bool:
-    """Whether its name is that of an index which was written into a file."""
-    return _UNNAMED.fullmatch(column.name) is not None
+def has_no_name(name: str) -> bool:
+    """Whether the name of a column is that of an index which was written into a file."""
+    return _UNNAMED.fullmatch(name) is not None
 
 
 def may_name_units(column: Column, *, counts: bool) -> bool:
     """Whether values of a column that are in several samples may be units: not where whole numbers count the rows."""
     if column.kind == "number":
-        return column.whole and not counts and not has_no_name(column)
+        return column.whole and not counts and not has_no_name(column.name)
     return column.kind in ("date", "category")
 
 
@@ -98,7 +98,7 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
         As :func:`identifier`.
     """
     if column.kind == "number" and column.whole:
-        if has_no_name(column):
+        if has_no_name(column.name):
             return "it has no name, as the row index that is written into a file"
         if counts:
             return "it counts the rows"

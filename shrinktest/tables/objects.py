@@ -17,7 +17,7 @@ from shrinktest.tables.column import (
     from_hours,
     from_numbers,
     from_times,
-    number_level,
+    level_of_object,
     real_numbers,
 )
 
@@ -61,16 +61,6 @@ def from_text(name: str, entries: Sequence[Any]) -> Column:
     code = {entry: places[called[entry]] if entry in called else -1 for entry in distinct}
     codes = np.fromiter(map(code.__getitem__, entries), dtype=np.int64, count=len(entries))
     return Column(name, "category", codes, tuple(levels))
-
-
-def level_of_object(entry: Any) -> str:
-    """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
-    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
-        return str(int(entry))
-    if isinstance(entry, real_numbers()) and not isinstance(entry, bool | np.bool_):
-        number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
-        return number_level(number) if math.isfinite(number) else str(entry)
-    return str(entry)
 
 
 def _of_kind(name: str, entries: Sequence[Any], kind: str) -> Column:

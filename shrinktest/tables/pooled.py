@@ -97,7 +97,7 @@ class PooledTable:
             several = any(table.named for table in read) and len(columns) > 1
             if several or (column.kind == "category" and not labels_only):
                 why = identifier(column, samples, asked=column.name in types)
-            if labels_only and column.kind == "number" and not has_no_name(column):
+            if labels_only and column.kind == "number" and not has_no_name(column.name):
                 why = None  # years count rows, and matter where they are taken as given
             if why is None:
                 kept.append(column)

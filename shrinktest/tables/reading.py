@@ -17,8 +17,9 @@ from shrinktest.tables.column import (
     from_hours,
     from_numbers,
     from_times,
+    level_of_object,
 )
-from shrinktest.tables.objects import from_objects, from_text, level_of_object
+from shrinktest.tables.objects import from_objects, from_text
 
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
 
@@ -194,6 +195,7 @@ def _narwhals_of(x: Any) -> Any:
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 
+_MERGED = 0.01  # of different whole numbers, that rounding may make equal: a time in nanoseconds loses nothing
 _EXACT = 2**53  # whole numbers up to this are exact as floating-point numbers
 
 
@@ -211,18 +213,21 @@ def _has_many_digits(series: Any) -> bool:
     return least is not None and (least < -_EXACT or most > _EXACT)
 
 
-def _of_many_digits(entries: list[Any], label: str, where: str, wanted: Any) -> Column:
+def _of_many_digits(series: Any, label: str, where: str, wanted: Any) -> Column:
     if wanted == "category":
-        return from_text(label, [None if code is None else str(code) for code in entries])
-    read: dict[float, int] = {}
-    for code in entries:
-        if code is not None and (other := read.setdefault(float(code), code)) != code:
-            raise ValueError(
-                f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
-                f"{other} and {code}; subtract the same number from all, read them as categories "
-                f"(column_types={{{label!r}: 'category'}}), or leave the column out ('drop')"
-            )
-    return from_numbers(label, np.array([np.nan if code is None else float(code) for code in entries]), whole=True)
+        return from_text(label, [None if code is None else str(code) for code in series.to_list()])
+    codes = np.sort(series.drop_nulls().to_numpy())
+    apart = codes[1:] != codes[:-1]
+    merged = apart & (np.diff(codes.astype(np.float64)) == 0.0)
+    if merged.sum() > _MERGED * apart.sum():
+        k = int(merged.argmax())
+        raise ValueError(
+            f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
+            f"{codes[k]} and {codes[k + 1]}; subtract the same number from all, read them as categories "
+            f"(column_types={{{label!r}: 'category'}}), or leave the column out ('drop')"
+        )
+    values = [np.nan if code is None else float(code) for code in series.to_list()] if series.is_null().any() else None
+    return from_numbers(label, series.to_numpy().astype(np.float64) if values is None else np.array(values), whole=True)
 
 
 def _order_of(native: Any) -> list[str] | None:
@@ -231,7 +236,7 @@ def _order_of(native: Any) -> list[str] | None:
     if not getattr(kind, "ordered", False) or not hasattr(native, "unify_dictionaries"):
         return None
     chunks = native.unify_dictionaries().chunks
-    return [str(level) for level in chunks[0].dictionary.to_pylist()] if chunks else None
+    return [level_of_object(level) for level in chunks[0].dictionary.to_pylist()] if chunks else None
 
 
 def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
@@ -239,14 +244,14 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
 
     dtype = series.dtype
     if dtype.is_integer() and _has_many_digits(series):
-        return _of_many_digits(series.to_list(), label, where, wanted)
+        return _of_many_digits(series, label, where, wanted)
     if dtype.is_numeric():
         return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())
     if dtype == nw.Boolean:
         return from_booleans(label, series.cast(nw.Float64).to_numpy())
     if isinstance(dtype, nw.Enum):
-        levels = [level_of_object(level) for level in getattr(series.to_native().dtype, "categories", dtype.categories)]
-        return as_kind(from_text(label, series.to_list()), levels, where)
+        called = map(level_of_object, getattr(series.to_native().dtype, "categories", dtype.categories))
+        return as_kind(from_text(label, series.to_list()), list(dict.fromkeys(called)), where)
     if dtype in (nw.String, nw.Categorical):
         column, order = from_text(label, series.to_list()), _order_of(series.to_native())
         return column if order is None else as_kind(column, order, where)

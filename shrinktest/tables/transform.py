@@ -57,6 +57,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         pandas is not None
         and all(isinstance(one, pandas.DataFrame | pandas.Series) for one in (rows, found))
         and not found.index.equals(rows.index)
+        and not found.index.equals(pandas.RangeIndex(len(rows)))  # of a table that was made anew
         and rows.index.is_unique
         and found.index.isin(rows.index).all()
     ):

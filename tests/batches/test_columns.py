@@ -389,6 +389,21 @@ def test_what_identifies_units_does_not_depend_on_batches():
         assert np.array_equal(Sight.of_dict(joined.to_dict()).hashes, whole.hashes)
 
 
+def test_samples_of_very_different_sizes(tmp_path):
+    """Of a small sample hardly any hash is among the least of a large one: that says nothing."""
+    rng = np.random.default_rng(6)
+    frames = [pd.DataFrame({"id": rng.permutation(10**6)[:n], "x": rng.normal(size=n)}) for n in (200_000, 20)]
+    paths = [files(tmp_path, name, frame, []) for name, frame in zip("xy", frames, strict=True)]
+    found = hypothesis(paths)
+    assert found.encoding.names == ("id", "x") and not any("'id'" in one for one in found.remarks)
+
+
+def test_an_index_without_a_name_is_left_out_whatever_it_holds(tmp_path):
+    frames = [pd.DataFrame({"Unnamed: 0": np.arange(60) % 7, "x": np.arange(60) * 0.5}) for _ in range(2)]
+    paths = [files(tmp_path, name, frame, [30]) for name, frame in zip("xy", frames, strict=True)]
+    assert same_as_in_memory(paths, frames).encoding.names == ("x",)
+
+
 def test_the_share_of_values_in_all_samples_is_that_of_the_least_hashes():
     def seen(values):
         return Sight.of(Column("id", "number", values, whole=True), np.ones(values.size, dtype=bool), "").alone()

@@ -114,6 +114,15 @@ def test_text_is_not_sorted(file, capsys):
     assert "--sort: column 'date' of" in capsys.readouterr().err
 
 
+def test_text_that_begins_with_years_is_sorted(file, capsys):
+    head, *lines = file.read_text().splitlines()
+    quarters = [f"{1990 + i // 4}-Q{i % 4 + 1}{line[10:]}" for i, line in enumerate(lines)]
+    path = file.parent / "back.csv"
+    path.write_text("\n".join([head, *quarters[::-1]]) + "\n")
+    assert main(["change", str(path), "--time", "date", "--sort", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["location"] == 40
+
+
 def test_times_of_a_zone_say_that_they_are_in_universal_time(file, capsys):
     head, *lines = file.read_text().splitlines()
     path = file.parent / "zone.csv"

@@ -47,6 +47,9 @@ def test_types_of_columns_are_for_covariates_too():
     strata = two_sample_test(X, Y, covariates=(YEAR % 3, YEAR % 3), covariate_method="strata", **FEW)
     assert found.statistic == pytest.approx(strata.statistic)
     both = pd.DataFrame({"x": X}), pd.DataFrame({"x": Y})
+    beside = [one.assign(code=code.code) for one in both]  # dropped from the samples, and adjusted for
+    dropped = two_sample_test(*beside, covariates=(code, code), column_types={"code": "drop"}, **FEW)
+    assert dropped.pvalue == two_sample_test(*both, covariates=(code, code), **FEW).pvalue
     with pytest.raises(ValueError, match="a column in column_types"):
         two_sample_test(*both, covariates=(code, code), column_types={"co": "drop"})
 

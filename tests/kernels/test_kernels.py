@@ -221,7 +221,7 @@ def test_ties_more_than_half_use_the_positive_distances():
 
 @pytest.mark.parametrize("Z", [np.ones((5, 2)), np.zeros(3), np.full(4, 1e-200)])
 def test_constant_data_have_no_median_distance(Z):
-    with pytest.raises(ValueError, match=r"all observations are equal.*give bandwidth=a number"):
+    with pytest.raises(ValueError, match=r"all observations are equal.*give a bandwidth that is a number"):
         Gaussian().resolve(Z)
     assert (Gaussian(1.0)(Z) == 1).all()
 

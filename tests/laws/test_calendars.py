@@ -32,6 +32,13 @@ def test_a_series_is_tested_without_the_columns_that_tell_the_time(time):
             assert asked.pvalue == 0.01 and not any("goes up" in note for note in asked.notes)
 
 
+def test_a_column_that_has_units_of_its_own_is_asked_for():
+    table = pd.DataFrame({"t": 2000 + ROWS // 4, "v": VALUE})
+    for scale in ({"t": 1.0, "v": "sd"}, [1.0, "sd"]):
+        assert change_point_test(table, scale=scale, **FEW).pvalue == 0.01
+    assert change_point_test(table, scale="rank", **FEW).pvalue > 0.05
+
+
 def test_the_time_alone_is_tested():
     assert change_point_test(pd.DataFrame({"t": 2000.0 + ROWS // 4}), **FEW).pvalue == 0.01
 
@@ -83,3 +90,15 @@ def test_confidence_has_an_end():
 def test_lags_have_no_rule_for_stopping():
     with pytest.raises(ValueError, match=r"a test of several .* or lags"):
         independence_test(VALUE, VALUE[::-1], lags=[0, 1], shift="circular", stopping="curtailed")
+
+
+def test_what_is_left_of_a_series_must_vary():
+    table = pd.DataFrame({"t": pd.date_range("2020-01-01", periods=N), "same": 1.0})
+    with pytest.raises(ValueError, match="one value in every row of every column but 't', which tell the time"):
+        change_point_test(table, **FEW)
+
+
+def test_intervals_of_several_series_may_be_shifted():
+    blocks = ROWS % 2
+    found = change_point_test(VALUE, change="epidemic", shift="circular", blocks=blocks, **FEW)
+    assert 0.0 < found.pvalue <= 1.0

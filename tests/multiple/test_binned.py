@@ -327,7 +327,7 @@ class Untouched:
         ({"gram": "rff", "rank": 0}, "rank must be"),
         ({"gram": "rff", "estimator": "mkme"}, "takes rows or their Gram matrix"),
         ({"gram": "rff", "estimator": lambda gram: gram.mean(axis=0)}, "takes rows or their Gram matrix"),
-        ({"kernel": "whitened", "rank": 5}, "Whitened.* has no finite number; give gram='rff'"),
+        ({"kernel": "whitened", "rank": 5}, "Whitened.* has none by itself; give gram='rff'"),
         ({"kernel": "linear", "rank": 5}, "rank=5 is for gram='nystrom' or 'rff'"),
         ({"gram": "rff", "scale": "ranks"}, "scale must be one of"),
         ({"gram": "rff", "nan_policy": "worst"}, "nan_policy='worst' is not for what is read in batches"),

@@ -89,6 +89,28 @@ def test_a_design_of_ones_own_draws_what_was_asked_for(design, error, message):
         power_study(design, "kme", 10, **FEW)
 
 
+@dataclass(frozen=True, repr=False)
+class Stacked(Odd):
+    def draw(self, rng, n, m):
+        return rng.normal(size=(2, n, 1))
+
+
+@dataclass(frozen=True, repr=False)
+class Units(Odd):
+    """Of two rows each, which stay together."""
+
+    def draw(self, rng, n, m):
+        return rng.normal(size=(2 * n, 1)), rng.normal(size=(2 * m, 1))
+
+    def options_for(self, n, m):
+        return {"groups": np.arange(2 * (n + m)) // 2}
+
+
+@pytest.mark.parametrize("design", [Stacked(), Units()], ids=["array", "units"])
+def test_samples_in_one_array_and_units_of_several_rows(design):
+    assert power_study(design, "kme", 10, **FEW).table.trials.tolist() == [6]
+
+
 def test_a_ratio_needs_a_size_of_y():
     with pytest.raises(TypeError, match=r"function must be \(rng, n, m\) -> \(X, Y\) where ratio is not 1"):
         solve_sample_size(drawn, ratio=2.0)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import compare, k_sample_test, two_sample_test
+from shrinktest import compare, independence_test, k_sample_test, two_sample_test
 from shrinktest.tables.reading import read_table
 
 RNG = np.random.default_rng(0)
@@ -136,6 +136,9 @@ def test_labels_are_compared_by_what_they_mean():
     days = np.datetime64("2020-01-01") + K
     both = two_sample_test(NOISE, NOISE[::-1], blocks=(days, days.astype("datetime64[ns]")), **FEW)
     assert both.pvalue == two_sample_test(NOISE, NOISE[::-1], blocks=(K, K), **FEW).pvalue
+    dates, plain = [day.item() for day in days], {"blocks": (K, K)}
+    mixed = two_sample_test(NOISE, NOISE[::-1], blocks=(days, dates), **FEW)
+    assert mixed.pvalue == two_sample_test(NOISE, NOISE[::-1], **plain, **FEW).pvalue
     with pytest.raises(ValueError, match="two samples have the name '1' as text"):
         k_sample_test({1: NOISE, "1": NOISE})
 
@@ -146,3 +149,23 @@ def test_a_transform_keeps_the_order_of_rows():
         two_sample_test(X, X, transform=lambda rows: rows.sort_values("x"), **FEW)
     same = two_sample_test(X, X, transform=lambda rows: rows.set_axis([f"r{i}" for i in range(2 * N)]), **FEW)
     assert same.pvalue == 1.0
+    shuffled = X.sample(frac=1.0, random_state=0)  # of which a table that is made anew has no index
+    made = independence_test(shuffled, NOISE, transform=[lambda rows: pd.DataFrame(rows.to_numpy()), None], **FEW)
+    assert made.statistic == pytest.approx(independence_test(shuffled, NOISE, **FEW).statistic)
+
+
+def test_levels_that_only_rounding_tells_apart_are_one():
+    ordered = pd.Categorical(np.array([0.1, 0.1 + 0.2, 0.3])[K - 1], [0.1, 0.3, 0.1 + 0.2], ordered=True)
+    assert levels(ordered) == ("0.1", "0.3")
+
+
+def test_levels_may_be_given_as_numbers():
+    values = pd.Categorical(K.astype(float))
+    assert levels(values, k=[3.0, 2.0, 1.0]) == levels(values, k=["3", "2", "1"]) == ("3", "2", "1")
+
+
+def test_indices_of_other_kinds_are_other_labels():
+    X = pd.DataFrame({"x": NOISE})
+    Y = X.set_axis(pd.MultiIndex.from_product([range(N // 2), "ab"]))
+    with pytest.raises(ValueError, match=r"would be mispaired; give both without them"):
+        two_sample_test(X, Y, paired=True)

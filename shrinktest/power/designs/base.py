@@ -136,6 +136,8 @@ class Design(ABC):
 
     def _checked(self, drawn: Any, n: int, m: int) -> tuple[Array, ...]:
         """What was drawn, if it is what was asked for: power "at n" would be power at another n."""
+        if isinstance(drawn, np.ndarray) and drawn.ndim > 1 and self.test != CHANGE.name:
+            drawn = tuple(drawn)
         if not isinstance(drawn, tuple | list):
             raise TypeError(
                 f"draw of {self!r} must return a tuple of arrays, (X, Y), or (X,) of one series; found "
@@ -143,7 +145,8 @@ class Design(ABC):
             )
         rows = [len(one) if np.ndim(one) or hasattr(one, "__len__") else 0 for one in drawn]
         wanted = [n] + [m] * (len(rows) - 1) if self.test != K_SAMPLE.name else [n, *rows[1:]]
-        if rows != wanted:
+        units = "groups" in {**self.options(), **self.options_for(n, m)}  # of several rows each, and n of these
+        if rows != wanted and not units:
             raise ValueError(
                 f"draw of {self!r} must return {' + '.join(map(str, wanted))} rows when asked for n={n} and m={m}; "
                 f"found {' + '.join(map(str, rows))}"
