@@ -59,7 +59,8 @@ def two_sample_test(
     covariates : pair of array_like, (m, p) and (n, p), optional
         Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
         they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
-        ``nan_policy`` is for their missing values, too.
+        ``nan_policy`` is for their missing values, too, and ``column_types`` for their columns; a column that X and Y
+        have as well, and that is dropped there, is still taken into account.
     covariate_method : {"auto", "strata", "propensity"}
         "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes
         this where all columns are text, categories, or True and False.  "propensity": rows change samples at random,
@@ -121,7 +122,7 @@ def two_sample_test(
         the series, whose end is joined to its start.  With ``blocks`` each block is a series.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.
+        for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.
     nan_policy : {"raise", "omit", "indicator", "worst", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
         many; use as information that they are missing (an indicator, with the pooled median in their place); an upper

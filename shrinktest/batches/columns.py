@@ -116,7 +116,8 @@ class Found:
             alone = not part.named or (part.width or len(names)) == 1
             share = _shared(column, sights)
             if called not in types and not alone and share:
-                of_units.append(_of_units(called, share, [rows.name for rows in samples]))
+                all_known = all(one.rows <= MOST_LEVELS for one in sights)  # else a part of the values was looked at
+                of_units.append(_of_units(called, share if all_known else min(share, 0.99), [r.name for r in samples]))
             why = _why_not(column, sights, share, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))

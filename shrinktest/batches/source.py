@@ -224,7 +224,7 @@ class Batches:
             if is_lazy(parts):
                 parts = parts_of(parts, name, names or (), self.size, tables=column_types is not None)
             for i, values in enumerate(parts):
-                where = f"{name}, batch {i} (counting from 0{f', rows from {first} on' if first else ''}),"
+                where = f"{name}, batch {i} (counting from 0),"
                 if not is_table(values) and np.ndim(values) != 2:
                     raise ValueError(
                         f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}"

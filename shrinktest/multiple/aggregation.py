@@ -23,9 +23,9 @@ def refuse_stopping(stopping: Stopping | None) -> None:
     """Raise ValueError for a rule that would end the drawing of a combined test."""
     if stopping:
         raise ValueError(
-            "stopping= ends the drawing when one statistic has been exceeded often enough; a test of several "
-            "(estimators, kernels, bandwidths or lags) ranks every one among all permutations: leave stopping out, or "
-            "test with one"
+            "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
+            "statistic among all permutations: leave stopping out, or test with one estimator, kernel, bandwidth and "
+            "lag"
         )
 
 

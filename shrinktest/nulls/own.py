@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.relabellings import PassedOn, Relabellings
 
 
 @dataclass(frozen=True, eq=False)
-class Own(Relabellings):
+class Own(PassedOn):
     """Permutations of a user's that must begin with the data as they are, and move observations only.
 
     Parameters
     ----------
-    source : Relabellings
     first : ndarray of int, shape (N,)
         The data as they are: labels of samples, or places of rows.
     """
 
-    source: Relabellings
     first: np.ndarray
 
     @classmethod
@@ -32,29 +30,6 @@ class Own(Relabellings):
             return source
         first = np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
         return cls(source.n_resamples, source.rng, source, first)
-
-    @property
-    def restriction(self) -> str:  # type: ignore[override]
-        """That of the source."""
-        return self.source.restriction
-
-    @property
-    def size(self) -> int:
-        return self.source.size
-
-    @property
-    def distinct(self) -> int:
-        return self.source.distinct
-
-    @property
-    def magnitude(self) -> float:
-        return self.source.magnitude
-
-    def draw(self, rows: int) -> np.ndarray:
-        return self.source.draw(rows)
-
-    def every(self) -> Iterator[np.ndarray]:
-        return self.source.every()
 
     def rows(self) -> Callable[[int], np.ndarray]:
         """A function that returns the next few rows; it raises ValueError for what is no permutation of the data."""

@@ -117,23 +117,15 @@ class Relabellings(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept(Relabellings):
-    """Relabellings that were drawn once, for several statistics.
+class PassedOn(Relabellings):
+    """Relabellings of another source, to be handed out in another way.
 
     Parameters
     ----------
     source : Relabellings
-    values : ndarray, shape (count, ...)
-        All its rows.
     """
 
     source: Relabellings
-    values: np.ndarray
-
-    @classmethod
-    def of(cls, source: Relabellings) -> Self:
-        """All rows of ``source``, whose generator goes on as after a test."""
-        return cls(source.n_resamples, source.rng, source, source.rows()(source.count))
 
     @property
     def restriction(self) -> str:  # type: ignore[override]
@@ -157,6 +149,24 @@ class Kept(Relabellings):
 
     def every(self) -> Iterator[np.ndarray]:
         return self.source.every()
+
+
+@dataclass(frozen=True, eq=False)
+class Kept(PassedOn):
+    """Relabellings that were drawn once, for several statistics.
+
+    Parameters
+    ----------
+    values : ndarray, shape (count, ...)
+        All rows of the source.
+    """
+
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, source: Relabellings) -> Self:
+        """All rows of ``source``, whose generator goes on as after a test."""
+        return cls(source.n_resamples, source.rng, source, source.rows()(source.count))
 
     def rows(self) -> Callable[[int], np.ndarray]:
         """A function that returns the next few rows."""

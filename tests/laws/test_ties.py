@@ -101,7 +101,7 @@ def turned(i, j, flips):
 
 
 def test_constant_data_have_no_median_bandwidth():
-    with pytest.raises(ValueError, match=r"all observations are equal.*give bandwidth"):
+    with pytest.raises(ValueError, match=r"all observations are equal.*give a bandwidth"):
         two_sample_test([1.0, 1.0, 1.0], [1.0, 1.0])
 
 

@@ -103,7 +103,7 @@ class Units(Odd):
         return rng.normal(size=(2 * n, 1)), rng.normal(size=(2 * m, 1))
 
     def options_for(self, n, m):
-        return {"groups": np.arange(2 * (n + m)) // 2}
+        return {"groups": np.arange(n + m) // 2}  # of n and m rows
 
 
 @pytest.mark.parametrize("design", [Stacked(), Units()], ids=["array", "units"])

@@ -221,7 +221,7 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
         lambda start: joint_independence_test(
             X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
         ),
-        lambda start: joint_independence_test(X, Y, kernels=Gaussian(1.0 + start), **QUICK),
+        lambda start: joint_independence_test(X, Y, X[::-1], kernels=Gaussian(1.0 + start), **QUICK),
         lambda start: independence_test(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
         lambda start: two(X + start, Y + start, estimator=["kme", "fkmse"], kernel=Linear()),
         lambda start: two(estimator=["kme", "fkmse"], kernel=[Gaussian(1.0), Gaussian(2.0 + start)]),

@@ -166,6 +166,6 @@ def test_levels_may_be_given_as_numbers():
 
 def test_indices_of_other_kinds_are_other_labels():
     X = pd.DataFrame({"x": NOISE})
-    Y = X.set_axis(pd.MultiIndex.from_product([range(N // 2), "ab"]))
+    Y = X.set_axis(pd.MultiIndex.from_product([range(N // 2), list("ab")]))
     with pytest.raises(ValueError, match=r"would be mispaired; give both without them"):
         two_sample_test(X, Y, paired=True)
