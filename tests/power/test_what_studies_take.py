@@ -118,8 +118,16 @@ def test_a_ratio_needs_a_size_of_y():
         solve_sample_size(Odd(), ratio=2.0)
 
 
+@dataclass(frozen=True, repr=False)
+class Jump(Odd):
+    test = "change-point"
+
+    def draw(self, rng, n, m):
+        return (rng.normal(size=(n, 1)) + 9.0 * self.shift * (np.arange(n) >= n // 2)[:, None],)
+
+
 def test_a_sample_size_of_series_is_for_a_change():
-    found = solve_sample_size(designs.Changed(), n_trials=100, n_resamples=19, alpha=0.1, workers=1)
+    found = solve_sample_size(Jump(), n_trials=100, n_resamples=19, alpha=0.1, workers=1)
     assert "finds the change" in str(found.summary())
 
 
