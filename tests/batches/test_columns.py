@@ -4,7 +4,6 @@ import datetime
 import subprocess
 import sys
 from concurrent.futures import ProcessPoolExecutor
-from functools import reduce
 from multiprocessing import get_context
 
 import numpy as np
@@ -14,10 +13,9 @@ import pytest
 from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import crew as crews
 from shrinktest.batches.crew import Crew
-from shrinktest.batches.sights import MOST_LEVELS, Sight, shared
+from shrinktest.batches.sights import MOST_LEVELS
 from shrinktest.hypotheses.binned import TwoBinned
 from shrinktest.kernels import Linear
-from shrinktest.tables.column import Column
 from shrinktest.tables.pooled import PooledTable
 
 pytest.importorskip("pyarrow")
@@ -351,71 +349,3 @@ def test_identifiers_and_dates_of_several_samples_are_as_in_memory(tmp_path):
     found = same_as_in_memory(paths, frames)
     assert found.encoding.names == ("day", "x") and any("alone tells X and Y apart" in one for one in found.remarks)
     same_as_in_memory(paths, frames, column_types={"name": "drop", "day": "date"})
-
-
-@pytest.mark.parametrize("rows", [60, 4000], ids=["few", "many"])
-def test_numbers_that_identify_units_are_as_in_memory(tmp_path, rows):
-    """The same patients in two visits, in another order: of many rows the least hashes tell."""
-    rng = np.random.default_rng(3)
-    ids = rng.choice(10**7, rows, replace=False)
-    frames = [pd.DataFrame({"id": rng.permutation(ids), "count": rng.poisson(90.0, rows)}) for _ in range(2)]
-    paths = [files(tmp_path, name, frame, [rows // 3, rows // 2]) for name, frame in zip("xy", frames, strict=True)]
-    found = same_as_in_memory(paths, frames)
-    assert found.encoding.names == ("count",)
-    assert (
-        sum(
-            f"{'All' if rows < 1000 else 'Nearly all'} values of column 'id' are in both" in one
-            for one in found.remarks
-        )
-        == 1
-    )
-    asked = same_as_in_memory(paths, frames, column_types={"id": "number"})
-    assert asked.encoding.names == ("id", "count") and not any("'id'" in one for one in asked.remarks)
-    frames[1]["id"] = rng.choice(10**7, rows, replace=False)  # other patients
-    paths[1] = files(tmp_path, "others", frames[1], [rows // 3])
-    assert same_as_in_memory(paths, frames).encoding.names == ("id", "count")
-    frames[1]["id"] = np.append(frames[0]["id"][:-1], frames[0]["id"][0])  # one of them came twice
-    paths[1] = files(tmp_path, "twice", frames[1], [rows // 3])
-    kept = "id" in PooledTable.read(frames, ("X", "Y"), {}, "both").table.names
-    assert kept and ("id" in hypothesis(paths).encoding.names or rows > MOST_LEVELS)
-
-
-def test_what_identifies_units_does_not_depend_on_batches():
-    """Equal values among the others are not looked for, whichever batch they are in."""
-    rng = np.random.default_rng(4)
-    values = rng.permutation(np.append(np.arange(5000.0), rng.integers(5000, size=7)))
-    column = Column("id", "number", values, whole=True)
-    there = np.ones(values.size, dtype=bool)
-    whole = Sight.of(column, there, "")
-    for cuts in ([10], [1, 2500, 2501], list(range(50, 5000, 50))):
-        pieces = np.split(np.arange(values.size), cuts)
-        seen = [Sight.of(column.taken(piece), there[piece], "") for piece in pieces]
-        joined = reduce(Sight.joined, seen)
-        assert np.array_equal(joined.hashes, whole.hashes) and joined.hashes.size == MOST_LEVELS + 1
-        assert np.array_equal(Sight.of_dict(joined.to_dict()).hashes, whole.hashes)
-
-
-def test_samples_of_very_different_sizes(tmp_path):
-    """Of a small sample hardly any hash is among the least of a large one: that says nothing."""
-    rng = np.random.default_rng(6)
-    frames = [pd.DataFrame({"id": rng.permutation(10**6)[:n], "x": rng.normal(size=n)}) for n in (200_000, 20)]
-    paths = [files(tmp_path, name, frame, []) for name, frame in zip("xy", frames, strict=True)]
-    found = hypothesis(paths)
-    assert found.encoding.names == ("id", "x") and not any("'id'" in one for one in found.remarks)
-
-
-def test_an_index_without_a_name_is_left_out_whatever_it_holds(tmp_path):
-    frames = [pd.DataFrame({"Unnamed: 0": np.arange(60) % 7, "x": np.arange(60) * 0.5}) for _ in range(2)]
-    paths = [files(tmp_path, name, frame, [30]) for name, frame in zip("xy", frames, strict=True)]
-    assert same_as_in_memory(paths, frames).encoding.names == ("x",)
-
-
-def test_the_share_of_values_in_all_samples_is_that_of_the_least_hashes():
-    def seen(values):
-        return Sight.of(Column("id", "number", values, whole=True), np.ones(values.size, dtype=bool), "").alone()
-
-    first = np.random.default_rng(5).permutation(40000)[:20000].astype(float)
-    second = np.append(first[:12000], 40000.0 + np.arange(3000))
-    assert abs(shared([seen(first), seen(second)]) - 12000 / 15000) < 0.06  # some 4 standard errors of 750 hashes
-    assert shared([seen(first[:90]), seen(second[:80])]) == 1.0
-    assert seen(np.append(first[:90], first[3])) is None
