@@ -290,7 +290,18 @@ def level(value: Any, name: str = "alpha") -> float:
 def _real(value: Any, name: str) -> float:
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, got {value!r} ({type(value).__name__})")
-    return float(value)
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} must be a number below 1e308; got an integer of more digits") from None
+
+
+def numbers(values: Any) -> NDArray[np.float64]:
+    """Values as an array, or a single NaN where they are no numbers: for a check that refuses what is not finite."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.array(np.nan)
 
 
 def resamples(n: Any) -> int | float:

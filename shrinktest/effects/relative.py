@@ -52,12 +52,13 @@ class Deleted:
         """
         value = float(self.estimates[first] - self.estimates[second])
         moved = self.without[:, first] - self.without[:, second] - value
+        unit = 2.0 ** int(np.frexp(np.abs(moved).max())[1])  # squares of squares neither overflow nor underflow
         counts = np.bincount(self.parts).astype(np.float64)
-        each = (counts - 1.0) / counts * np.bincount(self.parts, weights=moved**2)
+        each = (counts - 1.0) / counts * np.bincount(self.parts, weights=(moved / unit) ** 2)
         variance = float(each.sum())
-        if variance <= self.rounding**2:
+        if unit * variance**0.5 <= self.rounding:
             return value, 0.0, float("nan")
-        return value, variance**0.5, variance**2 / float((each**2 / (counts - 1.0)).sum())
+        return value, unit * variance**0.5, variance**2 / float((each**2 / (counts - 1.0)).sum())
 
 
 # --- distances ----------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import complete_points, counted, positive
+from shrinktest._validate import complete_points, counted, numbers, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import Needs, Tuned
 from shrinktest.estimators.standard import ScaledMean, Sums
@@ -102,7 +102,7 @@ class Marginalized(Tuned, ScaledMean):
         if len(points) < 2:
             raise ValueError("X has 1 row; leaving one out takes 2 at least")
         columns = points.shape[1]
-        given = np.asarray(variances, dtype=np.float64)
+        given = numbers(variances)
         if given.shape not in ((), (1,), (columns,)) or not ((given >= 0.0) & np.isfinite(given)).all():
             raise ValueError(
                 f"variances must be a number that is not negative, or one for each of {counted(columns, 'column')}; "
@@ -235,10 +235,10 @@ class MMKME(Marginalized):
 
     def _check(self) -> None:
         if self.variances is not None:
-            values = tuple(float(v) for v in np.atleast_1d(np.asarray(self.variances, dtype=np.float64)))
-            for v in values:
-                positive(v, "variances", allow_zero=True)
-            object.__setattr__(self, "variances", values)
+            values = np.atleast_1d(numbers(self.variances))
+            if values.ndim > 1 or not values.size or not ((values >= 0.0) & np.isfinite(values)).all():
+                raise ValueError(f"variances must be finite numbers >= 0, one for each column; got {self.variances!r}")
+            object.__setattr__(self, "variances", tuple(values.tolist()))
 
     @property
     def fixed(self) -> bool:

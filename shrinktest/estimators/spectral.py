@@ -47,7 +47,7 @@ class Sample:
 
 def check_amount(value: float | None, name: str) -> None:
     """Raise unless the amount is None, a number from 0 on, or infinity, the zero estimate."""
-    if value is not None and value != np.inf:
+    if value is not None and not (isinstance(value, float) and value == np.inf):
         positive(value, name, allow_zero=True)
 
 

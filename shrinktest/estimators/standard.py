@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, choice, counted
+from shrinktest._validate import as_points, choice, counted, numbers
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
@@ -155,20 +155,20 @@ class SKMSE(Tuned, ScaledMean):
     def _check(self) -> None:
         choice(self.rule, ("loocv", "plugin"), "rule")
         if self.alpha is not None:
-            if not (isinstance(self.alpha, Real) and 0.0 <= float(self.alpha) <= 1.0):
+            if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1):
                 raise ValueError(f"alpha must be a number from 0 (no shrinkage) to 1 (all); found {self.alpha!r}")
             if self.decay is not None:
                 raise ValueError("alpha and decay both fix the amount of shrinkage; give one of them")
         if self.fixed and self.rule != "loocv":
             raise ValueError(f"rule={self.rule!r} is not used when alpha or decay fixes the amount; drop one of them")
         if self.decay is not None:
-            c, beta = self._pair(self.decay, "decay", "(c, beta)")
-            if not (np.isfinite(c) and c >= 0.0 and np.isfinite(beta)):
+            c, beta = map(numbers, self._pair(self.decay, "decay", "(c, beta)"))
+            if c.ndim or beta.ndim or not (np.isfinite(c) and c >= 0.0 and np.isfinite(beta)):
                 raise ValueError(f"decay=(c, beta) needs a finite c >= 0 and a finite beta; found {self.decay!r}")
         if self.target is not None:
             points, weights = self._pair(self.target, "target", "(points, weights)")
             z = as_points(points, "target points").values
-            w = np.atleast_1d(np.asarray(weights, dtype=np.float64))
+            w = np.atleast_1d(numbers(weights))
             if w.shape != (z.shape[0],) or not (np.isfinite(w).all() and np.isfinite(z).all()):
                 raise ValueError(
                     f"target=(points, weights): {z.shape[0]} points need as many finite weights; found shape {w.shape}"

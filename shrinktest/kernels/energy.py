@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from shrinktest._validate import Array, complete_points, counted
+from shrinktest._validate import Array, complete_points, counted, numbers
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.metric import between_rows
 
@@ -47,7 +47,7 @@ class Energy(Kernel):
     def __post_init__(self) -> None:
         if self.origin is None:
             return
-        point = np.asarray(self.origin, dtype=np.float64)
+        point = numbers(self.origin)
         if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
             raise ValueError(f"origin must be one finite number for every column; got {self.origin!r}")
         object.__setattr__(self, "origin", tuple(point.tolist()))

@@ -249,8 +249,10 @@ class Encoding:
         if named or (not isinstance(given, str | list) and np.ndim(given) == 1):
             values = list(by_name(given, self.names, name) if named else given)
             if len(values) != len(self.codes):
+                which = f" ({listed(self.names)})" if self.named and len(self.codes) <= 12 else ""
                 raise ValueError(
-                    f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}; give one for each"
+                    f"{name} has {len(values)} entries for {counted(len(self.codes), 'column')}{which}; "
+                    "give one for each that is tested"
                 )
             return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
         return given

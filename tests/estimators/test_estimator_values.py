@@ -192,6 +192,11 @@ BAD = [
     (MKME, {"variance": -1.0}, "variance must be a finite number >= 0"),
     (MKME, {"variance": 1.0, "tuning": "pooled"}, "has nothing to tune"),
     (MMKME, {"variances": (1.0, -1.0)}, "variances must be"),
+    (MMKME, {"variances": ["a", 1.0]}, "variances must be finite numbers >= 0, one for each column; got"),
+    (MMKME, {"variances": np.ones((1, 2))}, "variances must be"),
+    (MKME, {"variance": 10**400}, "variance must be a number below 1e308"),
+    (SKMSE, {"decay": (1.0, "b")}, "a finite beta"),
+    (SKMSE, {"alpha": 10**400}, "alpha must be a number from 0"),
     (MMKME, {"variances": (1.0,), "tuning": "joint"}, "has nothing to tune"),
 ]
 

@@ -151,6 +151,7 @@ def test_kernels_are_values():
     ("call", "said"),
     [
         (lambda: Energy([[1.0]]), "origin must be one finite number for every column"),
+        (lambda: Energy("a"), "origin must be one finite number for every column"),
         (lambda: Energy([]), "origin must be one finite number for every column"),
         (lambda: Energy(2.0), "origin must be one finite number for every column; got 2.0"),
         (lambda: Energy([np.nan, 1.0]), "origin must be one finite number for every column"),
