@@ -24,7 +24,7 @@ from shrinktest.nulls.memory import Rows, lost, stretch_length
 NAME = "change_levels"
 TITLE = "Level of change-point tests, of two stretches and of lags"
 ALPHA, RESAMPLES = 0.05, 199
-SHARE = 4  # approximate tests have one data set for every so many of the exact ones
+SHARE, PLACED = 2, 8  # approximate tests have one data set for every so many of the exact ones, and intervals
 BOOK = 0.15  # of the variance that stretches lose: from here on there is a note
 
 
@@ -83,7 +83,10 @@ EXACT = [
 
 MEMORY = (0.3, 0.5, 0.8, 0.95)
 SIZES = (100, 200, 400)
-LONG = 400  # rows from which there are half as many data sets
+INDEPENDENT = {"normal": normal, "t with 2 degrees of freedom, 3 columns": heavy, "counts": counts}
+INDEPENDENT["10 columns"] = many_columns
+LITTLE = (0.1, 0.2)  # correlations that hardly show, beside those of MEMORY
+SEEN = (30, 100, 400)  # rows of series whose memory is to be seen
 LAGS = range(-5, 6)
 PLACES = [
     ("a shift of 1, in the middle", 100, 0.5, 1.0, 1.0),
@@ -155,6 +158,28 @@ def serial(memory, n, trials) -> list[dict]:
     return [cell("series", test, name, n, how, hits, **more) for (test, how), hits in found.items()]
 
 
+def seen(name, draw, n, trials) -> list[dict]:
+    """Rejections by tests that permute single rows, and how often their results say that rows go together."""
+    rng, found = generator("seen", name, n), {}
+    for trial in range(trials):
+        x, y = (draw(rng, n).reshape(n, -1) for _ in range(2))
+        shared = {"rng": trial, "n_resamples": RESAMPLES, "workers": 1}
+        results = {
+            "change point": change_point_test(x, confidence=None, **shared),
+            "two stretches": two_sample_test(x[: n // 2], x[n // 2 :], **shared),
+            "two variables": independence_test(x, y, **shared),
+        }
+        for test, result in results.items():
+            noted = any(note.startswith("Successive rows") for note in result.notes)
+            found.setdefault(test, []).append((result.pvalue <= ALPHA, noted))
+    rows = []
+    for test, pairs in found.items():
+        rejected, noted = np.array(pairs).T
+        more = {"noted": noted.mean(), "silent": (rejected & ~noted).mean()}
+        rows.append(cell("seen", test, name, n, "nothing", rejected, **more))
+    return rows
+
+
 def lags(memory, n, trials) -> list[dict]:
     """Rejections of independent series at any of eleven lags; periodic ones for memory None."""
     rng, found, alone = generator("lags", memory, n), [], []
@@ -198,11 +223,13 @@ def covered(name, n, share, shift, spread, trials, **told) -> list[dict]:
 def measured(args) -> pd.DataFrame:
     """All cells."""
     fewer = max(1, args.trials // SHARE)
+    series = {f"correlation {memory:g}": partial(autoregressive, memory=memory) for memory in LITTLE + MEMORY}
     jobs = [partial(exact, *case, args.trials) for case in EXACT]
-    jobs += [partial(lags, memory, n, -(-fewer // 2)) for memory in (None, 0.5, 0.8) for n in (220,)]
-    jobs += [partial(covered, *case, -(-fewer // 2)) for case in PLACES]
-    jobs += [partial(covered, *case, -(-fewer // 2), estimator="auto") for case in CHOSEN]
-    jobs += [partial(serial, memory, n, fewer if n < LONG else -(-fewer // 2)) for memory in MEMORY for n in SIZES]
+    jobs += [partial(lags, memory, n, fewer) for memory in (None, 0.5, 0.8) for n in (220,)]
+    jobs += [partial(covered, *case, max(1, args.trials // PLACED)) for case in PLACES]
+    jobs += [partial(covered, *case, max(1, args.trials // PLACED), estimator="auto") for case in CHOSEN]
+    jobs += [partial(serial, memory, n, fewer) for n in reversed(SIZES) for memory in MEMORY]
+    jobs += [partial(seen, name, draw, n, fewer) for name, draw in {**INDEPENDENT, **series}.items() for n in SEEN]
     return parts(args, NAME, jobs)
 
 
@@ -218,6 +245,14 @@ def _wide(some: pd.DataFrame) -> str:
     wide = wide[["nothing", "circular", "stretches"]].join(more).reset_index()
     wide["length"] = wide["length"].map("{:.0f}".format)
     return markdown(wide.rename(columns={"length": "rows in a stretch", "noted": "with a note", "trials": "data sets"}))
+
+
+def _seen(some: pd.DataFrame) -> str:
+    """Whether memory is noted: a row for every law and number of rows, columns for every test."""
+    wide = some.pivot_table(index=["data", "n"], columns="test", values=["noted", "silent", "level"], sort=False)
+    wide.columns = [f"{test}: {what}" for what, test in wide.columns]
+    ordered = [f"{test}: {what}" for test in some["test"].unique() for what in ("level", "noted", "silent")]
+    return markdown(wide[ordered].reset_index())
 
 
 def spread(some: pd.Series) -> str:
@@ -277,7 +312,9 @@ def page(tables) -> list[str]:
     table = tables[""]
     cells = {what: some for what, some in table.groupby("what", sort=False)}
     exactly, free, series = cells["exact"], cells["free"], cells["series"]
-    lagged, places = cells["lags"], cells["cover"]
+    lagged, places, noticed = cells["lags"], cells["cover"], cells["seen"]
+    calm_rows = noticed[noticed["data"].isin(INDEPENDENT)]
+    marked = noticed[noticed["data"].isin([f"correlation {m:g}" for m in MEMORY if m >= 0.5]) & (noticed["n"] >= 100)]
     stretched = series[series["told"] == "stretches"]
     long = trusted(table)
     columns = ["data", "n", "told", "level", "low", "high"]
@@ -286,8 +323,8 @@ def page(tables) -> list[str]:
     calm = lagged[lagged["told"] == "all lags together"]
     return [
         f"{exactly['trials'].max()} null data sets in every row of the first table, {series['trials'].max()} in the "
-        f"others (half as many of series of {LONG} rows, of the lags and of the intervals), {RESAMPLES} "
-        f"permutations, level {ALPHA:g}; intervals are of Clopper and Pearson (95 %). A test of "
+        f"others ({places['trials'].max()} of the intervals), {RESAMPLES} permutations, level {ALPHA:g}; "
+        "intervals are of Clopper and Pearson (95 %). A test of "
         f"level {ALPHA:g} rejects a share of {exactly['trials'].max()} data sets within "
         f"{region(exactly['trials'].max())} "
         f"with probability .999, and of {series['trials'].max()} within {region(series['trials'].max())}.",
@@ -306,6 +343,15 @@ def page(tables) -> list[str]:
         _wide(series[series["test"] == "two stretches"]),
         f"Where fewer than one series in twenty has the note, stretches reject in {spread(long['level'])} of the "
         f"series; elsewhere in up to {100 * stretched['level'].max():.1f} %.",
+        "## Is memory seen?",
+        "Rows are permuted one by one. `noted` is the share of data sets for which the result has the note that "
+        "successive rows are correlated, and `silent` the share that is rejected without this note. The two variables "
+        "of a test of independence have the same law.",
+        _seen(noticed),
+        f"The note is there for {spread(calm_rows['noted'])} of the data sets of independent rows, and for "
+        f"{spread(marked['noted'])} of the series of at least 100 rows and a correlation of .5 or more. Of those, "
+        f"{spread(marked['silent'])} are rejected without it, and of all series "
+        f"{spread(noticed[~noticed['data'].isin(INDEPENDENT)]['silent'])}.",
         "## Eleven lags",
         "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
         "n shifts "

@@ -166,6 +166,18 @@ class Found:
         return replace(self, encodings=tuple(encodings)).coded(codes, before.seen)
 
 
+def of_numbers(
+    columns: Sequence[str], ranges: Sequence[np.ndarray], names: Sequence[str], *, unasked: bool
+) -> tuple[str, ...]:
+    """What a reader should know of tables of numbers only, from the ranges (2, d) of their columns in every sample."""
+    each = [Column(name, "number", np.hstack([one[:, j] for one in ranges])) for j, name in enumerate(columns)]
+    constant = np.array([column.values.min() == column.values.max() for column in each])
+    found = _encoding([Code.of(column, indicate=False) for column in each], named=True).knowing(constant)
+    ends = zip(each, np.stack(ranges, axis=-1).transpose(1, 2, 0), strict=True)
+    apart = (note for column, samples in ends for note in of_apart(column, list(samples), names))
+    return (*(apart if len(each) > 1 else ()), *found.notes(" and ".join(names), unasked=unasked))
+
+
 def holes(encoding: Encoding | None) -> tuple[int, ...]:
     """The columns of numbers that have NaN in place of missing values, with an indicator beside them."""
     if encoding is None:

@@ -41,6 +41,8 @@ class Survey:
         For every sample the rows that are kept of each of its pieces.
     fills : dict
         What stands in place of missing values, by columns: medians of the sample.
+    ranges : tuple of ndarray, shape (2, d)
+        The least and the largest values of every sample.
     """
 
     sizes: tuple[int, ...]
@@ -51,6 +53,7 @@ class Survey:
     high: np.ndarray
     counts: tuple[tuple[int, ...], ...]
     fills: Mapping[int, float] = field(default_factory=dict)
+    ranges: tuple[np.ndarray, ...] = ()
 
     @classmethod
     def of(
@@ -98,12 +101,14 @@ class Survey:
                     f"{rows.name} has {counted(columns, 'column')}, and {samples[0].name} has {total.columns[0]}; "
                     "samples must have the same columns"
                 )
+        ranges = tuple(np.vstack([one.low, one.high]) for one in total.found)
         seen = Seen()
         for one in total.found:
             seen.merge(one, drawn)
         seen, fills = seen.filled(holes)
         deviations = seen.units(sum(total.sizes))
-        return cls(total.sizes, total.omitted, seen.rows, deviations, seen.low, seen.high, total.counts, fills)
+        of_all = seen.rows, deviations, seen.low, seen.high
+        return cls(total.sizes, total.omitted, *of_all, total.counts, fills, ranges)
 
     @property
     def constant(self) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import counted
 from shrinktest.batches.bins import Binning
-from shrinktest.batches.columns import Found, holes
+from shrinktest.batches.columns import Found, holes, of_numbers
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches
@@ -158,6 +158,8 @@ class Binned(EqualDistributions):
         if found is not None and encoding is not None:
             encoding = encoding.knowing(survey.constant)
             remarks = (*found.notes, *remarks, *encoding.notes(name, unasked=is_unasked(scale) and first is not None))
+        elif first is not None:
+            remarks = (*remarks, *of_numbers(first, survey.ranges, names, unasked=is_unasked(scale)))
         return cls(
             variables=(Variable(survey.sample, name, settled, None, not is_unasked(scale)),),
             sizes=binning.bins,

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from test_columns import files, hypothesis, same_as_in_memory
 
+from shrinktest import two_sample_test
 from shrinktest.batches.sights import MOST_LEVELS, Sight, shared
 from shrinktest.tables.column import Column
 from shrinktest.tables.pooled import PooledTable
@@ -82,3 +83,16 @@ def test_the_share_of_values_in_all_samples_is_that_of_the_least_hashes():
     assert abs(shared([seen(first), seen(second)]) - 12000 / 15000) < 0.06  # some 4 standard errors of 750 hashes
     assert shared([seen(first[:90]), seen(second[:80])]) == 1.0
     assert seen(np.append(first[:90], first[3])) is None
+
+
+def test_notes_on_tables_of_numbers_are_those_in_memory(tmp_path):
+    """A column with one number in each sample, one that is constant, and units, without another reading."""
+    rng = np.random.default_rng(5)
+    frames = [pd.DataFrame({"x": rng.normal(size=90), "site": k + 0.5, "same": 2.0}) for k in range(2)]
+    paths = [files(tmp_path, name, frame, [40]) for name, frame in zip("xy", frames, strict=True)]
+    found = hypothesis(paths)
+    assert found.encoding is None and found.remarks == two_sample_test(*frames, n_resamples=19).notes
+    assert "'site' alone tells X and Y apart, because it is 0.5 in X and 1.5 in Y" in found.remarks[0]
+    assert "X and Y: column same has one value only, and no weight." in found.remarks
+    paths = [files(tmp_path, f"only_{name}", frame[["site"]], [40]) for name, frame in zip("xy", frames, strict=True)]
+    assert not any("alone" in one for one in hypothesis(paths).remarks)
