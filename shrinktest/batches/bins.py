@@ -42,6 +42,8 @@ class Binning:
         For every sample the rows that are kept of each of its pieces; default, as they come.
     probe : ndarray, shape (p, d), optional
         Rows by which it is foreseen how large features are.
+    checks : ndarray of uint64, optional
+        What tells the rows of every sample from others.
     crew : Crew
         Who reads the samples.
     store : Store, optional
@@ -53,6 +55,7 @@ class Binning:
     shuffles: tuple[Bijection, ...]
     counts: tuple[tuple[int, ...], ...] | None = None
     probe: np.ndarray | None = None
+    checks: np.ndarray | None = None
     crew: Crew = field(default_factory=Crew)
     store: Store | None = None
 
@@ -104,7 +107,7 @@ class Binning:
         each = 8.0 * len(exponents) * (max(self.bins) + 1)
         crew = self.crew.within(memory - 8.0 * len(exponents) * (sum(self.bins) + len(samples)), each)
         while True:
-            alone = replace(self, counts=None, probe=None, crew=Crew(), store=None)
+            alone = replace(self, counts=None, probe=None, checks=None, crew=Crew(), store=None)
             adding = Adding(alone, tuple(one.alone() for one in summands), exponents)
             total = gathered(samples, adding, crew, self.counts, self.store, self._of(samples, summands))
             if not any(map(adding.in_vain, total.found)):
@@ -125,7 +128,7 @@ class Binning:
             return {}
         return {
             SEED: digest(self.shuffles),
-            DATA: digest(self.rows, self.probe, [rows.batches.size for rows in samples]),
+            DATA: digest(self.rows, self.probe, [rows.batches.size for rows in samples], self.checks),
             FEATURES: digest(self.size, summands),
         }
 

@@ -260,7 +260,7 @@ class Multiplying(KeptReading):
         probes = [survey.probe(k) for k in (0, 1)]
         return {
             SEED: digest(self.blocks.shuffle),
-            DATA: digest(self.blocks.rows, probes, size),
+            DATA: digest(self.blocks.rows, probes, size, [side.check for side in survey.sides]),
             FEATURES: digest([one.summands for one in self.maps], self.meets),
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -41,7 +41,8 @@ def found_paths(data: Any, name: str) -> list[Path]:
     found: list[Path] = []
     for one in data if isinstance(data, list | tuple) else [data]:
         text = str(one)
-        paths = sorted(map(Path, glob(text, recursive=True))) if has_magic(text) else [Path(one)]
+        pattern = has_magic(text) and not Path(one).exists()  # else it is a name with brackets in it
+        paths = sorted(map(Path, glob(text, recursive=True))) if pattern else [Path(one)]
         if not paths or not paths[0].exists():
             raise FileNotFoundError(f"{name}: there is no file {text!r}")
         if paths[0].is_dir():
@@ -104,7 +105,7 @@ def pieces_in(
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "array":
-        rows = len(np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False)))
+        rows = len(_mapped(path))
         step = size * _TIMES
         for start in range(0, rows, step):
             yield OfArray(where, path, start, min(step, rows - start))
@@ -129,7 +130,7 @@ class OfArray(Piece):
     rows: int
 
     def read(self, size: int) -> Iterator[np.ndarray]:
-        values = np.atleast_1d(np.load(self.path, mmap_mode="r", allow_pickle=False))
+        values = _mapped(self.path)
         stop = self.first + self.rows
         for start in range(self.first, stop, size):
             yield values[start : min(start + size, stop)]
@@ -151,7 +152,7 @@ class OfParquet(Piece):
         from pyarrow import Table
         from pyarrow.parquet import ParquetFile
 
-        with ParquetFile(self.path) as file:
+        with _called(self.path), ParquetFile(self.path) as file:
             wanted = {"columns": list(self.names), "row_groups": [self.group], "use_threads": False}
             for batch in file.iter_batches(batch_size=size, **wanted):
                 yield Table.from_batches([batch]).select(self.names) if self.tables else numbers_of(batch, self.names)
@@ -184,7 +185,7 @@ def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
 
     for name in names:
         kind = schema.field(name).type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+        if not any(is_it(kind) for is_it in (types.is_integer, types.is_floating, types.is_boolean, types.is_null)):
             raise TypeError(
                 f"{where}, column {name!r}, must hold numbers, found {kind}: batches are read as numbers only; "
                 "leave it out with Batches(..., columns=[...]), or encode it"
@@ -199,7 +200,7 @@ def numbers_of(table: Any, names: Sequence[str]) -> np.ndarray:
 def _groups(path: Path, where: str, names: tuple[str, ...], *, tables: bool) -> Iterator[Piece]:
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
+    with _called(path), ParquetFile(path) as file:
         if not tables:
             require_numbers(file.schema_arrow, names, str(path))
         first = 0
@@ -209,13 +210,32 @@ def _groups(path: Path, where: str, names: tuple[str, ...], *, tables: bool) -> 
             first += rows
 
 
+def _mapped(path: Path) -> np.ndarray:
+    """The rows of a .npy file, which are read when they are used."""
+    with _called(path):
+        return np.atleast_1d(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+@contextmanager
+def _called(path: Path) -> Iterator[None]:
+    """Errors of whoever reads a file say which file it is."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, ValueError) as error:
+        said = str(error).rstrip(".")
+        raise ValueError(f"{path} cannot be read ({said}); is it complete, and what its name says?") from None
+
+
 def _schema(path: Path) -> Any:
     """Names and types of the columns of a file."""
     require_pyarrow(path)
     if KINDS[path.suffix.lower()] == "parquet":
         from pyarrow.parquet import read_schema
 
-        return read_schema(path)
+        with _called(path):
+            return read_schema(path)
     import pyarrow
 
     try:

@@ -140,7 +140,7 @@ def sums_by_label(
     sizes, shuffles, features = labelling.sizes, labelling.shuffles, labelling.features
     of = {
         SEED: digest(shuffles),
-        DATA: digest(sizes, survey.probe, [rows.batches.size for rows in samples]),
+        DATA: digest(sizes, survey.probe, [rows.batches.size for rows in samples], survey.checks),
         FEATURES: digest(features.summands),
     }
     while True:

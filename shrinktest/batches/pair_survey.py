@@ -15,7 +15,7 @@ from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
-from shrinktest.batches.survey import Looking, Seen, surveyed
+from shrinktest.batches.survey import Looking, Seen, surveyed, unsigned
 from shrinktest.batches.tasks import KeptReading
 
 
@@ -68,7 +68,8 @@ class PairSurvey:
         """
         keys = rng.integers(2**64, size=(2, 1, 2), dtype=np.uint64)
         gaps = [holes(one) for one in pairs.encodings]
-        each = tuple(Looking(drawn, keys[k], units[k], bool(gaps[k])) for k in (0, 1))
+        checked = unsigned((pairs.rows,), store)
+        each = tuple(Looking(drawn, keys[k], units[k], bool(gaps[k]), checked) for k in (0, 1))
         looking = LookingAtBoth(pairs.widths[0], each)
         total = surveyed((pairs.rows,), looking, crew, store, keys, drawn, units)
         (x, in_x), (y, in_y) = (seen.filled(some) for seen, some in zip(total.found[0], gaps, strict=True))

@@ -36,7 +36,7 @@ class Held(Piece):
 
     @property
     def rows(self) -> int:  # type: ignore[override]
-        return len(self.values) if np.ndim(self.values) else 1
+        return len(self.values) if getattr(self.values, "ndim", 2) else 1
 
     def read(self, size: int) -> Iterator[Any]:
         if not isinstance(self.values, np.ndarray) or self.values.ndim == 0:

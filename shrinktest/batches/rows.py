@@ -76,7 +76,7 @@ class Reader:
     def _selected(self, values: np.ndarray, where: str) -> np.ndarray:
         assert self.columns is not None
         for one in self.columns:
-            if not isinstance(one, int | np.integer) or not 0 <= one < values.shape[1]:
+            if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < values.shape[1]:
                 raise ValueError(
                     f"columns: {where.rstrip(',')} has {counted(values.shape[1], 'column')} without names, and no "
                     f"column {one!r}; give numbers from 0 on"

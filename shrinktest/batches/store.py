@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,7 +21,7 @@ DATA, SEED, FEATURES = (
     "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
 )
 
-_FORMAT = 2
+_FORMAT = 3
 _EVERY = 20.0  # seconds from one writing to the next
 _ABOUT = "about"  # the entry of the file that says what the others are
 
@@ -82,14 +83,14 @@ class Store:
         if not found.path.exists():
             return found
         try:
-            with np.load(found.path, allow_pickle=False) as file:
+            with open(found.path, "rb") as opened, np.load(opened, allow_pickle=False) as file:
                 about = json.loads(str(file[_ABOUT]))
                 if about["format"] != _FORMAT:
                     raise ValueError("of another version")
                 for name, one in about["readings"].items():
                     arrays = {key: file[f"{name}/{key}"] for key in one["arrays"]}
                     found.known[name] = {**one, "arrays": arrays}
-        except (ValueError, KeyError, OSError, EOFError) as error:
+        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
             raise ValueError(
                 f"store={str(path)!r} is no file that keeps the sums of a test in batches ({error}); give another path"
             ) from None

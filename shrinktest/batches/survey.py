@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._validate import counted
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import Gathered, gathered
-from shrinktest.batches.hashes import hashed
+from shrinktest.batches.hashes import checksum, hashed
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, SEED, Store, digest
 from shrinktest.batches.tasks import KeptReading
@@ -43,6 +43,8 @@ class Survey:
         What stands in place of missing values, by columns: medians of the sample.
     ranges : tuple of ndarray, shape (2, d)
         The least and the largest values of every sample.
+    checks : ndarray of uint64, shape (k,)
+        What tells the rows of every sample from others, where a store needs it.
     """
 
     sizes: tuple[int, ...]
@@ -54,6 +56,7 @@ class Survey:
     counts: tuple[tuple[int, ...], ...]
     fills: Mapping[int, float] = field(default_factory=dict)
     ranges: tuple[np.ndarray, ...] = ()
+    checks: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     @classmethod
     def of(
@@ -91,7 +94,7 @@ class Survey:
         """
         crew = crew or Crew()
         keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
-        looking = Looking(drawn, keys, units, bool(holes))
+        looking = Looking(drawn, keys, units, bool(holes), checked=unsigned(samples, store))
         total = surveyed(samples, looking, crew, store, keys, drawn, units)
         for rows, size, columns in zip(samples, total.sizes, total.columns, strict=True):
             if size < 2:
@@ -108,7 +111,8 @@ class Survey:
         seen, fills = seen.filled(holes)
         deviations = seen.units(sum(total.sizes))
         of_all = seen.rows, deviations, seen.low, seen.high
-        return cls(total.sizes, total.omitted, *of_all, total.counts, fills, ranges)
+        checks = np.concatenate([one.check for one in total.found])
+        return cls(total.sizes, total.omitted, *of_all, total.counts, fills, ranges, checks)
 
     @property
     def constant(self) -> np.ndarray:
@@ -134,6 +138,8 @@ class Seen:
         The rows with these, in the order of the keys.
     sums, squares : list of int
         For every column, in units of 2^-1074 and 2^-2148.
+    check : ndarray of uint64, shape (1,)
+        What tells the rows from others; 0 where nobody asked.
     """
 
     low: np.ndarray = field(default_factory=lambda: np.empty(0))
@@ -142,6 +148,7 @@ class Seen:
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
     sums: list[int] = field(default_factory=list)
     squares: list[int] = field(default_factory=list)
+    check: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
 
     def merge(self, other: Seen, most: int) -> None:
         """Add what was seen of other rows; what comes out does not depend on the order."""
@@ -151,6 +158,7 @@ class Seen:
             vars(self).update(vars(other))
             return
         self.low, self.high = np.fmin(self.low, other.low), np.fmax(self.high, other.high)
+        self.check = self.check + other.check
         keys = np.concatenate([self.keys, other.keys])
         order = np.argsort(keys, kind="stable")[:most]
         self.keys, self.rows = keys[order], np.vstack([self.rows, other.rows])[order]
@@ -200,6 +208,8 @@ class Looking(KeptReading):
         Whether sums are wanted.
     holes : bool
         Whether values may be NaN.
+    checked : bool
+        Whether what tells the rows from others is wanted.
     """
 
     name = "survey"
@@ -208,6 +218,7 @@ class Looking(KeptReading):
     keys: np.ndarray
     units: bool
     holes: bool = False
+    checked: bool = False
 
     def start(self, sample: int) -> Seen:
         return Seen()
@@ -225,9 +236,9 @@ class Looking(KeptReading):
     def unpacked(self, arrays: Mapping[str, np.ndarray]) -> list[Seen]:
         out = []
         for i in range(len(self.keys)):
-            low, high, keys, rows, sums, squares = (arrays[f"{i} {one.name}"] for one in fields(Seen))
-            whole = ([int(str(one), 16) for one in some] for some in (sums, squares))
-            out.append(Seen(low, high, keys, rows, *whole))
+            low, high, keys, rows, sums, squares, check = (arrays[f"{i} {one.name}"] for one in fields(Seen))
+            whole = [[int(str(one), 16) for one in some] for some in (sums, squares)]
+            out.append(Seen(low, high, keys, rows, whole[0], whole[1], check))
         return out
 
     def add(self, found: Seen, sample: int, first: int, values: np.ndarray) -> None:
@@ -240,7 +251,8 @@ class Looking(KeptReading):
         some = np.asarray(values[order], dtype=np.float64)
         ends = np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
         low, high = (np.asarray(end, dtype=np.float64) for end in ends)
-        found.merge(Seen(low, high, keys[order], some, *sums), self.drawn)
+        check = checksum(values, first) if self.checked else np.zeros(1, dtype=np.uint64)
+        found.merge(Seen(low, high, keys[order], some, *sums, check), self.drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,6 +275,11 @@ class Counting(KeptReading):
 
     def unpacked(self, arrays: Mapping[str, np.ndarray]) -> None:
         """What is known is how many rows there were."""
+
+
+def unsigned(samples: Sequence[Rows], store: Store | None) -> bool:
+    """Whether sums are kept of rows that nothing tells from others but all their numbers."""
+    return store is not None and any(rows.signature is None for rows in samples)
 
 
 def surveyed(

@@ -151,7 +151,8 @@ class Binned(EqualDistributions):
         if found is not None:
             found = found.filled([survey.fills])
             rows, encoding = found.rows, found.encodings[0]
-        reading = {"counts": survey.counts, "probe": survey.probe, "crew": crew, "store": store}
+        seen = {"counts": survey.counts, "probe": survey.probe, "checks": survey.checks}
+        reading = {**seen, "crew": crew, "store": store}
         binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
         settled = settled_units(units, wanted, gaps, survey.units) if asked else as_scale(units, len(survey.units))
         remarks = (*_omitted(rows, survey), *said_of_fills(gaps, len(survey.sample), sum(survey.sizes)))

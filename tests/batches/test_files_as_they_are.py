@@ -1,0 +1,101 @@
+"""Files as people have them: names with brackets, months without values, files cut off, stores of data that changed."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import Batches, independence_test, two_sample_test
+from shrinktest.batches.hashes import checksum
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+rng = np.random.default_rng(0)
+X, Y = rng.normal(size=(200, 2)), rng.normal(size=(150, 2))
+HOW = {"gram": "rff", "rank": 20, "rng": 3, "n_resamples": 19}
+
+
+def test_a_name_with_brackets_is_that_file(tmp_path):
+    """And not the one that it matches as a pattern."""
+    for name, values in (("x[1]", X), ("x1", X + 5.0)):
+        np.save(tmp_path / f"{name}.npy", values)
+    path, expected = tmp_path / "x[1].npy", two_sample_test(Batches([X]), Batches([Y]), **HOW).statistic
+    for given in (path, str(path), [path]):
+        assert two_sample_test(Batches(given), Batches([Y]), **HOW).statistic == expected
+    path.unlink()
+    assert two_sample_test(Batches(path), Batches([Y]), **HOW).statistic > 10 * abs(expected)  # a pattern again
+
+
+def test_a_column_without_values_in_one_file(tmp_path):
+    """What Arrow writes for it has no type of numbers."""
+    parquet.write_table(arrow.table({"a": arrow.nulls(20), "b": X[:20, 1]}), tmp_path / "m1.parquet")
+    pd.DataFrame(X, columns=["a", "b"]).to_parquet(tmp_path / "m2.parquet")
+    pd.DataFrame(Y, columns=["a", "b"]).to_parquet(tmp_path / "y.parquet")
+    paths = str(tmp_path / "m*.parquet"), str(tmp_path / "y.parquet")
+    found = two_sample_test(*paths, nan_policy="omit", **HOW)
+    assert found.n_observations == (200, 150) and any("20 rows" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", [arrow.date32(), arrow.timestamp("us"), arrow.timestamp("s", "UTC")], ids=str)
+def test_arrow_tables_with_dates_are_batches(kind):
+    days = arrow.array(rng.permutation(200).astype("M8[D]")).cast(kind)
+    table = arrow.table({"a": X[:, 0], "d": days})
+    found = two_sample_test(Batches([table.slice(0, 120)]), Batches([table.slice(60, 140)]), **HOW)
+    assert found.n_observations == (120, 140) and found.columns == (("a", "d"),)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "npy"])
+@pytest.mark.parametrize("part", [0.0, 0.5])
+def test_a_file_that_was_cut_off_is_named(tmp_path, kind, part):
+    path = tmp_path / f"x2.{kind}"
+    np.save(path, X) if kind == "npy" else pd.DataFrame(X, columns=["a", "b"]).to_parquet(path)
+    path.write_bytes(path.read_bytes()[: int(part * path.stat().st_size)])
+    with pytest.raises(ValueError, match=r"x2\.\w+ cannot be read \(.+\); is it complete"):
+        two_sample_test(Batches(tmp_path / f"x*.{kind}"), Batches([Y]), **HOW)
+
+
+@pytest.mark.parametrize("what", ["array", "cut off", "flipped"])
+def test_what_is_no_store_says_so(tmp_path, what):
+    store = tmp_path / "s.npz"
+    np.save(tmp_path / "x.npy", X)
+    run = {"store": store, **HOW}
+    two_sample_test(tmp_path / "x.npy", tmp_path / "x.npy", **run)
+    whole = bytearray(store.read_bytes())
+    whole[len(whole) // 2] ^= 255
+    content = {"array": (tmp_path / "x.npy").read_bytes(), "cut off": whole[: len(whole) // 2], "flipped": whole}
+    store.write_bytes(content[what])
+    with pytest.raises(ValueError, match="is no file that keeps the sums of a test in batches"):
+        two_sample_test(tmp_path / "x.npy", tmp_path / "x.npy", **run)
+
+
+@pytest.mark.parametrize("source", ["memory", "a file beside memory", "pairs", "whole"])
+def test_a_store_of_other_data_is_an_error(tmp_path, source):
+    """One number of 6000 rows that are in no file, or beside rows that are in none, is not the same."""
+    many = np.random.default_rng(1).normal(size=(6000, 1))
+    changed, store = many.copy(), tmp_path / "s.npz"
+    changed[np.argsort(many[:, 0])[3000]] += 1e-9
+
+    def run(values):
+        if source == "pairs":
+            return independence_test(Batches([values]), Batches([many[::-1]]), store=store, **HOW)
+        if source == "a file beside memory":
+            np.save(tmp_path / "x.npy", values)
+            return two_sample_test(tmp_path / "x.npy", Batches([many[::-1]]), store=store, **HOW)
+        bins = {"bins": None} if source == "whole" else {}
+        return two_sample_test(Batches([values], **bins), Batches([many[::-1]], **bins), store=store, **HOW)
+
+    first = run(many)
+    assert run(many).pvalue == first.pvalue
+    with pytest.raises(ValueError, match="was begun with other data"):
+        run(changed)
+
+
+def test_checksums_add_up_and_tell_rows_apart():
+    whole = checksum(X, 7)
+    assert whole == checksum(X[:50], 7) + checksum(X[50:], 57)
+    other = X.copy()
+    other[[3, 4]] = other[[4, 3]]
+    for values, first in ((X[::-1], 7), (X[:, ::-1], 7), (X, 8), (np.nextafter(X, 9.0), 7), (other, 7)):
+        assert checksum(values, first) != whole
+    with pytest.raises(ValueError, match="no column True"):
+        two_sample_test(Batches([X], columns=[True]), Batches([Y], columns=[True]), **HOW)
