@@ -102,7 +102,7 @@ def read_series(
             )
         return replace(again, notes=(*left_out, *again.notes))
     if shift is not None:
-        rows = Rows.of([values], None if taken.encoding is None else taken.encoding.dated)
+        rows = Rows.of([values], taken.encoding)
         restriction = restricted(shift, rows, restriction, keep, "groups=")
     times = dates_of(X) if times is None else times
     return Series(

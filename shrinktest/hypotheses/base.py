@@ -55,7 +55,7 @@ class Variable:
 
     def rows_of(self, *series: np.ndarray | slice) -> Rows:
         """The same of several series, each given by its rows."""
-        return Rows.of([self.points[rows] for rows in series], None if self.encoding is None else self.encoding.dated)
+        return Rows.of([self.points[rows] for rows in series], self.encoding)
 
     def asked(self, kernel: Kernel) -> Kernel:
         """The kernel in the units of the columns, not resolved yet."""

@@ -170,8 +170,10 @@ class NoChange(Hypothesis):
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
-        rows = self.variables[0].rows_of(*np.split(np.arange(self.sizes[0]), edges))
-        found = memory.of_samples(rows, "X") if memory.singly(self.restriction) else None
+        parts = np.split(np.arange(self.sizes[0]), edges)
+        rows = self.variables[0].rows_of(*parts)
+        by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
+        found = memory.of_samples(by_block, "X") if memory.singly(self.restriction) else None
         said = () if found is None else (found.note(memory.BY_STRETCHES),)
         return (*said, *memory.short(rows, self.restriction, "X"))
 

@@ -86,17 +86,16 @@ class EqualDistributions(Hypothesis):
         """All observations (N, d), sample after sample."""
         return self.variables[0].points
 
-    @property
-    def _rows(self) -> memory.Rows:
-        """The rows of each sample, in which memory is looked for."""
-        return self.variables[0].rows_of(*np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1]))
+    def _rows(self, blocks: np.ndarray | None = None) -> memory.Rows:
+        """The rows of each sample, or of each of its blocks, in which memory is looked for."""
+        samples = np.split(np.arange(len(self.pooled)), np.cumsum(self.sizes)[:-1])
+        return self.variables[0].rows_of(*memory.in_blocks(samples, blocks))
 
     @property
     def _differences(self) -> memory.Rows:
         """The rows of each sample less the mean of those that they are matched with."""
         apart = self.pooled.reshape(len(self.sizes), self.sizes[0], -1)
-        encoding = self.variables[0].encoding
-        return memory.Rows.of(list(apart - apart.mean(axis=0)), None if encoding is None else encoding.dated)
+        return memory.Rows.of(list(apart - apart.mean(axis=0)), self.variables[0].encoding)
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of a sample, or of what pairs differ by, have in common."""
@@ -104,7 +103,9 @@ class EqualDistributions(Hypothesis):
             return None
         if self.restriction.paired:
             return memory.of_samples(self._differences, "what pairs differ by")
-        return memory.of_samples(self._rows, "a sample") if memory.singly(self.restriction) else None
+        if not memory.singly(self.restriction):
+            return None
+        return memory.of_samples(self._rows(self.restriction.blocks), "a sample")
 
     def of_memory(self) -> tuple[str, ...]:
         """As of others; pairs are told what can be done about theirs."""
@@ -226,7 +227,7 @@ class TwoEqualDistributions(EqualDistributions):
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
         if shift is not None:
-            rows = memory.Rows.of(read.values, None if read.encoding is None else read.encoding.dated)
+            rows = memory.Rows.of(read.values, read.encoding)
             kept = np.concatenate(read.kept)
             restriction = memory.restricted(shift, rows, read.restriction, kept, "paired= or groups=")
             read = replace(read, restriction=restriction)
@@ -235,7 +236,7 @@ class TwoEqualDistributions(EqualDistributions):
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches are too short for it."""
         if self.restriction.stretch:
-            return memory.short(self._rows, self.restriction, "a sample")
+            return memory.short(self._rows(), self.restriction, "a sample")
         return super().of_memory()
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two

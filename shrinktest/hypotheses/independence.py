@@ -85,9 +85,8 @@ class Independence(Hypothesis):
         """What successive rows of both variables have in common, in every block by itself."""
         if not memory.singly(self.restriction):
             return None
-        blocks = self.restriction.blocks
-        series = () if blocks is None else [np.flatnonzero(blocks == one) for one in np.unique(blocks)]
-        rows = [one.series if blocks is None else one.rows_of(*series) for one in self.variables]
+        series = memory.in_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
+        rows = [one.rows_of(*series) for one in self.variables]
         return memory.of_variables(rows, [one.name for one in self.variables])
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:

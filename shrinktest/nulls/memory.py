@@ -90,20 +90,28 @@ class Rows:
         Series with a mean of their own, without the columns that tell the time.
     timed : bool
         Whether there were such columns, and they go up from row to row.
+    together : ndarray of int, shape (d,), optional
+        Numbers of what columns are looked at together, as those of the categories of one variable; default each alone.
     """
 
     parts: Sequence[np.ndarray]
     timed: bool = False
+    together: NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None) -> Rows:
-        """Rows by all their columns, of which some are ``dated`` (d,); others may count, at an even pace, as years."""
+    def of(cls, parts: Sequence[np.ndarray], encoding: Any = None) -> Rows:
+        """Rows by all their columns, of which some may count, at an even pace, as years do.
+
+        The ``encoding`` of a table says which are dates, and which are the categories of one variable.
+        """
+        dated, together = (None, None) if encoding is None else (encoding.dated, encoding.together)
         if parts[0].shape[1] < 2:
             return cls(parts)
         clocks, forward = clocks_in(parts, dated)
         if not clocks.any() or clocks.all():
-            return cls(parts)
-        return cls([part[:, ~clocks] for part in parts], bool(forward.any()))
+            return cls(parts, together=together)
+        kept = None if together is None else np.unique(together[~clocks], return_inverse=True)[1]
+        return cls([part[:, ~clocks] for part in parts], bool(forward.any()), kept)
 
     @cached_property
     def sorted(self) -> bool:
@@ -117,13 +125,14 @@ class Rows:
     def correlation(self) -> float:
         """How much rows go with the next one: the largest correlation among the columns.
 
-        Values, and how far they are from their mean, are looked at.  Missing values leave a column out.
+        Values, and how far they are from their mean, are looked at.  Missing values leave a column out.  Of columns
+        that nearly always have one value, what a few others next to each other may be by chance is taken off.
         """
         reach = [np.maximum(part.max(axis=0, initial=0.0), -part.min(axis=0, initial=0.0)) for part in self.parts]
         widest = np.max(reach, axis=0)
         unit = np.where(widest > 0, widest, 1.0)  # squares stay finite
         series = [part / unit for part in self.parts if len(part) > 2]
-        found = [0.0]
+        together, found = np.arange(len(unit)) if self.together is None else self.together, [0.0]
         for spread in (False, True):
             same, next_one = np.zeros(len(unit)), np.zeros(len(unit))
             for z in series:
@@ -133,13 +142,26 @@ class Rows:
                 same += np.einsum("ij,ij->j", z, z)
                 next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
             there = same > sum(map(len, series)) * _ROUNDING**2  # the rest of a column with one value is rounding
-            found += (next_one[there] / same[there]).tolist()
+            whole, after = (np.bincount(together[there], one[there]) for one in (same, next_one))
+            each = np.divide(after, whole, out=np.zeros_like(whole), where=whole > 0.0)
+            for one in np.flatnonzero(each > _LARGE):
+                each[one] -= self._by_chance(together == one)
+            found += each.tolist()
         return min(max(found), 0.999)
+
+    def _by_chance(self, columns: NDArray[np.bool_]) -> float:
+        """How much of a correlation few values other than the usual one may make by being next to each other.
+
+        The part of Bernstein's bound that counts where events are rare: a third of what is sure, by their number.
+        """
+        values = np.vstack([part[:, columns] for part in self.parts])
+        others = int((values != np.median(values, axis=0)).any(axis=1).sum())
+        return 0.0 if 2 * others >= len(values) else (_SURE**2 + 2.0 * math.log(self.looks)) / (3.0 * others)
 
     @property
     def looks(self) -> float:
         """At how many correlations one looks for the largest."""
-        return 2.0 * self.parts[0].shape[1]
+        return 2.0 * (self.parts[0].shape[1] if self.together is None else self.together.max() + 1)
 
     def remembers(self) -> float | None:
         """The correlation of successive rows, where it is more than chance and enough to matter; None elsewhere.
@@ -172,6 +194,13 @@ def clocks_in(
 def _regular(rises: np.ndarray) -> bool:
     """Whether steps come at equal distances, as those of a clock do, and not those of what rows are sorted by."""
     return np.unique(np.diff(np.flatnonzero(rises))).size <= 1
+
+
+def in_blocks(series: Sequence[np.ndarray], blocks: np.ndarray | None) -> list[np.ndarray]:
+    """Series, each given by its rows, in pieces of one block each, which have a mean of their own."""
+    if blocks is None:
+        return list(series)
+    return [rows[blocks[rows] == one] for rows in series for one in np.unique(blocks[rows])]
 
 
 def of_samples(rows: Rows, named: str) -> Memory | None:

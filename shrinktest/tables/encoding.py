@@ -191,6 +191,14 @@ class Encoding:
         return tuple(slice(start, end) for start, end in zip([0, *ends], ends, strict=False))
 
     @property
+    def together(self) -> np.ndarray:
+        """For every column of numbers (d,) a label, the same one for all categories of one variable."""
+        of: list[int] = []
+        for code in self.codes:
+            of += [len(of)] * len(code.features) if code.categorical else range(len(of), len(of) + len(code.features))
+        return np.unique(of, return_inverse=True)[1]
+
+    @property
     def plain(self) -> bool:
         """Whether every column is one column of numbers, so that an array says as much as a table."""
         return all(code.kind == "number" and not code.indicated for code in self.codes)
