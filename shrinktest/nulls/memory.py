@@ -142,7 +142,7 @@ class Rows:
                 same += np.einsum("ij,ij->j", z, z)
                 next_one += np.einsum("ij,ij->j", z[1:], z[:-1])
             there = same > sum(map(len, series)) * _ROUNDING**2  # the rest of a column with one value is rounding
-            whole, after = (np.bincount(together[there], one[there]) for one in (same, next_one))
+            whole, after = (np.bincount(together[there], one[there]).astype(np.float64) for one in (same, next_one))
             each = np.divide(after, whole, out=np.zeros_like(whole), where=whole > 0.0)
             for one in np.flatnonzero(each > _LARGE):
                 each[one] -= self._by_chance(together == one)
