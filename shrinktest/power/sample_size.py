@@ -265,13 +265,19 @@ class _Rejections:
         return len(self._counts)
 
     def curve(self) -> PowerCurve:
-        """The curve through the sizes near the power asked for, or through all where those are too few."""
+        """The curve through the sizes near the power asked for, or through all where those say too little.
+
+        They are too few, or nearly all of their trials agree, so that it is not known how the power goes up.
+        """
         from scipy.stats import norm
 
-        curve = PowerCurve.of(self._counts)
+        curve = PowerCurve.of(self._counts, self._power)
         aim = norm.ppf(self._power)
         near = {n: counts for n, counts in self._counts.items() if abs(norm.ppf(curve.power(n)) - aim) <= _NEAR}
-        return PowerCurve.of(near) if len(near) >= len(_SPREAD) else curve
+        if len(near) < len(_SPREAD):
+            return curve
+        closer = PowerCurve.of(near, self._power)
+        return closer if closer.goes_up() else curve
 
     def table(self) -> pd.DataFrame:
         import pandas as pd
@@ -298,5 +304,5 @@ def _scout(run: Any, rejections: _Rejections, smallest: int, largest: int, power
             break
         n = min(2 * n, largest)
     for other in (n // 2, n // 4, 3 * n // 4, n + 1, n + 2):
-        if len(rejections) < 3 and other >= smallest and other not in rejections:
+        if len(rejections) < 3 and smallest <= other <= largest and other not in rejections:
             rejections.add(other, run([other], range(_SCOUTS)))

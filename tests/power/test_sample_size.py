@@ -122,6 +122,22 @@ def test_answers_where_the_power_is_known(monkeypatch):
     assert all(one.agrees for one in answers)
 
 
+@pytest.mark.parametrize(("power", "within"), [(0.99, 0.005), (0.999, 0.0015)])
+def test_high_powers(monkeypatch, power, within):
+    """Nearly all trials reject where the answer is, and sizes beyond it say nothing about it."""
+    crossing = brentq(lambda n: student(n, 1.0) - power, 10, 100)
+    counted = Counted(lambda n: student(n, 1.0) if n < 110 else 1.0)
+    answers = [search(monkeypatch, counted, power=power) for _ in range(15)]
+    assert sum(abs(student(one.n, 1.0) - power) <= within for one in answers) >= 12
+    assert sum(one.low <= crossing <= one.high for one in answers) >= 11
+    assert np.median([one.n for one in answers]) < 1.25 * crossing and all(one.high < 1000 for one in answers)
+
+
+def test_no_size_beyond_the_largest_is_tried(monkeypatch):
+    found = search(monkeypatch, Counted(lambda n: 0.99), largest=3, estimator="ttest_ind")
+    assert found.table["n"].max() <= 3
+
+
 def pooled_t(X, Y):
     """The p-value of the t test, in a fraction of scipy's time."""
     n, m = len(X), len(Y)
