@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -65,6 +65,15 @@ class Variable:
         """The observations as a kernel compares them; those with missing values are left out."""
         rows = self.points[~np.isnan(self.points).any(axis=1)]
         return rows if self.scale is None else Rescaled(Linear(), self.scale, rows).moved(rows)
+
+    def in_units(self) -> tuple[Variable, tuple[str, ...]]:
+        """The same with numbers in their units, as those of a table are, and what a reader should know of these.
+
+        For what is computed from the numbers before a kernel compares them.
+        """
+        if self.scale is None or np.isnan(self.points).any():
+            return self, ()
+        return replace(self, points=self.compared(), scale=None), self.notes(None)
 
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader of the result should know of the units in which a resolved kernel compares the columns."""

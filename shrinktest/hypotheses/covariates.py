@@ -139,7 +139,9 @@ def read_with_covariates(
     said = not is_unasked(scale)
 
     def found(kind: type[Any], **options: Any) -> Any:
-        return kind._of(read, " and ".join(names), said, **options)
+        hypothesis = kind._of(read, " and ".join(names), said, **options)
+        variable, of_units = hypothesis.variables[0].in_units()
+        return replace(hypothesis, variables=(variable,), remarks=(*hypothesis.remarks, *of_units))
 
     if covariate_method == "auto":
         labels = all_labels(given.encoding) and propensity is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,16 @@ def read_given(
     told = {"scale": scale, "column_types": column_types, "transform": transform}
     read = read_three(X, Y, given, nan_policy, blocks=blocks, groups=groups, **told)
     variables = variables_of(read, GIVEN, said=not is_unasked(scale))[:2]
+    remarks = (*read.notes, *said_of_the_same(variables))
+    if x_given_z is None:
+        variables, of_units = zip(*(one.in_units() for one in variables), strict=True)
+        remarks += tuple(chain(*of_units))
     common: dict[str, Any] = {
         "variables": variables,
         "sizes": (len(read.values[0]),),
         "missing": read.missing,
         "restriction": read.restriction,
-        "remarks": (*read.notes, *said_of_the_same(variables)),
+        "remarks": remarks,
         "called": read.labels[:2],
     }
     if x_given_z is not None:

@@ -113,3 +113,33 @@ class Unfitted:
 def test_what_does_not_go_with_given(options, error, message):
     with pytest.raises(error, match=message):
         independence_test(pd.DataFrame({"a": X}), pd.DataFrame({"b": Y}), given=YEAR, **FEW, **options)
+
+
+SCALES = ["rank", "deviation", "mad", None, [[2.0], [1.0, 3.0]]]
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+@pytest.mark.parametrize("labels", [False, True])
+def test_units_of_arrays_are_those_of_tables(scale, labels):
+    """Whatever is computed before kernels compare the numbers is computed in the units that were asked for."""
+    rng, n = np.random.default_rng(0), 40
+    x, y = rng.normal(size=(n, 1)), rng.normal(size=(n, 2))
+    given = pd.Series(rng.choice(["a", "b"], n)) if labels else rng.normal(size=n)
+    tables = pd.DataFrame(x, columns=["a"]), pd.DataFrame(y, columns=["b", "c"])
+    few = {"rng": 0, "n_resamples": 99, "scale": scale}
+    for method in ("auto",) if labels else ("auto", "local"):
+        arrays, named = (independence_test(*xy, given=given, given_method=method, **few) for xy in ((x, y), tables))
+        assert arrays.pvalue == named.pvalue and arrays.statistic == pytest.approx(named.statistic)
+    few["scale"] = [1.0, 3.0] if isinstance(scale, list) else scale
+    first = given[:20]
+    others = given[20:].reset_index(drop=True) if labels else given[20:]
+    both = (pd.DataFrame(y[:20]), pd.DataFrame(y[20:])), (y[:20], y[20:])
+    named, arrays = (two_sample_test(*xy, covariates=(first, others), **few) for xy in both)
+    assert arrays.pvalue == named.pvalue and arrays.statistic == pytest.approx(named.statistic)
+
+
+def test_constant_columns_have_no_weight_beside_given():
+    rng = np.random.default_rng(1)
+    x = np.column_stack([rng.normal(size=30), np.ones(30)])
+    found = independence_test(x, rng.normal(size=30), given=rng.normal(size=30), scale="sd", n_resamples=19)
+    assert "X: column 1 has one value only, and no weight (scale='sd')." in found.notes
