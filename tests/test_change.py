@@ -248,6 +248,39 @@ def test_pictures():
         plt.close(ax.figure)
 
 
+def test_an_epidemic_change_has_rows_outside_and_inside():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    series = shifted()
+    for change, names in (("single", ("before", "after")), ("epidemic", ("outside", "inside"))):
+        found = change_point_test(series, rng=0, n_resamples=19, change=change)
+        labels = [line.split()[0] for line in str(found.summary()).splitlines() if line.strip()]
+        assert [name for name in ("before", "after", "outside", "inside") if name in labels] == list(names)
+        ax = found.plot()
+        assert ax.get_ylabel() == f"distance of {names[0]} and {names[1]}"
+        said = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert any("first row behind" in text for text in said) == (change == "epidemic")
+        ax.figure.canvas.draw()
+        assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0  # covers nothing
+        matplotlib.pyplot.close(ax.figure)
+
+
+def test_intervals_have_times_and_midnights_are_days():
+    days = pd.date_range("2020", periods=60)
+    found = change_point_test(shifted(), rng=0, n_resamples=49, times=days)
+    assert found.when_interval == tuple(days[row] for row in found.interval)
+    text = str(found.summary())
+    low, high = (str(time.date()) for time in found.when_interval)
+    assert f"({low} to {high})" in text and f"({found.when.date()})" in text and "00:00:00" not in text
+    again = TestResult.from_json(found.to_json())
+    assert str(again.summary()) == text
+    hourly = change_point_test(shifted(), rng=0, n_resamples=49, times=pd.date_range("2020", periods=60, freq="h"))
+    assert str(hourly.when) in str(hourly.summary())
+    plain = change_point_test(shifted(), rng=0, n_resamples=49)
+    assert plain.when_interval == plain.interval and "(" not in str(plain.summary()).rsplit("First row", 1)[1]
+    assert change_point_test(shifted(), rng=0, n_resamples=49, confidence=None).when_interval is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"change": "epidemic"}, {"blocks": np.arange(30) % 3}, {"kernel": "whitened"}])
 def test_level(options):

@@ -98,6 +98,28 @@ def test_json_table_and_pictures():
         plt.close(one.plot().figure)
 
 
+def test_times_of_intervals_and_the_name_of_a_column():
+    pd = pytest.importorskip("pandas")
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    days = pd.date_range("2020", periods=120)
+    values = np.random.default_rng(0).normal(size=120) + np.repeat([0.0, 3.0], 60)
+    found = change_points(pd.DataFrame({"$score": values}, index=days), n_resamples=99, rng=0)
+    assert len(found) == 1 and found.columns == ("$score",)
+    (ends,) = found.when_intervals
+    assert ends == tuple(days[row] for row in found.intervals[0])
+    text = found.summary()
+    assert f"{ends[0].date()} to {ends[1].date()}" in text and "00:00:00" not in text
+    assert found.plot().get_ylabel() == "$score"
+    again = ChangesResult.from_json(found.to_json())
+    assert again.columns == found.columns and again.summary() == text
+    plain = change_points(values, n_resamples=99, rng=0)
+    assert plain.when_intervals == plain.intervals and "in time" not in plain.summary()
+    assert plain.plot().get_ylabel() == "rows" and plain.columns is None
+    assert plain.plot().get_title() == "1 change at level 0.05" and "(1 change at" in repr(plain)
+    matplotlib.pyplot.close("all")
+
+
 def test_auto_and_missing_values():
     x = stairs(90, (0.0, 3.0))
     assert change_points(x, estimator="auto", rng=0, n_resamples=99, confidence=None).locations.tolist() == [45]

@@ -143,6 +143,7 @@ def segmented(
             *(_NOTES if len(found) > 1 else ()),
         ),
         points=hypothesis.points,
+        columns=whole.columns[0],
     )
 
 

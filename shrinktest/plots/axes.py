@@ -26,6 +26,15 @@ def axes(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(7, 4), layout="constrained")[1]
 
 
+def legend_below(ax: Axes) -> None:
+    """A legend below the axes, where it covers nothing; inside where the figure has no layout that makes room for it."""
+    if ax.figure.get_layout_engine() is None:
+        ax.legend(edgecolor="none", framealpha=0.85)
+        return
+    # 4 letters below the axes, behind their ticks and label
+    ax.legend(edgecolor="none", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.0, ncols=2)
+
+
 def check_path(path: str | None) -> None:
     """Raise, before the work and not after it, if a picture cannot be saved under this path."""
     if path is None:

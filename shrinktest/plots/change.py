@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest._validate import counted
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +29,8 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     critical = result.critical_value() if one else np.nan
     if np.isfinite(critical):
         ax.axhline(critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}")
+    epidemic = result.until is not None
+    said = ("first changed row", "first row behind") if epidemic else ("first row after the change",)
     ends = [(result.location, result.interval), (result.until, result.until_interval)]
     for i, (place, interval) in enumerate(ends):
         if place is None:
@@ -35,14 +38,15 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
         if interval is not None:
             low, high = (at[min(row, len(at) - 1)] for row in interval)
             ax.axvspan(low, high, color=ORANGE, alpha=0.2, label=None if i else f"{result.confidence:.0%} interval")
-        what = None if i else f"first changed row, {result.when}; p = {result.pvalue:.4g}"
+        what = f"{said[i]}, {result.named(place)}" + ("" if i else f"; p = {result.pvalue:.4g}")
         ax.axvline(at[min(place, len(at) - 1)], color=ORANGE, linewidth=2, label=what)
-    ax.set_xlabel("time" if _has_axis(result.times) else "first row after the cut")
-    ax.set_ylabel("distance before and after")
+    first = "first row of the interval" if epidemic else "first row after the cut"
+    ax.set_xlabel("time" if _has_axis(result.times) else first)
+    ax.set_ylabel("distance of outside and inside" if epidemic else "distance of before and after")
     kernel = (result if one else result.best).kernel
     ax.set_title(f"change-point test, {getattr(kernel, 'label', kernel)}", wrap=True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(edgecolor="none", framealpha=0.85)
+    legend_below(ax)
     return ax
 
 
@@ -60,14 +64,15 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
     if points is None:
         finite = np.flatnonzero(np.isfinite(result.curve[:n]))
         ax.plot([at[row] for row in finite], result.curve[finite], color=BLUE)
-        ax.set_ylabel("distance before and after")
+        ax.set_ylabel("distance of before and after")
     else:
         spread = points.std(axis=0)
         alike = points.shape[1] == 1 or spread.max() <= _ALIKE * spread.min()
         shown = points if alike else (points - points.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
         for column in shown.T[:_COLUMNS]:
             ax.plot(at, column, linewidth=0.9, color=BLUE if points.shape[1] == 1 else None)
-        ax.set_ylabel("rows" if alike else "rows, in standard deviations")
+        named = result.columns[0] if points.shape[1] == 1 and result.columns else "rows"
+        ax.set_ylabel(named if alike else "rows, in standard deviations", parse_math=False)
     for i, (row, interval, adjusted) in enumerate(
         zip(result.locations, result.intervals, result.adjusted, strict=True)
     ):
@@ -77,8 +82,8 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
         ax.axvline(at[row], color=ORANGE, linewidth=2, label=None if i else "first row after a change")
         ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), xycoords=("data", "axes fraction"), fontsize=8)
     ax.set_xlabel("time" if _has_axis(result.times) else "row")
-    ax.set_title(f"{len(result)} changes at level {result.alpha:g}", wrap=True, pad=14)
+    ax.set_title(f"{counted(len(result), 'change')} at level {result.alpha:g}", wrap=True, pad=14)
     ax.spines[["top", "right"]].set_visible(False)
     if len(result):
-        ax.legend(edgecolor="none", framealpha=0.85)
+        legend_below(ax)
     return ax

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest._validate import counted
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def plot_lags(result: LagsResult, ax: Axes | None = None) -> Axes:
     """A stem for every lag, those that are rejected in another colour, and what the largest reaches by chance."""
+    from matplotlib.ticker import MaxNLocator
+
     ax = axes(ax)
     rejected = result.reject()
     for which, colour, what in ((rejected, ORANGE, f"adjusted p <= {result.alpha:g}"), (~rejected, BLUE, "others")):
@@ -25,9 +28,10 @@ def plot_lags(result: LagsResult, ax: Axes | None = None) -> Axes:
     if np.isfinite(reach):
         ax.axhline(reach, color=GREY, linestyle="--", label=f"largest of all lags, level {result.alpha:g}")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel("lag: rows by which Y comes after X")
     ax.set_ylabel("statistic")
-    ax.set_title(f"independence at {len(result)} lags, p = {result.pvalue:.4g}", wrap=True)
+    ax.set_title(f"independence at {counted(len(result), 'lag')}, p = {result.pvalue:.4g}", wrap=True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(edgecolor="none", framealpha=0.85)
+    legend_below(ax)
     return ax

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.kinds import OUTSIDE_INSIDE
 from shrinktest.results.reading import numbers_of
 from shrinktest.results.result import TestResult
 from shrinktest.results.text import Table
+from shrinktest.results.when import between, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,6 +38,18 @@ class Placed:
         """The time of the first row after the change; its number where no times are known, None without a place."""
         return self._time(self.location)
 
+    @property
+    def when_interval(self) -> tuple[Any, Any] | None:
+        """The times of both ends of ``interval``; their rows where no times are known, None without an interval."""
+        return None if self.interval is None else (self._time(self.interval[0]), self._time(self.interval[1]))
+
+    def estimate_names(self, count: int) -> tuple[str, ...]:
+        """A name for each estimate: an epidemic change has rows outside and inside, another before and after."""
+        if self.until is not None:
+            return OUTSIDE_INSIDE
+        found: tuple[str, ...] = super().estimate_names(count)  # type: ignore[misc]  # of the results it stands before
+        return found
+
     def _time(self, row: int | None) -> Any:
         if row is None or not self.times:
             return row
@@ -49,16 +63,23 @@ class Placed:
         if self.until is not None:
             rows = [("First changed row:", self._shown(self.location))]
         if self.interval is not None:
-            rows.append((f"{self.confidence:.0%} interval:", f"{self.interval[0]} to {self.interval[1]}"))
+            rows.append((f"{self.confidence:.0%} interval:", self._between(self.interval)))
         if self.until is not None:
             rows.append(("First row behind:", self._shown(self.until)))
         if self.until_interval is not None:
-            low, high = self.until_interval
-            rows.append((f"{self.confidence:.0%} interval:", f"{low} to {high}"))
+            rows.append((f"{self.confidence:.0%} interval:", self._between(self.until_interval)))
         return rows
 
     def _shown(self, row: int) -> str:
-        return f"{row}" if self._time(row) in (row, None) else f"{row} ({self._time(row)})"
+        return f"{row}" if self._time(row) in (row, None) else f"{row} ({written(self.times, row)})"
+
+    def _between(self, interval: tuple[int, int]) -> str:
+        rows = f"{interval[0]} to {interval[1]}"
+        return f"{rows} ({between(self.times, interval)})" if self.times else rows
+
+    def named(self, row: int) -> str:
+        """What a row is called: by its time, or by its number where no times are known."""
+        return (written(self.times, row) if self.times else "") or f"{row}"
 
     def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names."""
@@ -112,7 +133,8 @@ class ChangeResult(Placed, TestResult):
         The standardised distance of the rows before and after every cut, NaN where none is made; of epidemic changes
         the largest of those that begin there.
     times : tuple
-        When the rows were observed, where that is known; ``result.when`` is that of the change.
+        When the rows were observed, where that is known; ``result.when`` is that of the change, and
+        ``result.when_interval`` has those of the ends of its interval.
     statistic, pvalue, null_distribution, n_resamples, exact, tolerance, restriction, stopping, n_planned, stopped
         As in a :class:`TestResult`.
     test, form, estimator, tuning, kernel, bandwidth, route, n_observations, alpha, estimates, rng, versions, notes

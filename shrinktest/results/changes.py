@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from shrinktest._validate import counted
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.reading import SCHEMA, number_of, numbers_of, shown_of, value_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
+from shrinktest.results.when import between, written
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,6 +67,8 @@ class ChangesResult(AsJson, Result):
         The standardised distance at the cuts of the whole series.
     points : ndarray, shape (n, d), or None
         The rows, for pictures; not in JSON.
+    columns : tuple of str or None
+        The names of the columns of a table; None for arrays.
     n_observations : tuple of int
         (n,)
     alpha : float
@@ -110,13 +114,14 @@ class ChangesResult(AsJson, Result):
     restriction: str = ""
     notes: tuple[str, ...] = ()
     points: np.ndarray | None = field(default=None, compare=False)
+    columns: tuple[str, ...] | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
     def __len__(self) -> int:
         return len(self.locations)
 
     def __repr__(self) -> str:
-        return f"ChangesResult({len(self)} changes at {self.locations.tolist()}, level {self.alpha:g})"
+        return f"ChangesResult({counted(len(self), 'change')} at {self.locations.tolist()}, level {self.alpha:g})"
 
     @property
     def pvalue(self) -> float:
@@ -130,7 +135,17 @@ class ChangesResult(AsJson, Result):
     @property
     def when(self) -> tuple[Any, ...]:
         """The times of the changes; their rows where no times are known."""
-        return tuple(self.times[at] if self.times else int(at) for at in self.locations)
+        return tuple(map(self._time, self.locations))
+
+    @property
+    def when_intervals(self) -> tuple[tuple[Any, Any] | None, ...]:
+        """The times of both ends of every interval; their rows where no times are known."""
+        return tuple(None if ends is None else (self._time(ends[0]), self._time(ends[1])) for ends in self.intervals)
+
+    def _time(self, row: int) -> Any:
+        if not self.times:
+            return int(row)
+        return self.times[row] if row < len(self.times) else None
 
     @property
     def segments(self) -> tuple[tuple[int, int], ...]:
@@ -175,6 +190,7 @@ class ChangesResult(AsJson, Result):
             "estimator": repr(self.estimator),
             "estimator_label": label_of(self.estimator),
             "kernel": repr(self.kernel),
+            "columns": None if self.columns is None else list(self.columns),
             "times": [one if isinstance(one, int | float | str) else str(one) for one in self.times],
             "restriction": self.restriction,
             "notes": list(self.notes),
@@ -208,15 +224,18 @@ class ChangesResult(AsJson, Result):
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )
         rows = []
-        for at, when, interval, p, adjusted in zip(
-            self.locations, self.when, self.intervals, self.pvalues, self.adjusted, strict=True
-        ):
-            between = "" if interval is None else f"{interval[0]} to {interval[1]}"
-            rows.append([str(at), str(when), between, f"{p:.4g}", f"{adjusted:.4g}"])
+        for at, interval, p, adjusted in zip(self.locations, self.intervals, self.pvalues, self.adjusted, strict=True):
+            ends = "" if interval is None else f"{interval[0]} to {interval[1]}"
+            times = "" if interval is None or not self.times else between(self.times, interval)
+            when = written(self.times, at) if self.times else str(at)
+            rows.append([str(at), when, ends, times, f"{p:.4g}", f"{adjusted:.4g}"])
         if not rows:
-            rows = [["none", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
+            rows = [["none", "", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
         level = "" if self.confidence is None else f"{self.confidence:.0%} interval"
-        table = Table(rows, "r", headers=["row", "when", level, "p-value", "adjusted"], below="-")
+        headers = ["row", "when", level, "in time", "p-value", "adjusted"]
+        if not any(row[3] for row in rows):  # without times
+            rows, headers = [[*row[:3], *row[4:]] for row in rows], [*headers[:3], *headers[4:]]
+        table = Table(rows, "r", headers=headers, below="-")
         return Report(head, table, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:

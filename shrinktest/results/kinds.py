@@ -39,8 +39,8 @@ class Kind:
         What the sizes ``n`` of a power study count.
     permuted : str
         What a permutation does to the data.
-    several : str
-        What is tested where there is one test for each.
+    several : tuple of str
+        What is tested where there is one test for each: one of them, and several.
     """
 
     name: str
@@ -59,7 +59,7 @@ class Kind:
     candidates: bool = True
     counted: str = "observations"
     permuted: str = "observations permuted"
-    several: str = "hypotheses"
+    several: tuple[str, str] = ("hypothesis", "hypotheses")
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ TWO_SAMPLE = Kind(
     settings=("shift",),
     counted="observations in X",
     permuted="rows of both samples exchanged",
-    several="columns",
+    several=("column", "columns"),
 )
 INDEPENDENCE = Kind(
     name="independence",
@@ -123,7 +123,7 @@ INDEPENDENCE = Kind(
     restrictions=("blocks", "groups", "shift"),
     counted="pairs",
     permuted="rows of Y permuted",
-    several="pairs of columns",
+    several=("pair of columns", "pairs of columns"),
 )
 K_SAMPLE = Kind(
     name="k-sample",
@@ -166,7 +166,7 @@ CONDITIONAL = Kind(
     forms=("gram", "rank"),
     counted="rows",
     permuted="residuals of X and Y permuted",
-    several="pairs of columns",
+    several=("pair of columns", "pairs of columns"),
 )
 
 CHANGE = Kind(
@@ -181,6 +181,9 @@ CHANGE = Kind(
     counted="rows",
     permuted="rows put into another order",
 )
+
+#: The estimates of a change that ends again.
+OUTSIDE_INSIDE = ("outside", "inside")
 
 #: Every kind of test, by the name that results have it under.
 KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE)}

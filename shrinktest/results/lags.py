@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shrinktest._validate import counted
 from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.results.multiple import MultipleTestsResult
 
@@ -45,6 +46,11 @@ class LagsResult(MultipleTestsResult):
     """
 
     @property
+    def tested(self) -> tuple[str, str]:
+        """What is tested, one test for each: one of them, and several."""
+        return "lag", "lags"
+
+    @property
     def lags(self) -> np.ndarray:
         """The lags, shape (k,)."""
         return np.array([lag for (lag,) in self.labels])
@@ -77,7 +83,7 @@ class LagsResult(MultipleTestsResult):
         return float(largest[allowed - (not self.exact)]) if allowed else float("inf")
 
     def __repr__(self) -> str:
-        return f"LagsResult(pvalue={self.pvalue:.6g}, {len(self)} lags, most at {self.lag})"
+        return f"LagsResult(pvalue={self.pvalue:.6g}, {counted(len(self), 'lag')}, most at {self.lag})"
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The statistic at every lag, with what the largest of them reaches over shifts (matplotlib)."""

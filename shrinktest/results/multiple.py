@@ -114,6 +114,11 @@ class MultipleTestsResult(AsJson, Result):
         )
 
     @property
+    def tested(self) -> tuple[str, str]:
+        """What is tested, one test for each: one of them, and several."""
+        return kind_of(self.test).several
+
+    @property
     def pvalue(self) -> float:
         """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
         return float(self.adjusted.min())
@@ -220,7 +225,7 @@ class MultipleTestsResult(AsJson, Result):
             for i in order
         ]
         head = (
-            f"Kernel {self.test} tests of {len(self)} {kind_of(self.test).several}",
+            f"Kernel {self.test} tests of {len(self)} {self.tested[len(self) != 1]}",
             f"Estimator:     {label_of(self.estimator)}",
             f"Observations:  {' + '.join(map(str, self.n_observations))}",
             f"Permutations:  {count} ({how}), {within}shared by all tests",

@@ -186,6 +186,10 @@ class TestResult(Kept, Result):
         """The words for this kind of test."""
         return kind_of(self.test)
 
+    def estimate_names(self, count: int) -> tuple[str, ...]:
+        """A name for each of ``count`` estimates."""
+        return self.kind.estimate_names(count)
+
     def reject(self, alpha: float | None = None) -> bool:
         """Whether the test rejects at ``alpha`` (default: the result's): p <= alpha, which has exactly that level."""
         return bool(self.pvalue <= (self.alpha if alpha is None else level(alpha)))

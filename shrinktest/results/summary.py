@@ -48,7 +48,7 @@ def summary(result: TestResult, effect: Effect | None = None) -> Summary:
     pairs = zip_longest(left, right, fillvalue=("", ""))
     tables = [_head(kind.title, [(*first, *second) for first, second in pairs])]
     if result.estimates:
-        labels = _names(result.names, kind.estimate_names(len(result.estimates)))
+        labels = _names(result.names, result.estimate_names(len(result.estimates)))
         tables.append(
             Table(
                 [

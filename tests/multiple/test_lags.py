@@ -50,6 +50,18 @@ def test_series_roll_by_themselves():
     assert found.lag == 1 and found.pvalue <= 0.01
 
 
+def test_lags_are_called_lags(data, result):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    assert result.summary().startswith("Kernel independence tests of 7 lags\n")
+    one = independence_test(*data, lags=[1], shift="circular")
+    assert one.summary().startswith("Kernel independence tests of 1 lag\n") and ", 1 lag, most at 1)" in repr(one)
+    for found in (one, independence_test(*data, lags=[0, 1], shift="circular")):
+        ax = found.plot()
+        assert all(tick == round(tick) for tick in ax.get_xticks())
+        matplotlib.pyplot.close(ax.figure)
+
+
 def test_with_auto_and_in_json(data):
     found = independence_test(*data, lags=[1, 2], shift="circular", estimator=["kme", "mkme"], rng=0)
     assert found.lag == 2
