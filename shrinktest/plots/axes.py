@@ -27,7 +27,7 @@ def axes(ax: Axes | None) -> Axes:
 
 
 def legend_below(ax: Axes) -> None:
-    """A legend below the axes, where it covers nothing; inside where the figure has no layout that makes room for it."""
+    """A legend below the axes, where it covers nothing; inside them where no layout makes room for it."""
     if ax.figure.get_layout_engine() is None:
         ax.legend(edgecolor="none", framealpha=0.85)
         return

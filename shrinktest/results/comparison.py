@@ -199,14 +199,16 @@ class ComparisonResult(Result):
     def to_frame(self) -> pd.DataFrame:
         """One row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the mean, standard deviation or share in each table;
+        column, effect, level; ``first`` and ``second``, the mean, standard deviation or share in each table, of dates
+        and durations as pandas has them, and mean times of day as text (``to_dict`` has numbers of days, or hours);
         ``estimate``, ``low``, ``high``: the standardised difference of means, the ratio of standard deviations, or the
         difference of shares.
         """
         import pandas as pd
 
         names = ("column", "effect", "level", "first", "second", "estimate", "low", "high")
-        return pd.DataFrame(self._every_effect(), columns=list(names))
+        rows = [one.to_row(change) for one in self.effects for change in one.changes]
+        return pd.DataFrame(rows, columns=list(names))
 
     def _every_effect(self) -> list[dict[str, Any]]:
         return [one.to_dict(change) for one in self.effects for change in one.changes]

@@ -7,9 +7,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
 
 _SHOWN = 3  # effects of a column that are told
+_MINUTES = 24 * 60  # of a day
+_SECONDS = 60.0 * _MINUTES
 _MORE_THAN_SHOWN = 1000.0  # from where numbers are written without decimals
 
 
@@ -73,9 +77,28 @@ class Effects:
         if change.what == MEAN and self.kind == "date":
             return shown_date(number)
         if change.what == MEAN and self.kind == "time":
-            return f"{int(number):02d}:{int(number * 60.0) % 60:02d}"
+            return _time_of_day(number)
         unit = {"date": " days", "duration": " days", "time": " hours"}.get(self.kind, "")
         return f"{shown(number)}{unit}"
+
+    def to_row(self, change: Change) -> dict[str, Any]:
+        """One change as a row of a table: ``to_dict`` with dates and durations of pandas, and times of day as text."""
+        row = self.to_dict(change)
+        for name in ("first", "second"):
+            row[name] = self._of_pandas(change, row[name])
+        return row
+
+    def _of_pandas(self, change: Change, number: float) -> Any:
+        if change.what not in (MEAN, SPREAD) or self.kind not in ("date", "duration", "time") or math.isnan(number):
+            return number
+        if change.what == MEAN and self.kind == "time":
+            return _time_of_day(number)
+        stamped = change.what == MEAN and self.kind == "date"
+        days = number / 24.0 if self.kind == "time" else number
+        try:
+            return _stamp(days) if stamped else _length(days)
+        except (OverflowError, ValueError):  # beyond what pandas has
+            return number
 
     def to_dict(self, change: Change) -> dict[str, Any]:
         """One change as plain values."""
@@ -89,6 +112,24 @@ class Effects:
             "low": change.low,
             "high": change.high,
         }
+
+
+def _time_of_day(hours: float) -> str:
+    hour, minute = divmod(round(hours * 60.0) % _MINUTES, 60)
+    return f"{hour:02d}:{minute:02d}"
+
+
+def _stamp(days: float) -> Any:
+    """A time of pandas, to the second, so that years far from ours have one."""
+    import pandas as pd
+
+    return pd.Timestamp(np.datetime64(round(days * _SECONDS), "s"))
+
+
+def _length(days: float) -> Any:
+    import pandas as pd
+
+    return pd.Timedelta(np.timedelta64(round(days * _SECONDS), "s"))
 
 
 def shown(number: float) -> str:

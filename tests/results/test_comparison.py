@@ -153,13 +153,32 @@ def test_another_level_decides_anew(result):
         ("date", Change(MEAN, "", 19783.4, 19784.5, 0.1, 0.0, 0.2),
          "mean 2024-03-01 → 2024-03-02 (+0.10 sd [+0.00, +0.20])"),
         ("date", Change(SPREAD, "", 2.0, 4.0, 2.0, 1.0, 4.0), "sd 2 days → 4 days (× 2 [1, 4])"),
-        ("time", Change(MEAN, "", 9.5, 13.26, 1.0, 0.5, 1.5), "mean 09:30 → 13:15 (+1.00 sd [+0.50, +1.50])"),
+        ("time", Change(MEAN, "", 9.5, 13.26, 1.0, 0.5, 1.5), "mean 09:30 → 13:16 (+1.00 sd [+0.50, +1.50])"),
+        ("time", Change(MEAN, "", 1.0 + 2.0 / 3.0, 23.9999, 1.0, 0.5, 1.5),
+         "mean 01:40 → 00:00 (+1.00 sd [+0.50, +1.50])"),
         ("duration", Change(MEAN, "", 0.5, 1.0, 1.0, 0.5, 1.5), "mean 0.5 days → 1 days (+1.00 sd [+0.50, +1.50])"),
         ("ordered", Change(MEAN, "", 0.5, 1.0, 1.0, 0.5, 1.5), "mean position 0.5 → 1 (+1.00 sd [+0.50, +1.50])"),
     ],
 )  # fmt: skip
 def test_effects_in_words(kind, change, said):
     assert Effects("c", kind, (change,)).said(change) == said
+
+
+def test_frames_have_the_times_of_pandas(result):
+    frame = result.to_frame().set_index(["column", "effect"])
+    mean, spread = frame.loc[("visit", "mean")], frame.loc[("visit", "spread")]
+    assert pd.Timestamp("2024-03-01") < mean["first"] < pd.Timestamp("2024-03-30")
+    assert pd.Timedelta(days=5) < spread["second"] < pd.Timedelta(days=15)
+    assert all(isinstance(frame.loc[("age", what)]["first"], float) for what in ("mean", "spread"))
+
+    def row(kind, what, number):
+        return Effects("c", kind, ()).to_row(Change(what, "", number, math.nan, 0.0))
+
+    assert row("time", MEAN, 1.0 + 2.0 / 3.0)["first"] == "01:40"
+    assert row("time", SPREAD, 1.5)["first"] == pd.Timedelta(minutes=90)
+    assert row("duration", MEAN, 0.25)["first"] == pd.Timedelta(hours=6) and math.isnan(row("date", MEAN, 1.0)["second"])
+    assert row("date", MISSING, 0.5)["first"] == 0.5 and row("date", MEAN, 1e15)["first"] == 1e15
+    assert row("date", MEAN, -2e5)["first"].year == 1422
 
 
 def test_words_follow_the_test():
@@ -180,7 +199,10 @@ def test_json_comes_back_as_it_was(result):
     assert found["answer"] == result.answer and found["pvalue"] == result.pvalue and found["changed"] == [RUDE]
     assert [row["column"] for row in found["columns"]] == result.table["column"].tolist()
     effects = pd.DataFrame(found["effects"]).astype({name: float for name in ("estimate", "low", "high")})
-    pd.testing.assert_frame_equal(effects, result.to_frame(), check_dtype=False)
+    every = pd.DataFrame([one.to_dict(change) for one in result.effects for change in one.changes])
+    pd.testing.assert_frame_equal(effects, every, check_dtype=False)
+    rest = result.to_frame()[["column", "effect", "level", "estimate", "low", "high"]]
+    pd.testing.assert_frame_equal(effects[rest.columns], rest, check_dtype=False)
     assert found["overall"]["members"] and "null_distribution" not in found["overall"]
     assert found["columns"][-1]["pvalue"] is None  # not tested
 
