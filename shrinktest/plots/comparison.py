@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice
+from shrinktest.plots.along import UNITS, short, ticks
 from shrinktest.plots.axes import BLUE, GREY, ORANGE
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from shrinktest.tables.distribution import Distribution
 
 _MOST = 12  # pictures where nobody says which
-_LETTERS = 16  # of a category beside its bar
-_UNITS = {"duration": "days", "time": "hour of the day"}
 
 
 def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figure | None = None) -> np.ndarray:
@@ -49,7 +48,11 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
             ax.set_title(name, fontsize="medium")
         for ax in grid[len(shown) :]:
             ax.remove()
-        grid[0].legend(frameon=False, fontsize="small")
+        if figure.get_layout_engine() is None:
+            figure.set_layout_engine("constrained")  # makes room for a legend that covers nothing
+        figure.legend(
+            *grid[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False, fontsize="small"
+        )
     return np.asarray(grid[: len(shown)])
 
 
@@ -61,9 +64,9 @@ def draw_distribution(ax: Axes, found: Distribution, names: Sequence[str]) -> No
     else:
         ax.stairs(first, found.edges, fill=True, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
         ax.stairs(second, found.edges, color=ORANGE, linewidth=1.6, label=names[1])
-        _ticks(ax.xaxis, found.kind)
+        ticks(ax.xaxis, found.kind)
         ends = "the outermost bins count what is beyond them" if found.clipped else ""
-        ax.set_xlabel(", ".join(part for part in (_UNITS.get(found.kind, ""), ends) if part), fontsize="small")
+        ax.set_xlabel(", ".join(part for part in (UNITS.get(found.kind, ""), ends) if part), fontsize="small")
         ax.set_ylabel("% of values", fontsize="small")
         ax.set_ylim(0.0, None)
     ax.spines[["top", "right"]].set_visible(False)
@@ -88,7 +91,7 @@ def draw_where(ax: Axes, found: Where, names: Sequence[str]) -> None:
         ax.scatter(points[:, 0], points[:, 1], s=14, color=colour, label=name, rasterized=True, **look)
     ax.set(xlim=box[:2], ylim=box[2:], xlabel=found.columns[0], ylabel=found.columns[1])
     for axis, kind in zip((ax.xaxis, ax.yaxis), found.kinds, strict=True):
-        _ticks(axis, kind)
+        ticks(axis, kind)
     bar = ax.figure.colorbar(image, ax=ax, ticks=[-most, 0.0, most])
     bar.ax.set_yticklabels([f"more in\n{names[0]}", "as\nmany", f"more in\n{names[1]}"])
 
@@ -97,21 +100,6 @@ def _bars(ax: Axes, found: Distribution, first: np.ndarray, second: np.ndarray, 
     places = np.arange(len(first))[::-1]
     ax.barh(places + 0.2, first, height=0.38, color=BLUE, alpha=0.4, linewidth=0, label=names[0])
     ax.barh(places - 0.2, second, height=0.34, facecolor="none", edgecolor=ORANGE, linewidth=1.4, label=names[1])
-    labels = [label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…" for label in found.labels]
-    ax.set_yticks(places, labels)
+    ax.set_yticks(places, [*map(short, found.labels)])
     ax.axvline(0.0, color=GREY, linewidth=0.6)
     ax.set_xlabel("% of values", fontsize="small")
-
-
-def _ticks(axis: Any, kind: str) -> None:
-    """Few ticks, which are dates where the numbers are days since 1970."""
-    if kind == "date":
-        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
-
-        locator = AutoDateLocator(minticks=2, maxticks=5)
-        axis.set_major_locator(locator)
-        axis.set_major_formatter(ConciseDateFormatter(locator))
-    else:
-        from matplotlib.ticker import MaxNLocator
-
-        axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._validate import choice, count, counted
+from shrinktest.plots.along import Along
 from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from shrinktest.results.two_sample import TwoSampleResult
 
+XY = ("X", "Y")
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
 
@@ -37,9 +39,9 @@ def plot_witness(
     """
     pooled = result.again.pooled
     encoding = result.encodings[0] if result.encodings else None
-    drawn = [_Axis(j, f"column {j}") for j in range(pooled.shape[1])]
+    drawn = [Along(j, f"column {j}") for j in range(pooled.shape[1])]
     if encoding is not None:
-        drawn = [_Axis(*encoding.axis(name)) for name in encoding.names]
+        drawn = [encoding.axis(name) for name in encoding.names]
     if names is not None:
         if len(names) != len(drawn):
             raise ValueError(f"names has {len(names)} entries for {counted(len(drawn), 'column')}")
@@ -68,37 +70,23 @@ def plot_witness(
     at[:, :, shown] = places[:, None, :]
     band = result.witness_band(at, confidence=confidence, studentize=studentize)
     ax = axes(ax)
-    lines = [line * axis.unit for line, axis in zip(lines, chosen, strict=True)]
-    x, y = np.split(pooled[:, shown] * [axis.unit for axis in chosen], [result.again.sizes[0]])
+    lines = [axis.drawn(line) for line, axis in zip(lines, chosen, strict=True)]
+    points = np.stack([axis.drawn(pooled[:, j]) for j, axis in zip(shown, chosen, strict=True)], axis=1)
+    x, y = np.split(points, [result.again.sizes[0]])
+    first, second = (name or plain for name, plain in zip(result.names or XY, XY, strict=True))
     if len(shown) == 1:
-        _curve(ax, lines[0], band, x[:, 0], y[:, 0])
-        ax.set_ylabel("witness, mean of X less mean of Y")
+        _curve(ax, lines[0], band, x[:, 0], y[:, 0], (first, second))
+        ax.set_ylabel(f"witness, mean of {first} less mean of {second}")
     else:
-        _map(ax, lines, band, x, y)
+        _map(ax, lines, band, x, y, (first, second))
         ax.set_ylabel(chosen[1].label)
     ax.set_xlabel(chosen[0].label)
+    for column, axis_of in zip(chosen, (ax.xaxis, ax.yaxis), strict=False):
+        column.ticks(axis_of)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
-    ax.set_title(f"Where X and Y differ, {confidence:.0%} simultaneous band{held}", fontsize="medium")
+    ax.set_title(f"Where {first} and {second} differ, {confidence:.0%} simultaneous band{held}", fontsize="medium")
     ax.legend(edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """A column to draw along.
-
-    Parameters
-    ----------
-    feature : int or None
-        Its place among the numbers that the kernel compares; None for categories.
-    label : str
-    unit : float
-        What one of these numbers is in the data.
-    """
-
-    feature: int | None
-    label: str
-    unit: float = 1.0
 
 
 def _coordinates(given: Any, columns: int, names: Sequence[str] | None) -> tuple[int, ...]:
@@ -123,8 +111,9 @@ def _line(values: np.ndarray, points: int) -> np.ndarray:
     return np.linspace(values.min() - margin, values.max() + margin, points)
 
 
-def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray) -> None:
-    for sign, colour, label in ((1.0, OF_X, "more of X"), (-1.0, OF_Y, "more of Y")):
+def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
+    first, second = names
+    for sign, colour, label in ((1.0, OF_X, f"more of {first}"), (-1.0, OF_Y, f"more of {second}")):
         part = sign * np.maximum(sign * band.values, 0.0)
         ax.fill_between(line, 0.0, part, color=colour, alpha=0.3, linewidth=0, label=label)
     if np.isfinite(band.half_width).all():
@@ -133,7 +122,7 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray) 
     ax.plot(line, band.values, color="black", linewidth=1.0, label="witness")
     left = "outside the band" if band.outside.any() else None
     ax.plot(line[band.outside], band.values[band.outside], ".", color="black", label=left)
-    for values, colour, height, label in ((x, OF_X, 0.07, "X"), (y, OF_Y, 0.03, "Y")):
+    for values, colour, height, label in ((x, OF_X, 0.07, first), (y, OF_Y, 0.03, second)):
         ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -144,7 +133,7 @@ def _rug(ax: Axes) -> Any:
     return blended_transform_factory(ax.transData, ax.transAxes)
 
 
-def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndarray) -> None:
+def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
     shape = tuple(map(len, lines))
     values, outside = band.values.reshape(shape), band.outside.reshape(shape)
     most = float(np.abs(values).max()) or 1.0
@@ -153,10 +142,10 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     if outside.any() and not outside.all():
         where = "outlined: outside the band"
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    for (east, north), colour, marker, label in ((x.T, OF_X, "o", "X"), (y.T, OF_Y, "^", "Y")):
+    for (east, north), colour, marker, label in ((x.T, OF_X, "o", names[0]), (y.T, OF_Y, "^", names[1])):
         # white edges part the points from the ground, which has their colour
         ax.scatter(east, north, s=18, color=colour, edgecolors="white", linewidths=0.6, marker=marker, label=label)
-    ax.figure.colorbar(image, ax=ax, label=f"witness, above 0: more of X\n({where})")
+    ax.figure.colorbar(image, ax=ax, label=f"witness, above 0: more of {names[0]}\n({where})")
 
 
 def _colours() -> Any:

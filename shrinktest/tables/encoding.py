@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import Array, as_points, counted, listed
+from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 from shrinktest.units import Scale, Units, as_scale, constant_columns, moves
@@ -265,21 +266,18 @@ class Encoding:
             return tuple(value for value, code in zip(values, self.codes, strict=True) for _ in code.features)
         return given
 
-    def axis(self, name: str) -> tuple[int | None, str, float]:
-        """To draw along a column: its place among the numbers, a label, and one of these numbers in the data.
-
-        A place of None says that the column holds categories.
-        """
+    def axis(self, name: str) -> Along:
+        """To draw along a column."""
         code, group = next(pair for pair in zip(self.codes, self.groups, strict=True) if pair[0].name == name)
         label = name if self.named else f"column {name}"
         if code.categorical:
-            return None, label, 1.0
+            return Along(None, label)
         unit = self.units.scale[group.start]
-        said = {"date": f"days since {str(code.origin)[:10]}", "duration": "days", "time": "hours"}.get(code.kind)
-        label = f"{label} ({said})" if said else label
         if isinstance(unit, str):
-            return group.start, f"{unit} of {label}", 1.0
-        return group.start, label, float(unit)
+            return Along(group.start, f"{unit} of {label}")
+        origin = 0.0 if code.origin is None else float((code.origin - np.datetime64(0, "D")) / np.timedelta64(1, "D"))
+        label = f"{label} ({UNITS[code.kind]})" if code.kind in UNITS else label
+        return Along(group.start, label, float(unit), origin, code.kind, code.levels)
 
     def typical(self, points: Array) -> Array:
         """A row in the middle of others (n, number of features): medians, and of categories the most frequent level."""

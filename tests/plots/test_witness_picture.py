@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib
+import matplotlib.dates as mdates
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import same_color, to_rgb
 
@@ -47,6 +51,39 @@ def test_the_ground_below_a_curve_has_the_colour_of_the_sample_that_is_more():
         assert (sign * corners[:, 1] >= 0.0).all()  # above zero is X's, below it Y's
     for name in ("witness", "outside the band"):  # of neither sample
         assert same_color(rugs[name].get_color(), "black")
+
+
+def test_dates_and_levels_are_drawn_as_such():
+    rng = np.random.default_rng(0)
+
+    def table(later):
+        days = pd.Timestamp("2023-04-01") + pd.to_timedelta(rng.integers(0, 60, 30) + later, unit="D")
+        pain = pd.Categorical(rng.choice(["none", "some", "much"], 30), ["none", "some", "much"], ordered=True)
+        return pd.DataFrame({"visit": days, "pain": pain, "wait": pd.to_timedelta(rng.integers(1, 9, 30), unit="D")})
+
+    first, second = table(0), table(20)
+    result = run(first, second)
+    ax = result.plot_witness(coordinates=("visit", "pain"), grid=7)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("visit", "pain")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["none", "some", "much"]
+    drawn = labelled(ax.collections)["X"].get_offsets().data
+    known = mdates.date2num(first["visit"]), first["pain"].cat.codes
+    np.testing.assert_allclose(drawn, np.stack(known, axis=1), atol=1e-6)
+    ax.figure.canvas.draw()
+    assert ax.xaxis.get_major_formatter().get_offset() == "2023"
+    assert result.plot_witness(coordinates="wait", grid=7).get_xlabel() == "wait (days)"
+    ranked = two_sample_test(first, second, scale="rank", n_resamples=19, rng=0)
+    assert ranked.plot_witness(coordinates="visit", grid=7).get_xlabel() == "rank of visit"
+
+
+def test_samples_with_names_are_called_by_them():
+    result = replace(run(X, Y), names=("before", "after"))
+    ax = result.plot_witness(grid=7)
+    assert "Where before and after differ" in ax.get_title() and {"before", "after"} <= set(labelled(ax.collections))
+    assert ax.figure.axes[1].get_ylabel().startswith("witness, above 0: more of before")
+    curve = replace(run(X[:, 0], Y[:, 0]), names=("before", "after")).plot_witness(grid=7)
+    assert curve.get_ylabel() == "witness, mean of before less mean of after"
+    assert "more of after" in labelled(curve.collections) and "before" in labelled(curve.lines)
 
 
 def test_rugs_are_within_the_axes():

@@ -176,7 +176,9 @@ def test_frames_have_the_times_of_pandas(result):
 
     assert row("time", MEAN, 1.0 + 2.0 / 3.0)["first"] == "01:40"
     assert row("time", SPREAD, 1.5)["first"] == pd.Timedelta(minutes=90)
-    assert row("duration", MEAN, 0.25)["first"] == pd.Timedelta(hours=6) and math.isnan(row("date", MEAN, 1.0)["second"])
+    assert row("duration", MEAN, 0.25)["first"] == pd.Timedelta(hours=6) and math.isnan(
+        row("date", MEAN, 1.0)["second"]
+    )
     assert row("date", MISSING, 0.5)["first"] == 0.5 and row("date", MEAN, 1e15)["first"] == 1e15
     assert row("date", MEAN, -2e5)["first"].year == 1422
 
@@ -319,7 +321,7 @@ def test_the_columns_that_changed_are_drawn(result):
     assert [ax.get_title() for ax in result.plot()] == [RUDE]
     several = result.plot(["age", "region", "visit", "smokes"])
     assert [ax.get_title() for ax in several] == ["age", "region", "visit", "smokes"]
-    assert [text.get_text() for text in several[0].get_legend().get_texts()] == ["<i>March</i>", "April"]
+    assert [text.get_text() for text in several[0].figure.legends[0].get_texts()] == ["<i>March</i>", "April"]
     figure = Figure()
     (ax,) = result.plot("age", figure=figure)
     assert ax.figure is figure

@@ -1,0 +1,67 @@
+"""Along: a column to draw along, in the units of the data; matplotlib is imported when a picture is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+_LETTERS = 16  # of a category beside an axis
+_LEVELS = 8  # that fit along an axis
+#: What the numbers of a kind of column are.
+UNITS = {"duration": "days", "time": "hour of the day"}
+
+
+@dataclass(frozen=True)
+class Along:
+    """A column to draw along.
+
+    Parameters
+    ----------
+    feature : int or None
+        Its place among the numbers that the kernel compares; None for categories.
+    label : str
+    unit, origin : float
+        What one of these numbers is in the data, and where zero is there; dates in days since 1970.
+    kind : str
+        Of the column: "number", "date", "ordered", ...
+    levels : tuple of str
+        Of an ordered column.
+    """
+
+    feature: int | None
+    label: str
+    unit: float = 1.0
+    origin: float = 0.0
+    kind: str = "number"
+    levels: tuple[str, ...] = ()
+
+    def drawn(self, numbers: Any) -> Any:
+        """Numbers that the kernel compares as they are drawn."""
+        return numbers * self.unit + self.origin
+
+    def ticks(self, axis: Any) -> None:
+        """Ticks that are dates or levels where the numbers stand for these."""
+        if self.kind == "ordered" and self.levels:
+            every = -(-len(self.levels) // _LEVELS)
+            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])])
+        elif self.kind == "date":
+            ticks(axis, self.kind)
+
+
+def ticks(axis: Any, kind: str) -> None:
+    """Few ticks, which are dates where the numbers are days since 1970."""
+    if kind == "date":
+        from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+        locator = AutoDateLocator(minticks=2, maxticks=5)
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(ConciseDateFormatter(locator))
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
+
+
+def short(label: str) -> str:
+    """A label that fits beside an axis."""
+    return label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…"
