@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest.plots.along import short
 from shrinktest.plots.axes import axes
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from shrinktest.results.multiple import MultipleTestsResult
 
 _NUMBERS = 12  # cells in a row up to which every p-value is written out
+_MOST = 36  # columns of which each has its name
 _NAMES = 20  # that fit along an axis
 
 
@@ -22,6 +25,9 @@ def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
     if not len(tests.null_distributions):
         raise ValueError("n_resamples=0 leaves no p-values to plot; run the tests with some permutations")
     ax = axes(ax)
+    every = len(tests)
+    if len(tests.keys) == 1 and every > _MOST:
+        tests = _strongest(tests)
     lines = list(dict.fromkeys(label[0] for label in tests.labels)) if len(tests.keys) == 2 else [""]
     across = list(dict.fromkeys(label[-1] for label in tests.labels))
     grid, marked = np.full((len(lines), len(across)), np.nan), np.zeros((len(lines), len(across)), dtype=bool)
@@ -36,13 +42,30 @@ def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
         star = "*" if marked[i, j] else ""
         text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
         ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
-    ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
+    if len(tests) < every:
+        ax.set_xticks(range(len(across)), [*map(short, across)], rotation=90, fontsize="small")
+    else:
+        ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
     ax.set_yticks(*_names(lines, marked.any(axis=1)))
     if len(tests.keys) == 1:  # one line
         ax.set_yticks([])
-    ax.set_title(f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}", fontsize="medium")
+    which = f"\nthe {len(tests)} smallest p-values of {every}" if len(tests) < every else ""
+    said = f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}{which}"
+    ax.set_title(said, fontsize="medium")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
     return ax
+
+
+def _strongest(tests: MultipleTestsResult) -> MultipleTestsResult:
+    """The tests with the smallest p-values, these first."""
+    order = np.lexsort((np.arange(len(tests)), tests.pvalues, tests.adjusted))[:_MOST]
+    numbers = ("statistics", "pvalues", "adjusted", "tolerances")
+    return replace(
+        tests,
+        labels=tuple(tests.labels[i] for i in order),
+        null_distributions=tests.null_distributions[:, order],
+        **{name: getattr(tests, name)[order] for name in numbers},
+    )
 
 
 def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:

@@ -28,6 +28,7 @@ METHODS = (
     *("fdr_bh", "fdr_by", "fdr_tsbh", "fdr_tsbky"),
 )
 _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
+_SHOWN = 30  # tests that a summary lists
 _FOUND = ("statistic", "pvalue", "adjusted", "reject")
 
 
@@ -206,7 +207,7 @@ class MultipleTestsResult(AsJson, Result):
         return cls(**found)
 
     def summary(self) -> str:
-        """What was done, and the tests, most significant first."""
+        """What was done, and the tests, most significant first: thirty at most, while ``table`` has all."""
         return self._report().as_text()
 
     def _report(self) -> Report:
@@ -222,7 +223,7 @@ class MultipleTestsResult(AsJson, Result):
                 f"{self.adjusted[i]:.4g}",
                 "reject" if rejected[i] else "",
             ]
-            for i in order
+            for i in order[:_SHOWN]
         ]
         head = (
             f"Kernel {self.test} tests of {len(self)} {self.tested[len(self) != 1]}",
@@ -232,7 +233,15 @@ class MultipleTestsResult(AsJson, Result):
             f"Adjustment:    {self.method}; {self._decided(rejected)}",
         )
         table = Table(rows, "r", headers=[*self.keys, "statistic", "p-value", "adjusted", ""], below="-")
-        return Report(head, table, self.notes)
+        return Report(head, table, self.notes, self._rest(rejected[order[_SHOWN:]]))
+
+    def _rest(self, rejected: np.ndarray) -> str:
+        """How many tests a summary leaves out, and how many of these are rejected."""
+        if not len(rejected):
+            return ""
+        if np.isnan(self.pvalues).all():
+            return f"... and {len(rejected)} more"
+        return f"... and {len(rejected)} more, {rejected.sum() or 'none'} rejected"
 
     def _decided(self, rejected: np.ndarray) -> str:
         if np.isnan(self.pvalues).all():

@@ -170,20 +170,26 @@ class Report:
     table : Table
     notes : sequence of str
         Numbered below the table.
+    rest : str
+        What the table leaves out; empty for nothing.
     """
 
     lines: Sequence[str]
     table: Table
     notes: Sequence[str] = ()
+    rest: str = ""
 
     def as_text(self) -> str:
         """All of it, one below the other."""
-        return "\n".join([*self.lines, self.table.as_text(), *numbered(self.notes)])
+        return "\n".join([*self.lines, self.table.as_text(), *self._below()])
+
+    def _below(self) -> list[str]:
+        return [*([self.rest] if self.rest else []), *numbered(self.notes)]
 
     def as_html(self) -> str:
         """The lines as they are, the table, of which the first 60 rows are shown, and the notes."""
         more = len(self.table.rows) - _ROWS
-        below = [*([f"... and {more} more rows"] if more > 0 else []), *numbered(self.notes)]
+        below = [*([f"... and {more} more rows"] if more > 0 else []), *self._below()]
         table = replace(self.table, rows=self.table.rows[:_ROWS]).as_html()
         return f"{_lines(self.lines)}{table}{_lines(below)}"
 

@@ -170,6 +170,27 @@ def test_heat_map_of_many_columns_names_those_that_differ_or_some():
     matplotlib.pyplot.close("all")
 
 
+def test_wide_tables_show_the_smallest_pvalues():
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(12, 400)), rng.normal(size=(12, 400))
+    found = two_sample_test_columns(first, second, **FEW)
+    lines = found.summary().splitlines()
+    listed = found.table.sort_values(["adjusted", "pvalue"], kind="stable")["column"]
+    where = next(i for i, line in enumerate(lines) if line.startswith("column")) + 2
+    assert [line.split()[0] for line in lines[where : where + 30]] == listed[:30].tolist()
+    assert lines[where + 31] == "... and 370 more, none rejected" and "370 more" in found._repr_html_()
+    ax = found.plot()
+    assert [label.get_text() for label in ax.get_xticklabels()] == listed[:36].tolist()
+    assert "the 36 smallest p-values of 400" in ax.get_title()
+    ax.figure.canvas.draw()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not any(one.overlaps(other) for one, other in itertools.pairwise(boxes))
+    second[:, :35] += 9.0
+    assert "... and 370 more, 5 rejected" in two_sample_test_columns(first, second, **FEW).summary()
+    assert "... and 370 more\n" in two_sample_test_columns(first, second, n_resamples=0).summary() + "\n"
+    matplotlib.pyplot.close("all")
+
+
 def test_same_seed_same_answer_and_a_generator_moves_on():
     generator = np.random.default_rng(5)
     first = two_sample_test_columns(X, Y, n_resamples=59, rng=generator)
