@@ -156,8 +156,8 @@ def said_of_area(area: Area) -> tuple[str, ...]:
     if not MEASURED <= min(area.units) < LONG:
         return ()
     return (
-        f"With fewer than {LONG} independent observations in a sample the interval of the auc is somewhat too long: "
-        "where it says 95 %, it covered in 94 to 99 % of data sets.",
+        f"With fewer than {LONG} independent observations in a sample the interval of the auc covers at least about as "
+        "often as it says (in 94 to 99 % of data sets for 95 %), so that it tends to be too long.",
     )
 
 

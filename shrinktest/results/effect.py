@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
+_CUT = (
+    "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, and so outside its interval."
+)
 _LEADING = 3  # columns that a sentence names
 
 #: What the distance of two samples is relative to, in words.
@@ -91,7 +94,13 @@ class Effect(AsJson, Result, ABC):
         return Table(cells, aligns, [*names, f"{self.confidence:.0%} interval"], gap="   ", heads="c")
 
     def _report(self) -> Report:
-        return Report([*(fill(line, WIDTH) for line in self.lines()), ""], self.printed(), self.notes)
+        return Report([*(fill(line, WIDTH) for line in self.lines()), ""], self.printed(), self.remarks)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """The notes, and why an estimate that is shown lies outside its interval."""
+        outside = any(row["estimate"] < 0.0 <= row["low"] for row in self.rows())
+        return (*self.notes, _CUT) if outside else self.notes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

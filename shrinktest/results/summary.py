@@ -67,7 +67,7 @@ def _with_effect(tables: Sequence[Table], notes: tuple[str, ...], effect: Effect
     """The tables of a test, that of the effect, and below them what they say."""
     if effect is None:
         return Summary(tables, notes)
-    return Summary([*tables, effect.printed()], tuple(dict.fromkeys([*notes, *effect.notes])), effect.lines())
+    return Summary([*tables, effect.printed()], tuple(dict.fromkeys([*notes, *effect.remarks])), effect.lines())
 
 
 def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> Summary:

@@ -194,6 +194,17 @@ def test_the_dependence_in_words():
     assert replace(effect, dependence=math.nan).lines()[0] == "The dependence of age and size was not estimated."
 
 
+def test_estimates_outside_their_intervals_are_explained():
+    effect = DependenceEffect(dependence=-0.02, dependence_interval=(0.0, 0.05), z=0.2, notes=("A note.",))
+    assert effect.notes == ("A note.",) and "[2] Intervals are cut at 0, the least" in effect.summary()
+    for inside in (replace(effect, dependence=0.02), replace(effect, dependence_interval=(math.nan, math.nan))):
+        assert "cut at 0" not in inside.summary()
+    same = replace(two(distance=-0.01, distance_interval=(0.0, 0.015)), notes=())
+    assert "cut at 0" in same.summary()
+    shown = replace(RESULTS["two samples"](), stored=same)
+    assert "Intervals are cut at 0" in str(shown.summary(effect=True))
+
+
 def test_the_names_of_a_result_are_those_of_its_effect():
     found = replace(RESULTS["two samples"](), names=("march.csv", "april.csv"))
     assert found.effect().names == ("march.csv", "april.csv")
