@@ -118,7 +118,18 @@ def named_samples(samples: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[str, .
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"two samples have the name {listed(twice)} as text; give other names")
         return tuple(samples[0].values()), names
+    if len(samples) == 1 and hasattr(samples[0], "ngroups"):
+        raise TypeError("samples are grouped by pandas; give them by name: dict(list(df.groupby('group')[columns]))")
     return tuple(samples), ()
+
+
+def two_names(given: Any) -> tuple[str, str]:
+    """What a user calls two samples; raises TypeError or ValueError for what tells nobody which is which."""
+    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
+        raise TypeError(f"names must be two texts, such as ('before', 'after'); got {given!r}")
+    if given[0] == given[1]:
+        raise ValueError(f"names must differ, so that a reader can tell the samples apart; got {given!r}")
+    return given[0], given[1]
 
 
 # --- the two readers ----------------------------------------------------------------------------------------

@@ -163,9 +163,7 @@ def compare(
     of_units = pooled.units(paired=bool(paired)) if blocks is None and groups is None else ()
     x, y = _split(pooled)
     told = {"scale": scale, "column_types": {name: types[name] for name in pooled.table.names if name in types}}
-    whole = TwoEqualDistributions.read(
-        x, y, names=called, called=called, nan_policy=nan_policy, paired=paired, **told, **labels
-    )
+    whole = TwoEqualDistributions.read(x, y, called=called, nan_policy=nan_policy, paired=paired, **told, **labels)
     shown = labelled(whole.variables[0], len(pooled.table.columns), "x")
     parts = {
         label: part

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from shrinktest._read import two_names
 from shrinktest._renamed import renamed
 from shrinktest._validate import level
 from shrinktest.hypotheses.equivalence import Equivalence
@@ -149,7 +150,7 @@ def equivalence_test(
     >>> result.equivalent
     True
     """
-    called, alpha = _names(names), _below_half(alpha)
+    called, alpha = two_names(names), _below_half(alpha)
     told = {"scale": units, "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups}
     with _units_by_name():
         found = Equivalence.read(
@@ -159,14 +160,6 @@ def equivalence_test(
         )  # fmt: skip
         result = found.test(alpha)
     return replace(result, notes=tuple(_of_units(note) for note in result.notes))
-
-
-def _names(given: Any) -> tuple[str, str]:
-    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
-        raise TypeError(f"names must be two texts, such as ('before', 'after'); got {given!r}")
-    if given[0] == given[1]:
-        raise ValueError(f"names must differ, so that a reader can tell the samples apart; got {given!r}")
-    return given[0], given[1]
 
 
 def _below_half(alpha: Any) -> float:

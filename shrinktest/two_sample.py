@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import XY
+from shrinktest._read import XY, two_names
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
 from shrinktest.batches.recognized import in_batches
@@ -20,6 +20,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
+    names: tuple[str, str] | None = None,
     covariates: Any = None,
     covariate_method: str = "auto",
     propensity: Any = None,
@@ -56,6 +57,8 @@ def two_sample_test(
         numbers, True and False, text and categories, dates and times (see the notes).  With more rows than memory:
         paths of files, such as ``"before/*.parquet"``, collections of dask, lazy frames of polars, datasets of pyarrow,
         or :class:`~shrinktest.Batches`.
+    names : tuple of str, optional
+        What results, pictures, notes and errors call the samples, such as ``("before", "after")``; default X and Y.
     covariates : pair of array_like, (m, p) and (n, p), optional
         Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
         they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
@@ -265,6 +268,7 @@ def two_sample_test(
     >>> two_sample_test(before, after, rng=0).pvalue, two_sample_test(before, after, paired=True, rng=0).pvalue
     (0.952, 0.038)
     """
+    called = () if names is None else two_names(names)
     batched = in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
@@ -273,10 +277,10 @@ def two_sample_test(
     if batched:
         from shrinktest.multiple.whole import in_memory
 
-        X, Y = in_memory((X, Y), XY, estimator, [Asked(kernel, bandwidth)], settings, column_types)
+        X, Y = in_memory((X, Y), called or XY, estimator, [Asked(kernel, bandwidth)], settings, column_types)
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
-    told = {"scale": scale, "column_types": column_types, "transform": transform}
+    told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
     if covariates is not None or covariate_method != "auto" or propensity is not None:
         from shrinktest.hypotheses.covariates import check_asked
 
@@ -289,8 +293,8 @@ def two_sample_test(
         from shrinktest.multiple.binned import run_binned
 
         return run_binned(
-            (X, Y), XY, estimator, Asked(kernel, bandwidth), settings, rng,
-            two=True, scale=scale, nan_policy=nan_policy, column_types=column_types,
+            (X, Y), called or XY, estimator, Asked(kernel, bandwidth), settings, rng,
+            two=True, called=called, scale=scale, nan_policy=nan_policy, column_types=column_types,
             refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
                      "transform": transform},
         )  # fmt: skip

@@ -26,7 +26,6 @@ from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
 from shrinktest.tables.reading import names_for, names_in
 
 METHODS = ("auto", "strata", "propensity")
-_NAMES = ("covariates of X", "covariates of Y")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,6 +90,7 @@ def read_with_covariates(
     shift: Any = None,
     own: Any = None,
     scale: Any = UNASKED,
+    called: tuple[str | None, ...] = (),
     **told: Any,
 ) -> TwoGivenCovariates:
     """The hypothesis about two samples as users give them, with the method that goes with their covariates.
@@ -104,7 +104,7 @@ def read_with_covariates(
     covariate_method : {"auto", "strata", "propensity"}
     propensity : optional
         A classifier, or chances that are known.
-    nan_policy, blocks, paired, groups, shift, own, scale, told
+    nan_policy, blocks, paired, groups, shift, own, scale, called, told
         As in :meth:`TwoEqualDistributions.read`.
 
     Raises
@@ -117,16 +117,17 @@ def read_with_covariates(
             raise ValueError(f"{name}= and covariates= both say which rows may change samples; leave one of them out")
     if not isinstance(covariates, tuple | list) or len(covariates) != 2:
         raise ValueError("covariates must be a pair, (those of the rows of X, those of the rows of Y)")
-    names = names_for((X, Y), XY)
+    names = names_for((X, Y), XY, called)
+    names_of_z = tuple(f"covariates of {name}" for name in called or XY)
     told_by_row = {"covariates": covariates}
     if isinstance(propensity, tuple | list) and len(propensity) == 2:
         told_by_row["propensity"] = propensity
     for argument, pair in told_by_row.items():
         for i, (one, sample) in enumerate(zip(pair, (X, Y), strict=True)):
             same_order(one, f"{argument}[{i}]", sample, names[i])
-    known_or_labels = [with_labels(one, name) for one, name in zip(covariates, _NAMES, strict=True)]
+    known_or_labels = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
     types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
-    given = read_samples(known_or_labels, _NAMES, nan_policy, scale=UNASKED, labels=True, column_types=types)
+    given = read_samples(known_or_labels, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types)
     there = given.kept
     if given.missing:
         there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
@@ -139,7 +140,7 @@ def read_with_covariates(
     said = not is_unasked(scale)
 
     def found(kind: type[Any], **options: Any) -> Any:
-        hypothesis = kind._of(read, " and ".join(names), said, **options)
+        hypothesis = kind._of(read, " and ".join(names), said, called=called, **options)
         variable, of_units = hypothesis.variables[0].in_units()
         return replace(hypothesis, variables=(variable,), remarks=(*hypothesis.remarks, *of_units))
 
@@ -172,7 +173,7 @@ def read_with_covariates(
         by = "a logistic regression" if propensity is None else repr(propensity)
         assumption = (
             f"the p-value is approximately valid if {by} on the covariates has the form of the chance of a row to be "
-            "in Y, and all that matters for it is among the covariates."
+            f"in {(called or XY)[1]}, and all that matters for it is among the covariates."
         )
     hypothesis = found(TwoByPropensity, method="labels drawn by propensity", assumption=assumption, odds=odds)
     if hypothesis.missing:

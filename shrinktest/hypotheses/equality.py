@@ -219,11 +219,11 @@ class TwoEqualDistributions(EqualDistributions):
         scale: Any = None,
         column_types: Any = None,
         transform: Any = None,
-        names: Sequence[str] | None = None,
+        called: tuple[str | None, ...] = (),
         **options: Any,
     ) -> Self:
-        """The hypothesis about two samples as users give them; ``names`` are what messages call these."""
-        names = names or names_for((X, Y), XY)
+        """The hypothesis about two samples as users give them; ``called`` are the names that these have."""
+        names = names_for((X, Y), XY, called)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
         if shift is not None:
@@ -231,7 +231,7 @@ class TwoEqualDistributions(EqualDistributions):
             kept = np.concatenate(read.kept)
             restriction = memory.restricted(shift, rows, read.restriction, kept, "paired= or groups=")
             read = replace(read, restriction=restriction)
-        return cls._of(read, " and ".join(names), not is_unasked(scale), **options)
+        return cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
 
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches are too short for it."""

@@ -50,7 +50,15 @@ class TwoPartlyKnown(TwoEqualDistributions):
 
     @classmethod
     def read(  # type: ignore[override]  # one policy
-        cls, X: Any, Y: Any, *, transform: Any = None, own: Any = None, shift: Any = None, **told: Any
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        transform: Any = None,
+        own: Any = None,
+        shift: Any = None,
+        called: tuple[str | None, ...] = (),
+        **told: Any,
     ) -> Self:
         """The hypothesis about two samples as users give them; see :class:`TwoEqualDistributions`.
 
@@ -69,7 +77,7 @@ class TwoPartlyKnown(TwoEqualDistributions):
                 f"nan_policy='worst' does not go with shift={shift!r}: series with gaps do not remember across them as "
                 "others do; fill them in (interpolate), or test a part without missing values"
             )
-        names = names_for((X, Y), XY)
+        names = names_for((X, Y), XY, called)
         read = read_samples((X, Y), names, "propagate", **told)
         _check_fixed(read)
         pooled = np.vstack(read.values)
@@ -89,6 +97,7 @@ class TwoPartlyKnown(TwoEqualDistributions):
             remarks=(*read.notes, *_remarks(parts, names)),
             known=known,
             own=own,
+            called=called,
         )
 
     def described(self, estimator: MeanEstimator, form: str) -> dict[str, Any]:

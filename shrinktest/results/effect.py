@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-_CUT = (
-    "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, and so outside its interval."
-)
+_CUT = "Intervals are cut at 0, the least that the quantity can be; an estimate may be below 0, outside its interval."
 _LEADING = 3  # columns that a sentence names
 
 #: What the distance of two samples is relative to, in words.

@@ -74,8 +74,10 @@ def is_table(x: Any) -> bool:
     return type(x).__module__.partition(".")[0] not in _ARRAYS and _narwhals_of(x) is not None
 
 
-def names_for(samples: Sequence[Any], names: Sequence[str]) -> tuple[str, ...]:
-    """What messages call samples: their files, where all are from some, or else these names."""
+def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str | None] = ()) -> tuple[str, ...]:
+    """What messages call samples: what the user calls them, their files, where all are from some, or these names."""
+    if given := tuple(one for one in called if one):
+        return given
     sources = [sample.source if isinstance(sample, Table) else None for sample in samples]
     return tuple(source for source in sources if source) if all(sources) else tuple(names)
 
