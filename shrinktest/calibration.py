@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Real
@@ -21,6 +20,7 @@ from shrinktest.power.arguments import several
 from shrinktest.power.known_tests import known_test, known_tests
 from shrinktest.power.store import Row
 from shrinktest.power.work import finish
+from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
 from shrinktest.results.result import versions
@@ -126,9 +126,9 @@ class CalibrationResult(Result):
             "pvalues": self.pvalues.tolist(),
         }
 
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`."""
-        return json.dumps(self.to_dict(), **options)
+    def to_json(self, path: Any = None, **options: Any) -> str:
+        """``to_dict`` as JSON, also written to ``path``; ``options`` go to :func:`json.dumps`."""
+        return written(self.to_dict(), path, **options)
 
     def summary(self) -> str:
         """What was done, and the levels with their intervals."""

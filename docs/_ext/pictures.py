@@ -17,6 +17,8 @@ CUTS = "result.plot()", "The distance of the rows before and after every cut, wi
 CHANGES = "result.plot()", "The series with its changes and their intervals."
 NEARER = "result.plot()", "The difference of both distances with its interval, beside zero."
 NEAREST = "result.plot()", "How much further away than the nearest model the others are, with intervals."
+BELOW = "result.plot()", "The estimate with its upper limit, beside the margin."
+PAIRS = "effect.plot()", "How well every two samples can be told apart, with intervals."
 LEVELS = "result.plot()", "The share of p-values up to every level, and the band in which uniform ones lie."
 POWERS = "result.plot()", "Power of both tests by sample size, with intervals; dashed, their level."
 SOLVED = "found.plot()", "Power by number of observations, with the answer and its interval."
@@ -43,6 +45,8 @@ DRAWN = {
     **dict.fromkeys(["solve_sample_size", "power.SampleSizeResult"], SOLVED),
     **dict.fromkeys(["risk.risk_study", "risk.RiskStudyResult"], RISKS),
     **dict.fromkeys(["risk.loss_path", "risk.LossPath"], LOSSES),
+    "EquivalenceResult": BELOW,
+    "KSampleEffect": PAIRS,
     "LagsResult": LAGS,
     "AggregateResult": MEMBERS,
     "TwoSampleResult": WITNESS,

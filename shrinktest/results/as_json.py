@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +23,14 @@ def plain_json(value: Any) -> Any:
     return value
 
 
+def written(values: Any, path: str | Path | None, **options: Any) -> str:
+    """Plain Python values as JSON; written to ``path`` if one is given."""
+    text = json.dumps(plain_json(values), **options)
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
 class AsJson:
     """What results have in common that are written as JSON and read back."""
 
@@ -29,9 +38,12 @@ class AsJson:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names."""
 
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null, infinity the text "inf"."""
-        return json.dumps(plain_json(self.to_dict()), **options)
+    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+        """``to_dict`` as JSON, which is also written to ``path`` if one is given.
+
+        ``options`` go to :func:`json.dumps`.  NaN becomes null, infinity the text "inf".
+        """
+        return written(self.to_dict(), path, **options)
 
     @classmethod
     def from_json(cls, text: str) -> Self:

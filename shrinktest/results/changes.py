@@ -170,6 +170,10 @@ class ChangesResult(AsJson, Result):
             }
         )
 
+    def to_frame(self) -> pd.DataFrame:
+        """``table``, under the name that it has for other results (pandas)."""
+        return self.table
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, without the rows."""
         return {

@@ -130,6 +130,10 @@ class CloserMatrixResult(AsJson, Result):
 
         return pd.DataFrame(self.rows())
 
+    def to_frame(self) -> pd.DataFrame:
+        """``table``, under the name that it has for other results (pandas)."""
+        return self.table
+
     def rows(self) -> list[dict[str, Any]]:
         """The rows of ``table``."""
         rejected = self.reject()

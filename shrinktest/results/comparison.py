@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, counted
-from shrinktest.results.as_json import plain_json
+from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.effects import Effects, shown_pvalue
@@ -235,9 +234,9 @@ class ComparisonResult(Result):
             "versions": self.overall.versions,
         }
 
-    def to_json(self, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
-        return json.dumps(plain_json(self.to_dict()), **options)
+    def to_json(self, path: str | Path | None = None, **options: Any) -> str:
+        """``to_dict`` as JSON, also written to ``path``; ``options`` go to :func:`json.dumps`.  NaN becomes null."""
+        return written(self.to_dict(), path, **options)
 
     def summary(self) -> str:
         """The answer, the columns most significant first, and notes."""

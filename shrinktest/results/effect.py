@@ -18,6 +18,7 @@ from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 Interval = tuple[float, float]
 
@@ -63,6 +64,10 @@ class Effect(AsJson, Result, ABC):
         import pandas as pd
 
         return pd.DataFrame(self.rows())
+
+    def to_frame(self) -> pd.DataFrame:
+        """``table``, under the name that it has for other results (pandas)."""
+        return self.table
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names; ``result`` and ``schema`` are those of every result."""
@@ -207,6 +212,12 @@ class KSampleEffect(Effect):
     def distance(self) -> pd.DataFrame:
         """Distance of every two samples (k, k), NaN on the diagonal (pandas)."""
         return self._matrix("distance")
+
+    def plot(self, ax: Axes | None = None, *, measure: str = "auc") -> Axes:
+        """``measure`` ("auc" or "distance") of every two samples with its interval, largest first (matplotlib)."""
+        from shrinktest.plots.effects import plot_pairs
+
+        return plot_pairs(self, ax, measure)
 
     def _matrix(self, name: str) -> pd.DataFrame:
         import pandas as pd

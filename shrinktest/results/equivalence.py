@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from textwrap import fill
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level
 from shrinktest.results.as_json import AsJson
@@ -16,6 +16,9 @@ from shrinktest.results.effects import shown_pvalue
 from shrinktest.results.reading import SCHEMA, number_of, shown_of, value_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 DISTANCE, AUC, DEPENDENCE = "distance", "auc", "dependence"
 SCALES = (DISTANCE, AUC, DEPENDENCE)
@@ -130,9 +133,14 @@ class EquivalenceResult(AsJson, Result):
         return self.reject()
 
     @property
+    def called(self) -> str:
+        """What the estimated quantity is called."""
+        return _CALLED[self.scale]
+
+    @property
     def answer(self) -> str:
         """The result in one sentence."""
-        what = f"the {_CALLED[self.scale]} of {self.names[0]} and {self.names[1]}"
+        what = f"the {self.called} of {self.names[0]} and {self.names[1]}"
         margin, upper = _apart(self.margin, self.upper)
         chance = f"p = {shown_pvalue(self.pvalue)}"
         limit = "no upper limit" if math.isnan(self.upper) else f"upper limit {upper}"
@@ -191,7 +199,7 @@ class EquivalenceResult(AsJson, Result):
         margin, upper = _apart(self.margin, self.upper)
         limit = "none" if math.isnan(self.upper) else f"{upper} (with confidence {1.0 - self.alpha:.4g})"
         rows = [
-            [_CALLED[self.scale], _short(self.estimate)],
+            [self.called, _short(self.estimate)],
             ["upper limit", limit],
             ["margin", f"{margin}, from {self.margin_words}" if self.margin_words else margin],
             ["p-value", f"{self.pvalue:.4g}"],
@@ -202,6 +210,12 @@ class EquivalenceResult(AsJson, Result):
             rows.append(["witness function", f"{self.estimator!r}, cross-fitted on {self.folds} folds"])
         said = fill(self.answer, 80, break_long_words=False, break_on_hyphens=False)
         return Report([said], Table(rows, "ll", gap="  ", below="="), self.notes)
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The estimate with its upper limit, beside the margin (matplotlib)."""
+        from shrinktest.plots.equivalence import plot_equivalence
+
+        return plot_equivalence(self, ax)
 
 
 def _short(value: float, digits: int = 3) -> str:

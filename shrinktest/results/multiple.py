@@ -157,6 +157,10 @@ class MultipleTestsResult(AsJson, Result):
         numbers = {"statistic": self.statistics, "pvalue": self.pvalues, "adjusted": self.adjusted}
         return pd.DataFrame({**named, **numbers, "reject": self.reject()})
 
+    def to_frame(self) -> pd.DataFrame:
+        """``table``, under the name that it has for other results (pandas)."""
+        return self.table
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, without the null distributions; ``tests`` has a row each.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
-from shrinktest.results.as_json import plain_json
+from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
@@ -274,14 +275,12 @@ class TestResult(Kept, Result):
             "null_distribution": self.null_distribution.tolist(),
         }
 
-    def to_json(self, *, effect: bool = False, **options: Any) -> str:
-        """``to_dict`` as JSON; ``options`` go to :func:`json.dumps`.
+    def to_json(self, path: str | Path | None = None, *, effect: bool = False, **options: Any) -> str:
+        """``to_dict`` as JSON, also written to ``path`` if one is given; ``options`` go to :func:`json.dumps`.
 
         JSON knows finite numbers only: NaN becomes null, an infinite amount of shrinkage the text "inf".
         """
-        import json
-
-        return json.dumps(plain_json(self.to_dict(effect=effect)), **options)
+        return written(self.to_dict(effect=effect), path, **options)
 
     @classmethod
     def from_json(cls, text: str) -> Any:

@@ -18,8 +18,11 @@ from shrinktest import (
     MultipleTestsResult,
     TestResult,
     TwoSampleResult,
+    calibrate,
+    change_points,
     closer_matrix,
     closer_test,
+    compare,
     equivalence_test,
     independence_matrix,
     independence_test,
@@ -355,3 +358,23 @@ def changed(**entries):
 def test_what_is_no_result_is_refused(text, error, message):
     with pytest.raises(error, match=message):
         TestResult.from_json(text)
+
+
+def test_json_is_written_to_a_path(tmp_path):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 30, 2))
+    few = {"n_resamples": 19, "alpha": 0.1, "rng": 0}
+    found = {
+        "test": two_sample_test(x, y, **few),
+        "columns": two_sample_test_columns(x, y, **few),
+        "changes": change_points(x, **few),
+        "comparison": compare(x, y, **few),
+        "effect": two_sample_test(x, y, **few).effect(),
+        "calibration": calibrate(lambda x, y: 0.5, x, y, n_trials=20, workers=1),
+    }
+    for name, result in found.items():
+        path = tmp_path / f"{name}.json"
+        assert result.to_json(path, indent=1) == path.read_text(encoding="utf-8") == result.to_json(indent=1)
+    again = TestResult.from_json((tmp_path / "columns.json").read_text(encoding="utf-8"))
+    for result in (again, found["changes"], found["effect"]):
+        pd.testing.assert_frame_equal(result.to_frame(), result.table)

@@ -1,0 +1,65 @@
+"""Pictures of effects and of what lies below a margin."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import matplotlib
+import numpy as np
+import pytest
+
+from shrinktest import equivalence_test, k_sample_test
+from shrinktest.plots.axes import BLUE, GREY
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2, 120, 2))
+SAMPLES = {"$a": X[:60], "b": X[60:], "c": Y[:60] + 1.0}
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_screen():
+    before = matplotlib.get_backend()
+    matplotlib.use("Agg")
+    yield
+    matplotlib.pyplot.close("all")
+    matplotlib.use(before)
+
+
+@pytest.mark.parametrize(
+    "scale, margin, nothing", [("distance", 0.05, 0.0), ("auc", 0.65, 0.5), ("dependence", 0.1, 0.0)]
+)
+def test_an_upper_limit_beside_its_margin(scale, margin, nothing):
+    found = equivalence_test(X, Y, margin=margin, scale=scale, names=("$a", "$b"))
+    ax = found.plot()
+    lines = {line.get_label(): line for line in ax.lines}
+    limit = next(line for label, line in lines.items() if label.startswith("up to the upper limit"))
+    assert limit.get_xdata().tolist() == [found.estimate, found.upper]
+    assert lines["estimate"].get_color() == (BLUE if found.equivalent else GREY)
+    assert lines["margin"].get_xdata()[0] == margin
+    assert next(line for label, line in lines.items() if label.startswith("no ")).get_xdata()[0] == nothing
+    assert "$a and $b" in ax.get_title().replace("\n", " ") and ax.get_xlabel() == found.called
+    ax.figure.canvas.draw()
+    none = replace(found, upper=math.nan).plot()
+    assert not any(line.get_label().startswith("up to") for line in none.lines)
+
+
+@pytest.mark.parametrize("measure, nothing", [("auc", 0.5), ("distance", 0.0)])
+def test_every_two_samples_with_intervals(measure, nothing):
+    effect = k_sample_test(SAMPLES, n_resamples=99, rng=0).effect()
+    ax = effect.plot(measure=measure)
+    order = sorted(effect.pairs.values(), key=lambda one: -getattr(one, measure))
+    assert [label.get_text() for label in ax.get_yticklabels()] == [" and ".join(one.names) for one in order]
+    for one, line in zip(order, ax.lines[0::2], strict=False):
+        assert tuple(line.get_xdata()) == getattr(one, f"{measure}_interval")
+        assert line.get_color() == (BLUE if getattr(one, f"{measure}_interval")[0] > nothing else GREY)
+    ax.figure.canvas.draw()
+
+
+def test_what_there_is_not_is_not_drawn():
+    effect = k_sample_test(SAMPLES, n_resamples=99, rng=0).effect()
+    with pytest.raises(ValueError, match="measure must be one of"):
+        effect.plot(measure="z")
+    unknown = {key: replace(one, auc=math.nan) for key, one in effect.pairs.items()}
+    with pytest.raises(ValueError, match="no auc was estimated"):
+        replace(effect, pairs=unknown).plot()
