@@ -17,11 +17,11 @@ def main() -> None:
     data = nile.load_pandas().data
     years = data["year"].astype(int).tolist()
     result = change_point_test(data["volume"], times=years, rng=0)
-    figure = Figure(figsize=(7.5, 5.2), layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.2, 1.0))
+    figure = Figure(figsize=(7.5, 5.6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(1.1, 1.0))
     above.plot(years, data["volume"], color=GREY, marker="o", markersize=3, linewidth=0.8)
     above.axvline(result.when, color=ORANGE, linewidth=2)
-    above.axvspan(*(years[row] for row in result.interval), color=ORANGE, alpha=0.2)
+    above.axvspan(*result.when_interval, color=ORANGE, alpha=0.2)
     for rows in (slice(None, result.location), slice(result.location, None)):
         above.hlines(data["volume"][rows].mean(), years[rows][0], years[rows][-1], color=ORANGE, linestyle="--")
     above.set(ylabel="flow at Aswan, 10⁸ m³ a year", title="Did the Nile change, and when?")

@@ -21,7 +21,7 @@ growth = 100 * np.diff(np.log(macro["realgdp"]))
 year = (macro["year"] + (macro["quarter"] - 1) / 4).to_numpy()[1:]
 
 result = change_point_test(growth, times=year, shift="stretches", rng=0)
-low, high = year[list(result.interval)]
+low, high = result.when_interval
 before, after = growth[: result.location], growth[result.location :]
 print(f"{result.restriction}: p = {result.pvalue:.3f}")
 print(f"first quarter after the change: {result.when}, not ruled out: {low} to {high}")

@@ -73,7 +73,8 @@ def change_point_test(
         A label for every row (its weekday, its instrument): rows change places within their block only.
     shift : {None, "stretches", "circular"} or int
         For rows that depend on each other.  A number: stretches of so many successive rows change places.  "stretches":
-        their length is chosen from the correlation of successive rows, so that means keep 95 % of their variance.
+        their length is chosen from the correlation of successive rows, so that the variance of the mean, computed from
+        shuffled stretches, is at least 95 % of what it is in the series.
         "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
         each block is a series.
     permutations : Relabellings, optional

@@ -121,8 +121,9 @@ def two_sample_test(
     shift : {None, "stretches", "circular"} or int
         For two stretches of one series, X before Y and rows in order of time, that depend on each other.  A number:
         stretches of so many successive rows change samples.  "stretches": their length is chosen from the correlation
-        of successive rows, so that means keep 95 % of their variance.  "circular": the labels are shifted along
-        the series, whose end is joined to its start.  With ``blocks`` each block is a series.
+        of successive rows, so that the variance of the mean, computed from shuffled stretches, is at least 95 % of what
+        it is in the series.  "circular": the labels are shifted along the series, whose end is joined to its start.
+        With ``blocks`` each block is a series.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.

@@ -257,7 +257,7 @@ def test_an_epidemic_change_has_rows_outside_and_inside():
         labels = [line.split()[0] for line in str(found.summary()).splitlines() if line.strip()]
         assert [name for name in ("before", "after", "outside", "inside") if name in labels] == list(names)
         ax = found.plot()
-        assert ax.get_ylabel() == f"distance of {names[0]} and {names[1]}"
+        assert ax.get_ylabel() == f"distance {names[0]} and {names[1]}"
         said = [text.get_text() for text in ax.get_legend().get_texts()]
         assert any("first row behind" in text for text in said) == (change == "epidemic")
         ax.figure.canvas.draw()

@@ -138,7 +138,7 @@ class TextTable:
                 return int(item) - 1
             raise ValueError(
                 f"{self.source} has {counted(len(self.names), 'column')}: {', '.join(self.names)}; there is none at "
-                f"position {item}"
+                f"position {item}; positions count from 1, and 1:3 includes the third column"
             )
         return self._index(item)
 

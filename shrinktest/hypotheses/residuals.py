@@ -28,9 +28,11 @@ from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
 _FEW = 200  # rows from which coordinates of kernels are looked for
 _MEANS, _TURNING, _SQUARES, _SHAPES = 20.0, 1.5, 2.0, 1.5  # shares of the level
+_WEIGHTS = (_MEANS, _TURNING, _SQUARES, _SHAPES)
+_SHARED = ", ".join(f"{100.0 * weight / sum(_WEIGHTS):g} %" for weight in _WEIGHTS)
 _COMBINED = (
-    "Four statistics are combined, as no kernel was asked for, with shares of the level of "
-    f"{_MEANS:g}, {_TURNING:g}, {_SQUARES:g} and {_SHAPES:g}: 'means' is of products of what is left of X and of Y, "
+    f"Four statistics are combined, as no kernel was asked for; the level is shared {_SHARED}: 'means' is of products "
+    "of what is left of X and of Y, "
     "'turning' of these times the given variables, 'squares' of what is left of one and the square of the other, "
     "'shapes' of kernel features."
 )

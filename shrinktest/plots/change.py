@@ -42,7 +42,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
         ax.axvline(at[min(place, len(at) - 1)], color=ORANGE, linewidth=2, label=what)
     first = "first row of the interval" if epidemic else "first row after the cut"
     ax.set_xlabel("time" if _has_axis(result.times) else first)
-    ax.set_ylabel("distance of outside and inside" if epidemic else "distance of before and after")
+    ax.set_ylabel("distance outside and inside" if epidemic else "distance before and after")
     kernel = (result if one else result.best).kernel
     ax.set_title(f"change-point test, {getattr(kernel, 'label', kernel)}", wrap=True)
     ax.spines[["top", "right"]].set_visible(False)
@@ -64,7 +64,7 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
     if points is None:
         finite = np.flatnonzero(np.isfinite(result.curve[:n]))
         ax.plot([at[row] for row in finite], result.curve[finite], color=BLUE)
-        ax.set_ylabel("distance of before and after")
+        ax.set_ylabel("distance before and after")
     else:
         spread = points.std(axis=0)
         alike = points.shape[1] == 1 or spread.max() <= _ALIKE * spread.min()

@@ -84,7 +84,7 @@ def test_messages_name_the_columns_of_a_matrix():
     with pytest.raises(ValueError, match="given determines column 'x1' of X"):
         independence_matrix(table[:, 1:][:, ::-1], given=Y, **FEW)
     notes = independence_matrix(table, given=RNG.normal(size=N), **FEW).notes
-    assert any("Four statistics are combined" in note for note in notes)
+    assert any("Four statistics are combined" in note and "is shared 80 %, 6 %, 8 %, 6 %:" in note for note in notes)
     assert not any("stands out most" in note for note in notes)
 
 
