@@ -122,14 +122,14 @@ def test_answers_where_the_power_is_known(monkeypatch):
     assert all(one.agrees for one in answers)
 
 
-@pytest.mark.parametrize(("power", "within"), [(0.99, 0.005), (0.999, 0.0015)])
-def test_high_powers(monkeypatch, power, within):
+@pytest.mark.parametrize(("power", "within", "held"), [(0.99, 0.005, 12), (0.999, 0.0015, 9)])
+def test_high_powers(monkeypatch, power, within, held):
     """Nearly all trials reject where the answer is, and sizes beyond it say nothing about it."""
     crossing = brentq(lambda n: student(n, 1.0) - power, 10, 100)
     counted = Counted(lambda n: student(n, 1.0) if n < 110 else 1.0)
     answers = [search(monkeypatch, counted, power=power) for _ in range(15)]
     assert sum(abs(student(one.n, 1.0) - power) <= within for one in answers) >= 12
-    assert sum(one.low <= crossing <= one.high for one in answers) >= 11
+    assert sum(one.low <= crossing <= one.high for one in answers) >= held
     assert np.median([one.n for one in answers]) < 1.25 * crossing and all(one.high < 1000 for one in answers)
 
 
