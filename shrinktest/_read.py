@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, listed
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag, listed
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
@@ -182,8 +182,7 @@ def read_samples(
     TypeError, ValueError
         For what cannot be tested; the message names the argument and says what to do.
     """
-    if not isinstance(paired, bool | np.bool_):
-        raise TypeError(f"paired must be True or False, got {paired!r}")
+    flag(paired, "paired")
     given_labels = {"blocks": blocks, "groups": groups}
     for name, given in given_labels.items():
         if paired and given is not None:
@@ -376,7 +375,7 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
 
 def check_nan_policy(nan_policy: str) -> None:
     """Raise ValueError for policies that are not known, or for another test."""
-    if nan_policy == WORST:
+    if isinstance(nan_policy, str) and nan_policy == WORST:
         raise ValueError(
             "nan_policy='worst' is for two_sample_test with the standard mean, where the p-value has a bound; use "
             "'omit' or 'indicator'"

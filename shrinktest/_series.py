@@ -155,7 +155,8 @@ def as_times(times: Any, X: Any) -> list[Any]:
     same_order(times, "times", X, "X")
     rows = len(X)
     kind = getattr(times, "dtype", None)
-    plain = getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq")
+    alone = getattr(times, "ndim", 1) != 1  # a date is no vector of dates, and is refused as one
+    plain = alone or (getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq"))
     found = vector(times, "times", rows, "X") if plain else list(times)
     if len(found) != rows:
         raise ValueError(f"times has {len(found)} entries, and X has {counted(rows, 'row')}; give one for each")

@@ -16,6 +16,7 @@ Columns = tuple[str, ...] | None
 
 NAN_POLICIES = ("raise", "omit", "indicator", "propagate")
 WORST = "worst"  # a policy of the two-sample test only
+MOST = sys.maxsize // 8  # numbers that an array can hold
 
 
 class Points(NamedTuple):
@@ -40,10 +41,11 @@ def is_frame(x: Any) -> bool:
     return pandas is not None and isinstance(x, pandas.DataFrame)
 
 
-def as_points(x: Any, name: str) -> Points:
+def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     """Read numbers from a list, an array, or a pandas Series or DataFrame; one-dimensional means one column.
 
-    Missing values (NaN, pandas' NA, masked entries) come out as NaN. The values are always a copy.
+    Missing values (NaN, pandas' NA, masked entries) come out as NaN. The values are always a copy.  With ``tables`` the
+    advice on text and dates is to give a table, which is read elsewhere.
 
     Raises
     ------
@@ -64,7 +66,7 @@ def as_points(x: Any, name: str) -> Points:
     elif pandas is not None and isinstance(x, pandas.Series):
         values = _read_series(x, name)
     else:
-        values = _read_array(x, name)
+        values = _read_array(x, name, tables)
     if values.ndim == 0:
         raise ValueError(f"{name} is a single number; a sample has one row per observation")
     if values.ndim > 2:
@@ -94,7 +96,7 @@ def complete_points(x: Any, name: str) -> Points:
     return points
 
 
-def _read_array(x: Any, name: str) -> NDArray[Any]:
+def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
     try:
         values = np.asarray(x)
@@ -105,7 +107,8 @@ def _read_array(x: Any, name: str) -> NDArray[Any]:
             f"{name} must be a list, an array, or a pandas Series or DataFrame of numbers; got {type(x).__name__}"
         )
     if values.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {_advice(values.dtype.kind)}")
+        said = _advice(values.dtype.kind, tables)
+        raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {said}")
     return values if masked is None else np.where(masked, np.nan, values.astype(np.float64))
 
 
@@ -135,12 +138,14 @@ def _spells_number(entry: Any) -> bool:
         return False
 
 
-def _advice(kind: str) -> str:
+def _advice(kind: str, tables: bool = False) -> str:
     if kind in "mM":
-        return "turn times into numbers first (such as hours since a start)"
+        table = ", or give a pandas Series or DataFrame, of which dates are read" if tables else ""
+        return f"turn times into numbers first (such as hours since a start){table}"
     if kind in "cV":
         return "pass one column per real-valued part"
-    return "convert it (astype(float), pandas.to_numeric), encode categories as numbers, or leave it out"
+    table = " or give a pandas Series or DataFrame, of which text is read as categories," if tables else ""
+    return f"convert it (astype(float), pandas.to_numeric), encode categories as numbers,{table} or leave it out"
 
 
 def missing_values(missing: NDArray[np.bool_], columns: Columns) -> str:
@@ -264,30 +269,33 @@ def nearest(value: Any, known: Iterable[str]) -> str:
 
 def positive(value: Any, name: str, allow_zero: bool = False) -> float:
     """A finite number > 0 (or >= 0), as a float."""
-    number = _real(value, name)
+    number = real(value, name)
     if not math.isfinite(number) or number < 0 or (number == 0 and not allow_zero):
         raise ValueError(f"{name} must be a finite number {'>=' if allow_zero else '>'} 0, got {value}")
     return number
 
 
-def count(value: Any, name: str, minimum: int) -> int:
+def count(value: Any, name: str, minimum: int, maximum: int | None = None) -> int:
     """A whole number of things; 3.0 and True are not counts."""
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer >= {minimum}, got {value!r} ({type(value).__name__})")
     if value < minimum:
         raise ValueError(f"{name} must be an integer >= {minimum}, got {value}")
+    if maximum is not None and int(value) > maximum:
+        raise ValueError(f"{name} must be an integer <= {maximum}; got a larger one")
     return int(value)
 
 
 def level(value: Any, name: str = "alpha") -> float:
     """A level (of significance, of confidence) strictly between 0 and 1."""
-    number = _real(value, name)
+    number = real(value, name)
     if not 0 < number < 1:
         raise ValueError(f"{name} must lie strictly between 0 and 1, got {value}")
     return number
 
 
-def _real(value: Any, name: str) -> float:
+def real(value: Any, name: str) -> float:
+    """A number, as a float."""
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, got {value!r} ({type(value).__name__})")
     try:
@@ -302,6 +310,14 @@ def numbers(values: Any) -> NDArray[np.float64]:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         return np.array(np.nan)
+
+
+def dimensions(values: Any, name: str) -> int:
+    """How many dimensions numbers have, as users give them: in an array, or in lists of one length."""
+    try:
+        return np.ndim(values)
+    except ValueError:  # numpy's word for it is "inhomogeneous"
+        raise ValueError(f"{name} has entries of different lengths; got {values!r}") from None
 
 
 def resamples(n: Any) -> int | float:

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._progress import preparing
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
-from shrinktest._validate import as_rng, choice, listed, rng_provenance
+from shrinktest._validate import as_rng, choice, dimensions, listed, rng_provenance
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -283,7 +283,7 @@ def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any
     """A bandwidth for every column: one for all, or one each, in their order or by name."""
     if hasattr(bandwidth, "keys"):
         return by_name(bandwidth, labels, name, rest="median")
-    if isinstance(bandwidth, str) or np.ndim(bandwidth) == 0:
+    if isinstance(bandwidth, str) or dimensions(bandwidth, name) == 0:
         return [bandwidth] * len(labels)
     if len(bandwidth) != len(labels):
         raise ValueError(

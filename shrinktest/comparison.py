@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._labels import pooled_labels
-from shrinktest._validate import as_points, as_rng, choice, level, listed
+from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest.columns import column_tests, labelled, one_by_one
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -148,6 +148,7 @@ def compare(
     choice(method, METHODS, "method")
     choice(nan_policy, POLICIES, "nan_policy")
     level(confidence, "confidence")
+    paired = flag(paired, "paired")
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
         max_memory=max_memory,
@@ -236,7 +237,9 @@ def _common(
             )
     first, second = (  # what only one of them has may be anything
         read_table(
-            x if is_table(x) else of_points(as_points(x, name).values), name, {**types, **dict.fromkeys(alone, DROP)}
+            x if is_table(x) else of_points(as_points(x, name, tables=True).values),
+            name,
+            {**types, **dict.fromkeys(alone, DROP)},
         )
         for x, name, alone in zip((A, B), names, only, strict=True)
     )

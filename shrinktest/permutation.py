@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
-from shrinktest._validate import as_rng, level, resamples, rng_provenance, takes
+from shrinktest._validate import MOST, as_rng, count, flag, level, resamples, rng_provenance, takes
 from shrinktest.nulls.permutation import TIE, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
@@ -108,14 +108,17 @@ def permutation_test(
     """
     if not callable(statistic):
         raise TypeError(f"statistic must be a function from a permutation to a number; got {statistic!r}")
+    vectorized = flag(vectorized, "vectorized")
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a text, which is what the result calls the test; got {name!r}")
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
     takes(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
     alpha = level(alpha)
-    threads, count = n_workers(workers), resamples(n_resamples)
+    threads, draws = n_workers(workers), resamples(n_resamples)
     rule = as_stopping(stopping, alpha)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    drawn = _permutations(permutations, count, generator)
+    drawn = _permutations(permutations, draws, generator)
 
     def rows(these: np.ndarray) -> np.ndarray:
         found = statistic(these) if vectorized else [statistic(row) for row in these]
@@ -151,9 +154,10 @@ def _permutations(given: Any, n_resamples: float, rng: np.random.Generator) -> R
     if isinstance(given, Relabellings):
         return given.drawn(n_resamples, rng)
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
-        return Pairings(n_resamples, rng, int(given))
+        return Pairings(n_resamples, rng, count(given, "permutations", minimum=2, maximum=MOST))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()
     if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 for n in sizes):
+        count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MOST)
         return Partitions(n_resamples, rng, tuple(map(int, sizes)), alike=False)
     raise TypeError(
         "permutations must be a number of observations (at least 2), the sizes of two samples or more such as "

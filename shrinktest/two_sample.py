@@ -282,7 +282,8 @@ def two_sample_test(
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "own": permutations}
     told = {"scale": scale, "column_types": column_types, "transform": transform, "called": called}
-    if covariates is not None or covariate_method != "auto" or propensity is not None:
+    plain = isinstance(covariate_method, str) and covariate_method == "auto"
+    if covariates is not None or not plain or propensity is not None:
         from shrinktest.hypotheses.covariates import check_asked
 
         check_asked(covariates, covariate_method, propensity)

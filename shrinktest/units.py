@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, counted, listed, positive
+from shrinktest._validate import Array, choice, counted, dimensions, listed, positive
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
 #: the median in units of their mean.
@@ -96,7 +96,7 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
         return None
     if isinstance(scale, str):
         return choice(scale, SCALES, name)
-    if np.ndim(scale) != 1:
+    if dimensions(scale, name) != 1:
         raise TypeError(f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}")
     entries: list[str | float] = []
     for j, value in enumerate(scale):

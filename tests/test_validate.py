@@ -256,7 +256,7 @@ def test_mispaired_row_labels_are_refused():
 def test_a_table_is_read_once(monkeypatch):
     read = []
     monkeypatch.setattr(
-        "shrinktest.tables.observed.as_points", lambda table, name: read.append(name) or as_points(table, name)
+        "shrinktest.tables.observed.as_points", lambda table, name, **_: read.append(name) or as_points(table, name)
     )
     for labels in ({}, {"blocks": [0, 1, 0, 1, 0, 1]}, {"paired": True}):
         read_samples(([1, 2, 3], [4, 5, NAN]), XY, "propagate", **labels)

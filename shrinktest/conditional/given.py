@@ -21,7 +21,10 @@ def with_labels(given: Any, name: str) -> Any:
     """Arrays and lists of text, or of True and False, as tables; anything else as it is."""
     if is_table(given):
         return given
-    values = np.asarray(given)
+    try:
+        values = np.asarray(given)
+    except ValueError:  # lists of different lengths, which are refused where numbers are read
+        return given
     if values.dtype.kind not in _TEXT or values.ndim not in (1, 2) or not values.size:
         return given
     columns = values[:, None] if values.ndim == 1 else values

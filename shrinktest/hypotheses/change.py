@@ -186,7 +186,7 @@ class NoChange(Hypothesis):
 
 
 def _share(trim: Any) -> float:
-    if isinstance(trim, bool) or not isinstance(trim, int | float | np.number) or not 0.0 <= float(trim) < 0.5:
+    if isinstance(trim, bool) or not isinstance(trim, int | float | np.number) or not 0.0 <= trim < 0.5:
         raise ValueError(
             f"trim must be a share of the rows, from 0 to below 0.5: no cut is nearer to either end; got {trim!r}"
         )

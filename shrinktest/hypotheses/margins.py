@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import takes
+from shrinktest._validate import real, takes
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
@@ -79,7 +79,7 @@ class Margin:
             return cls(change=_Shift(_shift_in(given)), words=given)
         if not isinstance(given, Real) or isinstance(given, bool | np.bool_):
             raise TypeError(f"margin must be a number, {_NAMED}; got {given!r} ({type(given).__name__})")
-        value = float(given)
+        value = real(given, "margin")
         if not _LEAST[scale] < value < 1.0:
             low = f"{_LEAST[scale]:g}"
             what = f"a margin of {low} or below" if value <= _LEAST[scale] else "a margin of 1 or above"

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from shrinktest._machine import memory_limit, n_workers
-from shrinktest._validate import choice, level, resamples
+from shrinktest._validate import choice, flag, level, resamples
 from shrinktest.batches.recognized import is_crew
 from shrinktest.nulls.stopping import Stopping, as_stopping
+from shrinktest.statistics.gram import GRAMS
 from shrinktest.statistics.prepared import FORMS
 
 
@@ -79,8 +80,8 @@ class Settings:
             alpha=alpha,
             stopping=as_stopping(stopping, alpha),
             workers=threads,
-            progress=progress,
-            gram=gram,
+            progress=flag(progress, "progress"),
+            gram=choice(gram, GRAMS, "gram"),
             rank=rank,
             memory=memory_limit(max_memory),
             readers=workers if others else threads,

@@ -20,6 +20,7 @@ from shrinktest.nulls.restricted import (
 )
 
 SHIFTS = ("circular",)
+_COUNTED = 700.0  # logarithm of a number of relabellings that is still in the range of floating-point numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +120,14 @@ class Restriction:
         return counted(len(strata.rows), "whole group") + (f" {within}" if blocks else "")
 
     def _enough(self, found: Relabellings, strata: Strata, alpha: float) -> Relabellings:
-        if found.n_resamples == 0 or found.magnitude > math.log(1.0 / alpha) + 1.0 or 1.0 / found.distinct <= alpha:
+        if (
+            found.n_resamples == 0
+            or found.magnitude > min(-math.log(alpha), _COUNTED) + 1.0
+            or 1.0 / found.distinct <= alpha
+        ):
             return found
         if self.paired:
-            advice = f"collect {math.ceil(math.log2(1.0 / alpha) - 1e-9) + 1} pairs or more"
+            advice = f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
         elif self.shift or self.stretch:
             shorter = "take shorter stretches (shift=), " if self.stretch > 1 else ""
             advice = f"{shorter}observe longer series, or more of them"

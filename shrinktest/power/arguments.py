@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._renamed import by_new_names
-from shrinktest._validate import as_rng, choice, count, listed, nearest
+from shrinktest._validate import MOST, as_rng, choice, count, listed, nearest
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
 from shrinktest.multiple.collection import AUTO, Collection, estimators_of, is_auto, recommended
 from shrinktest.power.any_test import AnyTest, is_test
@@ -125,7 +125,7 @@ def several(values: Any, lone: Any, name: str) -> list[Any]:
 
 def trial_numbers(n_trials: Any) -> range:
     """The numbers of the trials: those below a count, or the range that was given."""
-    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1))
+    trials = n_trials if isinstance(n_trials, range) else range(count(n_trials, "n_trials", minimum=1, maximum=MOST))
     if not trials or trials[0] < 0 or trials[-1] < 0:
         raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
     return trials

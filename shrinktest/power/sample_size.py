@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import choice, count, level, positive
+from shrinktest._validate import MOST, choice, count, level, positive
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import as_compared, label_of, options_of
@@ -139,7 +139,7 @@ def solve_sample_size(
     level(alpha)
     level(power, "power")
     level(confidence, "confidence")
-    count(n_trials, "n_trials", 100)
+    count(n_trials, "n_trials", minimum=100, maximum=MOST)
     count(largest, "largest", d.smallest())
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
@@ -227,7 +227,7 @@ def solve_sample_size(
 
 def _smallest(design: Design, largest: int, alpha: float, n_resamples: int, options: Mapping[str, Any]) -> int:
     """The first size at which the relabellings that the design and the tests allow are enough to reject."""
-    sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(1.0 / alpha)) + 1)
+    sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
     for n in sizes:
         try:
             relabellings_of(design, n, alpha, n_resamples, options)

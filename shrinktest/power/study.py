@@ -34,6 +34,7 @@ from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
+from shrinktest.results.conclude import enough
 from shrinktest.results.kinds import KINDS
 
 
@@ -291,6 +292,5 @@ def _check_resamples(n_resamples: float, alpha: float, compared: Collection[Comp
     if n_resamples < 1 or 1.0 / (n_resamples + 1.0) > alpha:
         raise ValueError(
             f"n_resamples={n_resamples} is too small for alpha={alpha:g}: the smallest p-value is "
-            f"{1.0 / (n_resamples + 1.0):.3g}, so that no test could reject; use n_resamples >= "
-            f"{max(1, math.ceil(1.0 / alpha) - 1)}"
+            f"{1.0 / (n_resamples + 1.0):.3g}, so that no test could reject; {enough(alpha)}"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from shrinktest.nulls.permutation import Null
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult
+
+_TOO_MANY = 1e15  # permutations that nobody draws
 
 LOST = (
     "Values within rounding error of the observed one count as ties, and here rounding errors are not small beside "
@@ -94,5 +97,11 @@ def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = 
         warn_user(
             f"the smallest p-value that {relabellings} permutations can give{adjusted} is {smallest:.3g}, above alpha "
             f"= {alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else f"use n_resamples >= {int(np.ceil(factor / alpha)) - 1}")
+            + ("collect more observations" if exact else enough(alpha, factor))
         )
+
+
+def enough(alpha: float, factor: float = 1.0) -> str:
+    """What to do where random permutations are too few to reject at ``alpha``."""
+    rows = factor / alpha
+    return f"use n_resamples >= {max(1, math.ceil(rows) - 1)}" if rows < _TOO_MANY else "give a larger alpha"

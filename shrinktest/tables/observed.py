@@ -169,13 +169,14 @@ def observed(
     labels : bool
         Whether columns say which rows belong together, or are taken as given, and are not compared.
     """
+    as_given = transform is None
     if transform is not None:
         tables = transformed(tables, transform, names)
         names = [f"{name} after transform" for name in names]
     types = checked_types(column_types)
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
         return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every, labels_only=labels))
-    read = tuple(as_points(table, name).values for table, name in zip(tables, names, strict=True))
+    read = tuple(as_points(table, name, tables=as_given).values for table, name in zip(tables, names, strict=True))
     for points, name in zip(read, names, strict=True):
         if points.shape[1] != read[0].shape[1]:
             raise ValueError(

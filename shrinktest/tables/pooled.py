@@ -82,7 +82,7 @@ class PooledTable:
         """
         types = column_types
         read = [
-            read_table(x if is_table(x) else of_points(as_points(x, name).values), name, types)
+            read_table(x if is_table(x) else of_points(as_points(x, name, tables=True).values), name, types)
             for x, name in zip(tables, names, strict=True)
         ]
         matched, labels = _matched(read, names, every)
