@@ -22,6 +22,7 @@ from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.memory import BY_GROUPS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.encoding import by_name
+from shrinktest.tables.reading import shown_names
 from shrinktest.units import Scale
 
 
@@ -293,9 +294,10 @@ def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any
 
 
 def labelled(variable: Variable, count: int, prefix: str) -> tuple[str, ...]:
-    """Names of columns: those of a table, or ``prefix`` and their number from 0."""
+    """Names of columns: those of a table or a series, or ``prefix`` and their number from 0."""
     encoding = variable.encoding
-    return encoding.names if encoding is not None and encoding.named else tuple(f"{prefix}{j}" for j in range(count))
+    shown = None if encoding is None else shown_names(encoding.names, named=encoding.named)
+    return shown or tuple(f"{prefix}{j}" for j in range(count))
 
 
 def require_variation(parts: Sequence[tuple[np.ndarray, Any]], labels: Sequence[str], name: str) -> None:

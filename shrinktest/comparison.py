@@ -25,8 +25,8 @@ from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.observed import Rows
-from shrinktest.tables.pooled import PooledTable, checked_types
-from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table
+from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
+from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table, series_label
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -235,6 +235,9 @@ def _common(
                 f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(left[0])}, {names[1]} has "
                 f"{listed(left[1])}; rename those that hold the same"
             )
+    label = None if any(there) else series_label((A, B))
+    if label is not None and label in types:
+        types[ALONE] = types.pop(label)
     first, second = (  # what only one of them has may be anything
         read_table(
             x if is_table(x) else of_points(as_points(x, name, tables=True).values),
@@ -243,6 +246,9 @@ def _common(
         )
         for x, name, alone in zip((A, B), names, only, strict=True)
     )
+    if label is not None and len(first.columns) == len(second.columns) == 1:
+        first, second = (replace(one, columns=(replace(one.columns[0], name=label),)) for one in (first, second))
+        types |= {label: types.pop(ALONE)} if ALONE in types else {}
     for key in types:
         known = dict.fromkeys([*first.names, *first.dropped, *second.names, *second.dropped])
         choice(key, known, "a column in column_types")

@@ -84,7 +84,7 @@ def test_a_level_so_small_that_no_number_of_permutations_is_enough():
     ],
 )
 def test_lists_of_different_lengths_are_refused_by_name(test, name):
-    with pytest.raises(ValueError, match=f"^{name} has (rows|entries) of different lengths"):
+    with pytest.raises(ValueError, match=rf"^{name} has (rows|entries) of different lengths"):
         test()
 
 
@@ -98,28 +98,28 @@ def test_lists_of_different_lengths_are_refused_by_name(test, name):
     [two_sample_test, two_sample_test_columns, independence_test, independence_matrix, k_sample_test, compare],
 )
 def test_arrays_are_no_names(test, name, given):
-    with pytest.raises((TypeError, ValueError), match=f"^{name} must be "):
+    with pytest.raises((TypeError, ValueError), match=rf"^{name} must be "):
         test(X, Y, **{name: given}, **FEW)
 
 
 @pytest.mark.parametrize("given", [np.array([]), np.array([1, 2])])
 def test_arrays_are_no_names_of_some_tests(given):
-    with pytest.raises(ValueError, match="^covariate_method must be one of"):
+    with pytest.raises(ValueError, match=r"^covariate_method must be one of"):
         two_sample_test(X, Y, covariate_method=given, **FEW)
     for test in (two_sample_test, compare):
-        with pytest.raises(TypeError, match="^paired must be True or False"):
+        with pytest.raises(TypeError, match=r"^paired must be True or False"):
             test(X, Y, paired=given, **FEW)
-    with pytest.raises(ValueError, match="^nan_policy must be one of"):
+    with pytest.raises(ValueError, match=r"^nan_policy must be one of"):
         joint_independence_test(X, Y, nan_policy=given, **FEW)
-    with pytest.raises(ValueError, match="^nan_policy must be one of"):
+    with pytest.raises(ValueError, match=r"^nan_policy must be one of"):
         change_point_test(X, nan_policy=given, **FEW)
-    with pytest.raises(TypeError, match="^vectorized must be True or False"):
+    with pytest.raises(TypeError, match=r"^vectorized must be True or False"):
         permutation_test(sum, 9, vectorized=given)
 
 
 @pytest.mark.parametrize("name", [3, "", None])
 def test_the_name_of_a_test_is_a_text(name):
-    with pytest.raises(TypeError, match="^name must be a text"):
+    with pytest.raises(TypeError, match=r"^name must be a text"):
         permutation_test(lambda row: float(row[0]), 9, name=name, **FEW)
 
 
@@ -128,7 +128,7 @@ def test_the_name_of_a_test_is_a_text(name):
     [np.datetime64("2020-01-01"), np.datetime64("NaT"), np.timedelta64(3, "D"), np.zeros((30, 2), dtype="M8[s]")],
 )
 def test_one_date_is_no_vector_of_times(times):
-    with pytest.raises(ValueError, match="^times must be a vector of labels, one for each observation; got shape"):
+    with pytest.raises(ValueError, match=r"^times must be a vector of labels, one for each observation; got shape"):
         change_point_test(X, times=times, **FEW)
 
 

@@ -46,7 +46,9 @@ def plot_witness(
         if len(names) != len(drawn):
             raise ValueError(f"names has {len(names)} entries for {counted(len(drawn), 'column')}")
         drawn = [replace(axis, label=name) for axis, name in zip(drawn, names, strict=True)]
-    called = encoding.names if encoding is not None and encoding.named else names
+    called = names
+    if encoding is not None and (encoding.named or not all(map(str.isdigit, encoding.names))):
+        called = encoding.names
     if coordinates is None and len(drawn) > 2:
         known: Sequence[int | str] = range(len(drawn)) if called is None else called
         example = tuple(one for one, axis in zip(known, drawn, strict=True) if axis.feature is not None)[:2]

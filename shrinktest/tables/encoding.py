@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_points, counted, listed
+from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
@@ -150,7 +150,7 @@ class Encoding:
                 at += len(code.features)
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
         called = [
-            (repr(code.name) if table.named else str(j)) + (f" of {whose}" if whose else "")
+            (repr(code.name) if table.named or not code.name.isdigit() else str(j)) + (f" of {whose}" if whose else "")
             for j, code in enumerate(codes)
             for _ in code.features
         ]
@@ -232,8 +232,10 @@ class Encoding:
                     f"{', '.join(self.names)}"
                 )
             return self.points(of_points(values))
-        types = {code.name: list(code.levels) if code.kind == "ordered" else code.kind for code in self.codes}
-        given = read_table(x, name, {key: kind for key, kind in types.items() if kind not in ("duration", "time")})
+        alone = not self.named and len(self.codes) == 1  # a series, whose column is read as "0"
+        told = [code for code in self.codes if code.kind not in ("duration", "time")]
+        types = {"0" if alone else one.name: list(one.levels) if one.kind == "ordered" else one.kind for one in told}
+        given = read_table(x, name, types)
         columns = given.columns
         if given.named and self.named:
             known = dict(zip(given.names, columns, strict=True))
@@ -269,7 +271,7 @@ class Encoding:
     def axis(self, name: str) -> Along:
         """To draw along a column."""
         code, group = next(pair for pair in zip(self.codes, self.groups, strict=True) if pair[0].name == name)
-        label = name if self.named else f"column {name}"
+        label = name if self.named or not name.isdigit() else f"column {name}"
         if code.categorical:
             return Along(None, label)
         unit = self.units.scale[group.start]
@@ -366,8 +368,6 @@ def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -
     ValueError
         For names that are no columns, and, without ``rest``, for columns without an entry.
     """
-    from shrinktest._validate import choice
-
     known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
     for key in known:
         choice(key, names, f"a column in {argument}")

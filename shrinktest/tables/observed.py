@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, Columns, as_points, counted, missing_values
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
-from shrinktest.tables.reading import is_table
+from shrinktest.tables.reading import is_table, shown_names
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, as_scale
 
@@ -52,6 +52,11 @@ class Observed(ABC):
     def columns(self) -> Columns:
         """Names of the columns, of tables."""
 
+    @property
+    def shown(self) -> Columns:
+        """Names of the columns in messages: of series, too."""
+        return self.columns
+
     @abstractmethod
     def missing(self) -> Rows:
         """Which values are missing (rows, columns), of all rows."""
@@ -69,7 +74,7 @@ class Observed(ABC):
             start += size
             if nan_policy == "raise" and missing.any():
                 raise ValueError(
-                    f"{name} has {missing_values(missing, self.columns)}; remove or impute them, or pass "
+                    f"{name} has {missing_values(missing, self.shown)}; remove or impute them, or pass "
                     "nan_policy='omit' to drop their rows (nan_policy='indicator' takes it as information that they "
                     "are missing, nan_policy='propagate' gives a p-value of nan)"
                 )
@@ -81,7 +86,7 @@ class Observed(ABC):
         if all(rows.all() for rows in keep):
             return ()
         missing = self.missing().sum(axis=0)
-        labels = self.columns or tuple(f"column {j}" for j in range(len(missing)))
+        labels = self.shown or tuple(f"column {j}" for j in range(len(missing)))
         why = ", ".join(f"{label} ({count})" for label, count in zip(labels, missing, strict=True) if count)
         rows = " and ".join(
             f"{int((~kept).sum())} of {counted(len(kept), 'row')} of {name}"
@@ -132,6 +137,10 @@ class ObservedTables(Observed):
     @property
     def columns(self) -> Columns:
         return self.table.names if self.table.named else None
+
+    @property
+    def shown(self) -> Columns:
+        return shown_names(self.table.names, named=self.table.named)
 
     def missing(self) -> Rows:
         return self.pooled.missing()

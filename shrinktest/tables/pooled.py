@@ -14,13 +14,15 @@ from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import FEW, apart, has_no_name, identifier, like_numbers, names_units
-from shrinktest.tables.reading import Table, is_table, of_points, read_table
+from shrinktest.tables.reading import Table, is_table, of_points, read_table, series_label
 
 Rows = NDArray[np.bool_]
 
 #: Units of columns where nobody asks for any: those of tables, and those of arrays.
 UNASKED = "auto"
 _OF_TABLES = "sd"
+#: What the one column of a series is called, beside its name.
+ALONE = "0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +82,18 @@ class PooledTable:
         TypeError, ValueError
             For what cannot be tested; the message names the argument and says what to do.
         """
-        types = column_types
+        types = dict(column_types)
+        label = series_label(tables)
+        if label is not None and label in types:
+            types[ALONE] = types[label]
         read = [
             read_table(x if is_table(x) else of_points(as_points(x, name, tables=True).values), name, types)
             for x, name in zip(tables, names, strict=True)
         ]
         matched, labels = _matched(read, names, every)
+        if label is not None and labels == (ALONE,):  # the units stay those of arrays
+            types |= {label: types[ALONE]} if ALONE in types else {}
+            matched, labels = [[replace(column, name=label) for column in one] for one in matched], (label,)
         columns = [pooled([one[j] for one in matched], names) for j in range(len(labels))]
         ends = np.cumsum([table.size for table in read])[:-1]
         kept: list[Column] = []
@@ -220,6 +228,7 @@ def checked_types(column_types: Any) -> dict[str, Any]:
 def require_columns(types: Mapping[str, Any], tables: Sequence[PooledTable]) -> None:
     """Raise ValueError for types of columns that no table has; the message suggests the nearest."""
     known = [name for one in tables for name in (*one.table.names, *one.left_out, *one.table.dropped)]
+    known += [] if all(one.table.named for one in tables) else [ALONE]
     for key in types:
         choice(key, known, "a column in column_types")
 

@@ -83,7 +83,7 @@ def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str
 
 
 def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None) -> Table:
-    """The columns of a data frame; of a series its one column, which has no name.
+    """The columns of a data frame; of a series its one column, which is called "0".
 
     Parameters
     ----------
@@ -167,6 +167,17 @@ def label_of(x: Any) -> str | None:
     """The name of a series, if it has one."""
     name = getattr(x, "name", None)
     return name if isinstance(name, str) and name and is_table(x) else None
+
+
+def series_label(tables: Sequence[Any]) -> str | None:
+    """The name of the series among these, unless they have several; a number is no name."""
+    labels = {label for x in tables if (label := label_of(x)) is not None}
+    return labels.pop() if len(labels) == 1 and not next(iter(labels)).isdigit() else None
+
+
+def shown_names(names: Sequence[str], *, named: bool) -> tuple[str, ...] | None:
+    """Names of columns as messages show them: those of a table or a series; None for numbers."""
+    return tuple(names) if named or not all(map(str.isdigit, names)) else None
 
 
 def _series_of(x: Any) -> tuple[list[str], list[Any], bool]:
