@@ -36,7 +36,12 @@ def is_vector(value: Any) -> bool:
 
 def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
     """As many labels as there are observations."""
-    if isinstance(labels, str) or not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
+    if isinstance(labels, str):
+        raise TypeError(
+            f"{name} must be a vector of labels, one for each observation; got str (of a table, give the column "
+            f"itself, such as table[{labels!r}])"
+        )
+    if not (isinstance(labels, Sequence) or hasattr(labels, "__array__")):
         raise TypeError(f"{name} must be a vector of labels, one for each observation; got {type(labels).__name__}")
     if getattr(labels, "ndim", 1) != 1:
         raise ValueError(f"{name} must be a vector of labels, one for each observation; got shape {labels.shape}")

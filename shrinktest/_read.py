@@ -13,10 +13,11 @@ from shrinktest._labels import codes, pooled_labels, same_order, vector
 from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag, listed
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
+from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, observed
 from shrinktest.tables.pooled import checked_types, require_columns
-from shrinktest.tables.reading import label_of
+from shrinktest.tables.reading import columns_at, label_of, names_in
 from shrinktest.units import Scale
 
 Rows = NDArray[np.bool_]
@@ -111,12 +112,12 @@ def numbered(word: str, count: int) -> tuple[str, ...]:
     return tuple(f"{word}[{i}]" for i in range(count))
 
 
-def named_samples(samples: Sequence[Any]) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Samples, and their names if they are given as one mapping from names to samples."""
+def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tuple[Any, ...], tuple[str, ...]]:
+    """Samples, and their names if they are given as one mapping from names to samples; or other ``things``."""
     if len(samples) == 1 and isinstance(samples[0], Mapping):
         names = tuple(map(str, samples[0]))
         if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two samples have the name {listed(twice)} as text; give other names")
+            raise ValueError(f"two {things} have the name {listed(twice)} as text; give other names")
         return tuple(samples[0].values()), names
     if len(samples) == 1 and hasattr(samples[0], "ngroups"):
         raise TypeError("samples are grouped by pandas; give them by name: dict(list(df.groupby('group')[columns]))")
@@ -130,6 +131,18 @@ def two_names(given: Any) -> tuple[str, str]:
     if given[0] == given[1]:
         raise ValueError(f"names must differ, so that a reader can tell the samples apart; got {given!r}")
     return given[0], given[1]
+
+
+def named_variables(
+    variables: Sequence[Any], column_types: Any
+) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, Any]]:
+    """Variables, their names if they are given as one mapping, and how to read them; the columns of one table."""
+    given, names = named_samples(variables, "variables")
+    types = checked_types(column_types)
+    if len(given) == 1 and not names and (there := names_in(given[0])):
+        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(there) if types.get(name) != DROP)
+        types = {key: kind for key, kind in types.items() if key not in there or kind != DROP}
+    return given, names, types
 
 
 # --- the two readers ----------------------------------------------------------------------------------------
@@ -368,8 +381,10 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
     """Raise ValueError for fewer than two ``things``, that is samples or variables, and for unknown policies."""
     check_nan_policy(nan_policy)
     if len(tables) < 2:
+        all_in_one = "a dict or a DataFrame" if things == "variables" else "a dict"
         raise ValueError(
-            f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)}"
+            f"give two {things} or more, each as an argument of its own (such as *{things}); found {len(tables)} "
+            f"({all_in_one} of them may be the only argument)"
         )
 
 

@@ -234,6 +234,7 @@ def _common(
             raise ValueError(
                 f"{names[0]} and {names[1]} have no column in common: {names[0]} has {listed(left[0])}, {names[1]} has "
                 f"{listed(left[1])}; rename those that hold the same"
+                + (", or give them as Series, whose names may differ" if len(left[0]) == len(left[1]) == 1 else "")
             )
     label = None if any(there) else series_label((A, B))
     if label is not None and label in types:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._read import named_variables
 from shrinktest._renamed import renamed
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings
@@ -36,7 +37,8 @@ def joint_independence_test(
     Parameters
     ----------
     *variables : array_like, shape (n, p_l) or (n,)
-        Two variables or more, row i of all belonging together.
+        Two variables or more, row i of all belonging together.  Or one argument that holds all of them: a dict from
+        names to variables, or a table, each column of which is a variable (those that ``column_types`` drops are not).
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the features that show the dependence is estimated (see Notes): "kme" is dHSIC.  Several are
         combined into one test, as in :func:`independence_test`; "auto" is the recommended combination, of
@@ -116,11 +118,12 @@ def joint_independence_test(
         n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers, progress=progress,
         max_memory=max_memory,
     )  # fmt: skip
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
-    hypothesis = JointIndependence.read(*variables, **told, own=permutations)
-    count = len(variables)
-    given = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
-    asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(given)]
+    given, called, types = named_variables(variables, column_types)
+    told = {"nan_policy": nan_policy, "scale": scale, "column_types": types, "transform": transform}
+    hypothesis = JointIndependence.read(*given, **told, called=called, own=permutations)
+    count = len(given)
+    each = zip(_one_each(kernels, count, "kernels"), _one_each(bandwidths, count, "bandwidths"), strict=True)
+    asked = [Asked(kernel, bandwidth, f"kernels[{v}]") for v, (kernel, bandwidth) in enumerate(each)]
     return run(hypothesis, estimator, asked, settings, rng)
 
 

@@ -27,6 +27,7 @@ from shrinktest.nulls.memory import strongest
 from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
+from shrinktest.tables.reading import columns_at, names_in
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with shift='circular'"
@@ -73,9 +74,10 @@ def independence_matrix(
     Y : array_like, shape (n, q), optional
         Other variables of the same observations: every column of X is tested against every column of Y.  Without it,
         every two columns of X are tested against each other.
-    given : array_like, shape (n,) or (n, d), or "others", optional
+    given : array_like, shape (n,) or (n, d), or name, list of names or "others", optional
         Other variables of the same observations, as in :func:`independence_test`: which columns depend on each other
-        given these?  "others": every two columns of X given all other columns of X (partial dependence).
+        given these?  Names of columns of a table X, such as "age" or ["age", "site"]: given these, which are not tested
+        themselves.  "others": every two columns of X given all other columns of X (partial dependence).
     given_method, regressor
         As in :func:`independence_test`.
     method : str, default "westfall-young"
@@ -166,6 +168,7 @@ def independence_matrix(
             "blocks=, groups=, shift= and permutations= say how the rows of Y are permuted, which was not given "
             "(without it, every column is permuted by itself): test columns against others, independence_matrix(X, Y)"
         )
+    X, given = _named_given(X, given)
     units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
     told: dict[str, Any] = {"scale": units, "column_types": column_types, "transform": transform}
     if given is None:
@@ -248,6 +251,21 @@ def _others(columns: list[Variable], pair: tuple[int, int], besides: list[np.nda
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))
+
+
+def _named_given(X: Any, given: Any) -> tuple[Any, Any]:
+    """X without the columns that are given by name, and these; both as they are where none is."""
+    there = names_in(X)
+    names = [given] if isinstance(given, str) else given
+    called = isinstance(names, list | tuple) and names and all(isinstance(one, str) for one in names)
+    if not called or not there or given == OTHERS or (len(names) == len(X) and not set(names) <= set(there)):
+        return X, given  # as many texts as there are rows are labels
+    for name in names:
+        choice(name, there if isinstance(given, list | tuple) else (OTHERS, *there), "given")
+    left = [j for j, name in enumerate(there) if name not in names]
+    if not left:
+        raise ValueError("given names all columns of X, so that there is nothing to test; name fewer")
+    return columns_at(X, left), columns_at(X, [there.index(name) for name in dict.fromkeys(names)])
 
 
 def _refuse_beside_given(given: Any, Y: Any, shift: Any, permutations: Any) -> None:

@@ -44,10 +44,14 @@ class JointIndependence(Hypothesis):
         scale: Any = None,
         column_types: Any = None,
         transform: Any = None,
+        called: tuple[str, ...] = (),
         **options: Any,
     ) -> Self:
-        """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`."""
-        names = numbered("variables", len(variables))
+        """The hypothesis about variables as users give them; see :func:`~shrinktest._read.read_variables`.
+
+        ``called`` are names of the variables.
+        """
+        names = called or numbered("variables", len(variables))
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_variables(variables, names, nan_policy, **told)
         found = variables_of(read, names, said=not is_unasked(scale))
@@ -56,7 +60,7 @@ class JointIndependence(Hypothesis):
             sizes=(len(read.values[0]),),
             missing=read.missing,
             remarks=(*read.notes, *said_of_the_same(found)),
-            called=read.labels,
+            called=called or read.labels,
             **options,
         )
 

@@ -248,10 +248,10 @@ def _matched(read: Sequence[Table], names: Sequence[str], every: str) -> tuple[l
                     for where, only in ((names[first], lacking), (name, extra))
                     if only
                 )
-                raise ValueError(
-                    f"{names[first]} and {name} have different columns ({said}); select the same in {every}, or leave "
-                    "some out: column_types={'name': 'drop'}"
-                )
+                advice = f"select the same in {every}, or leave some out: column_types={{'name': 'drop'}}"
+                if len(labels) == len(table.names) == 1:
+                    advice = "rename one, or give them as Series, whose names may differ"
+                raise ValueError(f"{names[first]} and {name} have different columns ({said}); {advice}")
             columns = [columns[table.names.index(label)] for label in labels]
         if len(columns) != len(labels):
             raise ValueError(

@@ -163,6 +163,17 @@ def names_in(x: Any) -> tuple[str, ...]:
     return (read_names(x) or ()) if is_table(x) else ()
 
 
+def columns_at(x: Any, places: Sequence[int]) -> Any:
+    """The columns of a data frame at these places, as a data frame of the same library."""
+    pandas = loaded_pandas()
+    if isinstance(x, Table):
+        return replace(x, columns=tuple(x.columns[j] for j in places))
+    if pandas is not None and isinstance(x, pandas.DataFrame):  # whose labels may be no text
+        return x.iloc[:, list(places)]
+    found = _narwhals_of(x)
+    return found.select([found.columns[j] for j in places]).to_native()
+
+
 def label_of(x: Any) -> str | None:
     """The name of a series, if it has one."""
     name = getattr(x, "name", None)

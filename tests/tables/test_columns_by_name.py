@@ -1,0 +1,118 @@
+"""Columns of one table that stand for variables: each a variable, or given by their names; and one for samples."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from shrinktest import (
+    change_point_test,
+    compare,
+    independence_matrix,
+    independence_test,
+    joint_independence_test,
+    two_sample_test,
+)
+
+FEW = {"n_resamples": 39, "rng": 0}
+RNG = np.random.default_rng(3)
+TABLE = pd.DataFrame(RNG.normal(size=(30, 3)), columns=["a", "b", "age"]).assign(site=["north", "south", "west"] * 10)
+FRAMES = [lambda table: table, pl.from_pandas, pa.Table.from_pandas]
+
+
+# --- every column a variable --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+def test_the_columns_of_one_table_are_variables(frame):
+    apart = joint_independence_test(*(TABLE[[name]] for name in TABLE), **FEW)
+    found = joint_independence_test(frame(TABLE), **FEW)
+    assert (found.statistic, found.pvalue) == (apart.statistic, apart.pvalue)
+    assert "Kernel age:" in str(found.summary())
+    fewer = joint_independence_test(frame(TABLE), column_types={"site": "drop", "age": "number"}, **FEW)
+    assert fewer.pvalue == joint_independence_test(*(TABLE[[name]] for name in ("a", "b", "age")), **FEW).pvalue
+
+
+def test_a_dict_names_variables():
+    found = joint_independence_test({"pair": TABLE[["a", "b"]], "age": TABLE["age"]}, **FEW)
+    assert found.pvalue == joint_independence_test(TABLE[["a", "b"]], TABLE["age"], **FEW).pvalue
+    assert "Kernel pair:" in str(found.summary())
+    with pytest.raises(ValueError, match="one has 30 rows and two has 9 rows"):
+        joint_independence_test({"one": TABLE["a"], "two": TABLE["b"][:9]}, **FEW)
+    with pytest.raises(ValueError, match="two variables have the name '1' as text"):
+        joint_independence_test({1: TABLE["a"], "1": TABLE["b"]}, **FEW)
+
+
+def test_one_variable_is_too_few():
+    for alone in (TABLE[["a", "b"]].to_numpy(), TABLE["a"], TABLE[["a"]], {"a": TABLE["a"]}):
+        with pytest.raises(ValueError, match=r"found 1 \(a dict or a DataFrame of them may be the only argument\)"):
+            joint_independence_test(alone, **FEW)
+    with pytest.raises(ValueError, match="a column in column_types must be one of"):
+        joint_independence_test(TABLE, column_types={"ag": "drop"}, **FEW)
+
+
+# --- given by name ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+@pytest.mark.parametrize("names", [["age"], ["site"], ["site", "age"]])
+def test_what_is_given_by_name_is_left_out_of_the_pairs(frame, names):
+    left = TABLE.drop(columns=names)
+    given = independence_matrix(left, given=TABLE[names], **FEW)
+    found = independence_matrix(frame(TABLE), given=names, **FEW)
+    assert found.labels == given.labels
+    np.testing.assert_array_equal(found.pvalues, given.pvalues)
+    if len(names) == 1:
+        assert independence_matrix(frame(TABLE), given=names[0], **FEW).table.equals(found.table)
+    beside = independence_matrix(frame(TABLE[["a", *names]]), frame(TABLE[["b"]]), given=names, **FEW)
+    assert beside.labels == (("a", "b"),)
+
+
+def test_texts_for_every_row_are_labels_and_no_names():
+    labels = independence_matrix(TABLE[["a", "b"]], given=TABLE["site"].tolist(), **FEW)
+    np.testing.assert_array_equal(
+        labels.pvalues, independence_matrix(TABLE[["a", "b"]], given=TABLE["site"], **FEW).pvalues
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("ages", "given must be one of 'others', 'a', 'b', 'age', 'site'; got 'ages'. Did you mean 'age'?"),
+        (["age", "sites"], "given must be one of 'a', 'b', 'age', 'site'; got 'sites'. Did you mean 'site'?"),
+        (list(TABLE), "given names all columns of X"),
+        (["a", "age", "site"], "X has 1 column"),
+    ],
+)
+def test_names_that_cannot_be_given(given, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        independence_matrix(TABLE, given=given, **FEW)
+
+
+def test_the_name_of_a_column_is_no_vector_of_labels():
+    for test in (
+        lambda: two_sample_test(TABLE, TABLE, blocks="site", **FEW),
+        lambda: independence_test(TABLE["a"], TABLE["b"], groups="site", **FEW),
+        lambda: change_point_test(TABLE, times="site", **FEW),
+    ):
+        with pytest.raises(
+            TypeError, match=re.escape("got str (of a table, give the column itself, such as table['site'])")
+        ):
+            test()
+
+
+# --- one column of several names ----------------------------------------------------------------------------
+
+
+def test_one_column_with_several_names():
+    for test in (two_sample_test, compare):
+        with pytest.raises(ValueError, match="or give them as Series, whose names may differ"):
+            test(TABLE[["a"]], TABLE[["b"]], **FEW)
+        test(TABLE["a"], TABLE["b"], **FEW)
+    with pytest.raises(ValueError, match="leave some out"):
+        two_sample_test(TABLE[["a", "b"]], TABLE[["b", "age"]], **FEW)
