@@ -17,7 +17,7 @@ from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import observed
 from shrinktest.tables.pooled import checked_types
-from shrinktest.units import Scale
+from shrinktest.units import Scale, constant_columns
 
 FEWEST = 4  # rows of which the spread over all orders has a formula
 
@@ -95,7 +95,7 @@ def read_series(
             f"{kind!r}}} tests it)."
             for name, kind in names.items()
         )
-        if not np.ptp(again.values, axis=0).any():
+        if constant_columns(again.values).all():
             raise ValueError(
                 f"X has one value in every row of every column but {listed(names)}, which tell the time; nothing is "
                 "left that could change"

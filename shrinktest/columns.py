@@ -23,7 +23,7 @@ from shrinktest.nulls.memory import BY_GROUPS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.encoding import by_name
 from shrinktest.tables.reading import shown_names
-from shrinktest.units import Scale
+from shrinktest.units import Scale, constant_columns
 
 
 @renamed(statistic="form")
@@ -302,9 +302,7 @@ def labelled(variable: Variable, count: int, prefix: str) -> tuple[str, ...]:
 
 def require_variation(parts: Sequence[tuple[np.ndarray, Any]], labels: Sequence[str], name: str) -> None:
     """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
-    constant = [
-        label for label, (points, _) in zip(labels, parts, strict=True) if (np.ptp(points, axis=0) == 0.0).all()
-    ]
+    constant = [label for label, (points, _) in zip(labels, parts, strict=True) if constant_columns(points).all()]
     refuse_constant(constant, name)
 
 

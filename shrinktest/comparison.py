@@ -27,6 +27,7 @@ from shrinktest.tables.intervals import Units
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table, series_label
+from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
 
@@ -169,7 +170,7 @@ def compare(
     parts = {
         label: part
         for label, part in zip(shown, one_by_one(whole.variables[0]), strict=True)
-        if (np.ptp(part[0], axis=0) > 0.0).any()
+        if not constant_columns(part[0]).all()
     }
     if not parts:
         raise ValueError(
@@ -329,8 +330,12 @@ def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
     columns = [[table.columns[labels.index(name)] for name in chosen] for table in result.tables]
     rows = [np.column_stack([column.numbers() for column in one]) for one in columns]
     rows = [one[~np.isnan(one).any(axis=1)] for one in rows]
-    if min(map(len, rows)) < 10 or min(np.ptp(np.vstack(rows), axis=0)) == 0.0:
+    if min(map(len, rows)) < 10:
         return None
+    with np.errstate(over="ignore", invalid="ignore"):
+        spread = np.vstack(rows).std(axis=0)
+    if not (np.isfinite(spread) & (spread > 0.0) & np.logical_not(constant_columns(np.vstack(rows)))).all():
+        return None  # units of the picture are standard deviations, also where the test has others
     chance = np.random.default_rng(0)
     sampled = max(map(len, rows)) > _ROWS
     rows = [one[np.sort(chance.permutation(len(one))[:_ROWS])] for one in rows]

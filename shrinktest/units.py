@@ -107,6 +107,30 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
     return tuple(entries)
 
 
+def near_one(Z: Array) -> Array:
+    """The columns (n, d), or one of them (n,), each divided by a power of two that is near its largest value.
+
+    Squares then neither overflow nor vanish, and what does not depend on units is the same to the last bit.
+    """
+    return np.asarray(np.ldexp(Z, -_exponents(Z)))
+
+
+def deviations(Z: Array, ddof: int = 0) -> Array:
+    """Standard deviations (d,) of the columns, also of those whose squares are beyond the range of numbers."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.ldexp(near_one(Z).std(axis=0, ddof=ddof), _exponents(Z)))
+
+
+def means(Z: Array) -> Array:
+    """Means (d,) of the columns, also of those whose sums are beyond the range of numbers."""
+    return np.asarray(np.ldexp(near_one(Z).mean(axis=0), _exponents(Z)))
+
+
+def _exponents(Z: Array) -> Any:
+    """Of the powers of two that are just above the largest values (d,)."""
+    return np.frexp(np.abs(Z).max(axis=0))[1]
+
+
 def constant_columns(Z: Array) -> Array:
     """Which columns (d,) have one value only."""
     return np.asarray((Z[0] == Z).all(axis=0))

@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._labels import is_vector
 from shrinktest._validate import complete_points, counted
+from shrinktest.units import near_one
 
 _FEWEST = 1.0  # observations that change samples in a relabelling, about
 
@@ -61,6 +62,7 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
     from sklearn.preprocessing import StandardScaler
 
     if classifier is None:
+        z = near_one(z)
         classifier = make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=1000))
     if isinstance(classifier, type) or not callable(getattr(classifier, "predict_proba", None)):
         raise TypeError(

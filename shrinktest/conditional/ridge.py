@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest.kernels import Gaussian
 from shrinktest.kernels.bandwidths import median_bandwidth
+from shrinktest.units import near_one
 
 _DENSE = 300  # rows up to which all eigenvectors are found
 _RANK = 150  # coordinates of a kernel of more rows
@@ -101,6 +102,7 @@ class Smoother:
 
 def standardized(z: np.ndarray) -> np.ndarray:
     """The columns (n, d) in units of their standard deviations; those with one value only are left out."""
+    z = near_one(z)
     spread = z.std(axis=0)
     varies = spread > 1e-12 * np.maximum(np.abs(z).max(axis=0), np.finfo(np.float64).tiny)
     return np.ascontiguousarray((z[:, varies] - z[:, varies].mean(axis=0)) / spread[varies])

@@ -107,7 +107,13 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
                 "more than half of the distances between observations are zero (ties): "
                 "the bandwidth is the median of the positive ones"
             )
-    return float(np.sqrt(_median(squared)) * unit)
+    width = float(np.sqrt(_median(squared))) * float(unit)
+    if np.isinf(width):
+        raise ValueError(
+            "the median distance between observations is beyond the range of numbers; divide columns by a constant, or "
+            "use scale='rank'"
+        )
+    return width
 
 
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:

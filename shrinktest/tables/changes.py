@@ -19,6 +19,7 @@ from shrinktest.tables.intervals import (
     jackknife,
     log_ratio,
 )
+from shrinktest.units import deviations, means
 
 #: What may change.
 MEAN, SPREAD, SHARE, MISSING = "mean", "spread", "share", "missing"
@@ -124,12 +125,12 @@ def _moments(numbers: Array, units: Units, confidence: float, *, spread: bool) -
     first, second = numbers[: units.sizes[0]], numbers[units.sizes[0] :]
     if not len(first) or not len(second):
         return ()
-    means = (float(first.mean()), float(second.mean()))
-    found = [Change(MEAN, "", *means, *jackknife(hedges, numbers, units, confidence, FEWEST))]
+    both = (float(means(first)), float(means(second)))
+    found = [Change(MEAN, "", *both, *jackknife(hedges, numbers, units, confidence, FEWEST))]
     if spread and min(len(first), len(second)) > 1:
-        deviations = (float(first.std(ddof=1)), float(second.std(ddof=1)))
+        both = (float(deviations(first, ddof=1)), float(deviations(second, ddof=1)))
         ratio, low, high = map(math.exp, jackknife(log_ratio, numbers, units, confidence, FEWEST_FOR_SPREAD))
-        found.append(Change(SPREAD, "", *deviations, ratio, low, high))
+        found.append(Change(SPREAD, "", *both, ratio, low, high))
     return found
 
 

@@ -13,7 +13,7 @@ from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
-from shrinktest.units import Scale, Units, as_scale, constant_columns, moves
+from shrinktest.units import Scale, Units, as_scale, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
 #: Standard deviation of numbers in these units: of normal ones, and of ranks.
@@ -142,7 +142,7 @@ class Encoding:
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
         if scale is None:  # an indicator is in units of the column that it stands beside
-            deviation = complete.std(axis=0) if len(complete) else np.ones(raw.shape[1])
+            deviation = deviations(complete) if len(complete) else np.ones(raw.shape[1])
             at = 0
             for code in codes:
                 if code.indicated and not code.categorical and deviation[at] > 0.0:

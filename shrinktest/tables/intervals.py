@@ -9,6 +9,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from shrinktest.units import near_one
+
 #: Rows (pairs, groups) in each table below which there is no interval: for means, and for standard deviations.
 FEWEST, FEWEST_FOR_SPREAD = 5, 10
 
@@ -117,6 +119,7 @@ def jackknife(
     """
     if min(units.sizes) < 2:
         return math.nan, *NOTHING
+    values = near_one(values)
     centre, scale = values.mean(), values.std() or 1.0  # so that squares lose no digits
     z = (values - centre) / scale
     each = np.stack([units.sums(power) for power in (np.ones_like(z), z, z**2)], axis=1)

@@ -1,0 +1,75 @@
+"""Units: what does not depend on them is the same for values whose squares no floating-point number can hold."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import compare, independence_matrix, independence_test, two_sample_test, two_sample_test_columns
+from shrinktest.units import deviations, means, near_one
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2, 30, 2))
+Z = RNG.normal(size=30) + 0.2 * X[:, 0]
+FEW = {"n_resamples": 39, "rng": 0}
+FACTORS = [2.0**-1030, 1e-170, 2.0**500, 1e160, 1e300]
+
+
+@pytest.mark.parametrize("factor", FACTORS)
+def test_given_variables_and_covariates(factor):
+    for given, options in ((Z, {}), (Z, {"given_method": "local"}), (np.column_stack([Z, Y[:, 1]]), {})):
+        plain, other = (
+            independence_test(X[:, 0], Y[:, 0], given=one, **options, **FEW) for one in (given, factor * given)
+        )
+        assert other.pvalue == plain.pvalue
+    assert independence_matrix(X, given=factor * Z, **FEW).pvalues == independence_matrix(X, given=Z, **FEW).pvalues
+    both = Z, Z + 0.5 * Y[:, 1]
+    plain = two_sample_test(X, Y, covariates=both, **FEW)
+    assert two_sample_test(X, Y, covariates=tuple(factor * one for one in both), **FEW).pvalue == plain.pvalue
+
+
+@pytest.mark.parametrize("scale", ["rank", "mad", None])
+@pytest.mark.parametrize("factor", FACTORS)
+def test_comparisons(factor, scale):
+    plain, found = (compare(f * X, f * Y, scale=scale, **FEW) for f in (1.0, factor))
+    assert found.overall.pvalue == plain.overall.pvalue
+    for one, other in zip(plain.effects, found.effects, strict=True):
+        for before, after in zip(one.changes, other.changes, strict=True):
+            assert (after.first, after.second) == pytest.approx((before.first * factor, before.second * factor))
+            assert (after.estimate, after.low, after.high) == pytest.approx((before.estimate, before.low, before.high))
+    assert plain.where is not None
+    assert (found.where is None) == (factor != 2.0**500)
+
+
+def test_the_largest_numbers():
+    least, most = np.full((12, 1), -1e306), np.full((12, 1), 1e306)
+    found = compare(least, most, **FEW)
+    assert found.overall.pvalue == 0.025
+    assert found.effects[0].changes[0].first == pytest.approx(-1e306)
+    assert (two_sample_test_columns(least, most, **FEW).pvalues == 0.025).all()
+    with pytest.raises(ValueError, match="every column has the same value in every row"):
+        compare(least, least, **FEW)
+    with pytest.raises(ValueError, match=r"median distance .* beyond the range of numbers; .* use scale='rank'"):
+        compare(160.0 * least, 160.0 * most, **FEW)
+    assert compare(160.0 * least, 160.0 * most, scale="rank", **FEW).overall.pvalue == 0.025
+
+
+def test_indicators_are_in_units_of_their_column():
+    holed = pd.DataFrame(X, columns=["a", "b"]).mask(lambda table: table > 1.5)
+    asked = {"scale": None, "nan_policy": "indicator", "bandwidth": "median"}
+    plain = two_sample_test(holed, pd.DataFrame(Y, columns=["a", "b"]), **asked, **FEW)
+    large = two_sample_test(2.0**500 * holed, pd.DataFrame(2.0**500 * Y, columns=["a", "b"]), **asked, **FEW)
+    assert large.pvalue == plain.pvalue
+
+
+@pytest.mark.parametrize("factor", [1.0, *FACTORS])
+def test_moments(factor):
+    values = 3.0 * factor * X
+    assert 0.5 <= np.abs(near_one(values)).max() <= 1.0
+    np.testing.assert_allclose(means(values) / factor, 3.0 * X.mean(axis=0))
+    np.testing.assert_allclose(deviations(values, ddof=1) / factor, 3.0 * X.std(axis=0, ddof=1))
+    if factor == 1.0:
+        np.testing.assert_array_equal(deviations(values), values.std(axis=0))
+        np.testing.assert_array_equal(means(values), values.mean(axis=0))
+        np.testing.assert_array_equal(near_one(np.zeros((3, 2))), np.zeros((3, 2)))
