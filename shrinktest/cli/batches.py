@@ -18,6 +18,7 @@ _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command lin
 #: Options that such files do not take, with what they are where nobody gave them.
 _REFUSED: dict[str, Any] = {
     **{"header": "auto", "decimal": ".", "comment": None, "blocks": None, "groups": None},
+    **{"separator": None, "encoding": "utf-8", "na": None},
     **{"paired": False, "witness": None, "coordinates": None},
 }
 

@@ -21,6 +21,9 @@ _OF_OTHERS = {
     "--effect": "two-sample, k-sample and independence have it, and compare says how large a change is anyway",
 }
 
+#: What commands have instead of an option, the first of these.
+_INSTEAD = {"--columns": ("--x", "--variable"), "--delimiter": ("--separator",), "--missing": ("--na",)}
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command as the shell would.
@@ -73,6 +76,8 @@ def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
     option = word.partition("=")[0]
     if option in options and files:  # which argparse takes for a file
         return _complain(f"error: {option} stands after --, behind which there are files only; put it before", WRONG)
+    if meant := next((known for known in _INSTEAD.get(option, ()) if known in options), None):
+        return _complain(f"error: {args.command} has no option {option}; it has {meant}", WRONG)
     if option in _OF_OTHERS:
         return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
     near = [known for known in options if known.startswith(option)] or get_close_matches(option, options, n=1)

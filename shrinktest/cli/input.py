@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import io
 import sys
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +22,9 @@ from shrinktest.tables.reading import Table
 #: Data sets that stand for themselves where a file is expected.
 PACKAGED = ("eckerle4",)
 
+#: How files begin that are compressed, archives, and text in UTF-16.
+_GZIP, _ZIP, _UTF_16 = b"\x1f\x8b", b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
+
 
 def read_table(path: str, args: argparse.Namespace) -> TextTable:
     """The table in a file, on standard input (-), or of a packaged data set."""
@@ -27,19 +33,44 @@ def read_table(path: str, args: argparse.Namespace) -> TextTable:
 
         text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
         return parse_table(text, path)
-    if path == "-":
-        path, text = "standard input", sys.stdin.read()
+    if path != "-":
+        text = _text(Path(path).read_bytes(), path, args.encoding)
     else:
+        path, bytes_of = "standard input", getattr(sys.stdin, "buffer", None)
+        text = sys.stdin.read() if bytes_of is None else _text(bytes_of.read(), path, args.encoding)
+    return parse_table(
+        text, path, args.header, decimal=args.decimal, comment=args.comment, separator=args.separator, na=args.na or ()
+    )
+
+
+def _text(raw: bytes, path: str, encoding: str) -> str:
+    """What is in a file, which may be compressed by gzip; raises ValueError for what is no text."""
+    if raw.startswith(_GZIP):
         try:
-            text = Path(path).read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            if KINDS.get(Path(path).suffix.lower()) in ("array", "parquet"):
-                raise ValueError(
-                    f"{path}: this command reads text (CSV); two-sample, k-sample, columns and independence read "
-                    "Parquet and numpy files, too; use one of these, or save the table as CSV"
-                ) from None
-            raise ValueError(f"{path} is not text in UTF-8: {error.reason}, byte {error.start}") from None
-    return parse_table(text, path, args.header, decimal=args.decimal, comment=args.comment)
+            raw = gzip.decompress(raw)
+        except (OSError, EOFError, zlib.error) as error:
+            raise ValueError(f"{path} is compressed (gzip), and cannot be read: {error}") from None
+    try:
+        return io.TextIOWrapper(io.BytesIO(raw), encoding=encoding).read()
+    except LookupError:
+        raise ValueError(
+            f"--encoding must be the name of an encoding, such as utf-8, utf-16 or latin-1; got {encoding!r}"
+        ) from None
+    except UnicodeError as error:
+        if KINDS.get(Path(path).suffix.lower()) in ("array", "parquet"):
+            raise ValueError(
+                f"{path}: this command reads text (CSV); two-sample, k-sample, columns and independence read "
+                "Parquet and numpy files, too; use one of these, or save the table as CSV"
+            ) from None
+        if raw.startswith(_ZIP):
+            raise ValueError(
+                f"{path} is an archive (zip), as those of spreadsheets are; save the table as CSV"
+            ) from None
+        where = f": {error.reason}, byte {error.start}" if isinstance(error, UnicodeDecodeError) else f": {error}"
+        likely = "utf-16" if raw.startswith(_UTF_16) else "latin-1 or cp1252"
+        raise ValueError(
+            f"{path} is not text in {encoding.upper()}{where}; say what it is in, such as --encoding {likely}"
+        ) from None
 
 
 def read_samples(paths: Sequence[str], args: argparse.Namespace, what: str) -> list[TextTable]:

@@ -16,6 +16,7 @@ from shrinktest.cli.values import (
     one_of,
     resamples,
     scale,
+    separator,
     setting,
     shift,
     types,
@@ -115,6 +116,12 @@ def add_test_options(
     what = "the mark before decimals: a point (default), or a comma as in 1,5 (with semicolons between the cells)"
     add("--decimal", metavar="MARK", type=one_of(DECIMALS), default=".", help=what)
     add("--comment", metavar="MARK", help="skip lines that begin with this, such as '#'")
+    what = "what is between cells: a character, or the word tab (default: a comma, ;, | or tab, whichever there is)"
+    add("--separator", metavar="MARK", type=separator, help=what)
+    what = "what the files are in, such as latin-1 or utf-16 (default: utf-8); those compressed by gzip are read, too"
+    add("--encoding", metavar="NAME", default="utf-8", help=what)
+    what = "cells that are missing, beside empty ones, NA and nan, such as n/a or NULL; may be repeated"
+    add("--na", metavar="CELL", action="append", help=what)
     what = f"with missing cells (empty, NA, nan): {missing}"
     add("--nan-policy", metavar="POLICY", default=missing.split()[0].rstrip(","), help=what)
     what = "how the kernel is evaluated: auto (default), dense, factor, nystrom or rff; the last two approximate it"

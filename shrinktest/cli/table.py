@@ -24,6 +24,8 @@ _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
 _YEARS = (1800, 2200)
+#: What stands for a missing value in many files, and for something else in others.
+_USUAL = ("n/a", "#n/a", "n.a.", "null", "none", "nil", "<na>", "missing", "unknown", "-", "--", "?", ".", "..")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
@@ -147,9 +149,16 @@ class TextTable:
 
 
 def parse_table(
-    text: str, source: str, header: str = "auto", *, decimal: str = ".", comment: str | None = None
+    text: str,
+    source: str,
+    header: str = "auto",
+    *,
+    decimal: str = ".",
+    comment: str | None = None,
+    separator: str | None = None,
+    na: Sequence[str] = (),
 ) -> TextTable:
-    """Read a table whose cells are separated by commas, semicolons or tabs (whichever the first line has).
+    """Read a table whose cells are separated by commas, semicolons, bars or tabs (whichever the first line has).
 
     Parameters
     ----------
@@ -163,6 +172,10 @@ def parse_table(
         The mark before decimals.
     comment : str, optional
         What lines that are to be skipped begin with.
+    separator : str, optional
+        What is between cells, if it is none of these.
+    na : sequence of str
+        Cells that are missing, beside those that are so in all files.
 
     Raises
     ------
@@ -173,7 +186,7 @@ def parse_table(
     text = text.removeprefix("\ufeff")  # Excel's byte order mark
     if comment:
         text = _without_comments(text, comment)
-    stream, mark = io.StringIO(text, newline=""), _delimiter(text)
+    stream, mark = io.StringIO(text, newline=""), separator or _delimiter(text)
     reader = csv.reader(stream, delimiter=mark, skipinitialspace=True, strict=True)
     lines, rows = [], []
     try:
@@ -189,12 +202,18 @@ def parse_table(
         if len(row) != len(rows[0]):
             raise ValueError(
                 f"{source}: line {line} has {counted(len(row), 'cell')}, line {lines[0]} has {len(rows[0])}"
-                f"{_commented(text)}"
+                f"{_commented(text) or _titled(rows[0], lines[0])}"
             )
-    headed = header == "yes" or (header == "auto" and _is_header(rows, f"{source}, line {lines[0]}", decimal))
+    whole, first = set(na), rows[0]
+    if whole:
+        rows = [["" if cell in whole else cell for cell in row] for row in rows]
+    headed = header == "yes" or (
+        header == "auto" and _is_header([first, *rows[1:]], f"{source}, line {lines[0]}", decimal)
+    )
     names = tuple(str(number) for number in range(1, len(rows[0]) + 1))
     if headed:
-        given = rows.pop(0)
+        given = first
+        rows.pop(0)
         blank = [f"Unnamed: {j}" for j in range(len(given))]
         names = tuple(name or f"{own}{'.1' * (own in given)}" for name, own in zip(given, blank, strict=True))
         lines.pop(0)
@@ -239,7 +258,8 @@ def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
         if asked
         else f"say that all are categories with --types {shlex.quote(f'{name}=category')}"
     )
-    return f"correct it, choose other columns, or {instead}{commented}"
+    missing = f", or that such cells are missing with --na {shlex.quote(cell)}" if cell.casefold() in _USUAL else ""
+    return f"correct it, choose other columns, or {instead}{missing}{commented}"
 
 
 def _without_comments(text: str, comment: str) -> str:
@@ -258,10 +278,20 @@ def _commented(text: str) -> str:
     return "" if line is None else f"; line {line} begins with #: skip such lines with --comment '#'"
 
 
+def _titled(cells: Sequence[str], line: int) -> str:
+    """What a message adds about a first line of one cell, where there are more below."""
+    if len(cells) > 1:
+        return ""
+    return (
+        f"; if line {line} is a title, skip it with --comment {shlex.quote(cells[0])}; otherwise say what is between "
+        "cells with --separator"
+    )
+
+
 def _delimiter(text: str) -> str:
     # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
     first = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").partition("\n")[0])
-    return next((mark for mark in "\t;" if mark in first), ",")
+    return next((mark for mark in "\t;,|" if mark in first), ",")
 
 
 def _is_header(rows: list[list[str]], where: str, decimal: str) -> bool:

@@ -82,6 +82,14 @@ def one_of(known: tuple[str, ...]) -> Callable[[str], str]:
     return read
 
 
+def separator(text: str) -> str:
+    """A character, or the name of one that is hard to type."""
+    mark = {"tab": "\t", "\\t": "\t", "space": " "}.get(text, text)
+    if len(mark) != 1 or mark in '"\r\n':
+        raise argparse.ArgumentTypeError(f"must be one character, tab or space; got {text!r}")
+    return mark
+
+
 def names(text: str) -> str | list[str]:
     """A name, or a list of several with commas between them."""
     found = [name.strip() for name in text.split(",")]

@@ -43,6 +43,8 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     """
     if asked:
         return None
+    if has_no_name(column.name) and column.missing().all():
+        return "it has neither a name nor values, as behind a comma at the end of every line"
     text = column.kind == "category"
     present = column.values[column.values >= 0] if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)

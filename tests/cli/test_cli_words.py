@@ -15,6 +15,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--fractions", "--csv"}
+OWN |= {"--separator", "--encoding", "--na"}
 OWN |= {"--statistic", "--decimal", "--comment", "--z", "--effect", "--sort", "--several"}  # --statistic is now --form
 
 SAMPLES = "a.csv b.csv --columns u,v"

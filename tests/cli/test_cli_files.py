@@ -1,0 +1,165 @@
+"""Files as they come: other encodings, compressed, other separators, titles, and other words for missing cells."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from shrinktest.cli import main
+from shrinktest.cli.table import parse_table
+
+FAST = ["--seed", "0", "--resamples", "39", "--workers", "1"]
+ROWS = np.random.default_rng(0).normal(size=(2, 25, 2)).round(3)
+
+
+def text_of(rows, separator=",", missing=None, head="größe,b"):
+    cells = [head.split(","), *(map(str, row) for row in rows.tolist())]
+    lines = [separator.join(one) for one in cells]
+    if missing is not None:
+        lines[4] = separator.join([missing, "0.5"])
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with the files a.csv, which is plain, and b.csv, which holds the given bytes."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(second, *options, name="b.csv", first=None):
+        for path, content in (("a.csv", first or text_of(ROWS[0])), (name, second)):
+            (tmp_path / path).write_bytes(content if isinstance(content, bytes) else content.encode())
+        code = main(["two-sample", "a.csv", name, *FAST, *options])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def pvalue(answer):
+    code, out, _ = answer
+    assert code == 0, answer
+    return json.loads(out)["pvalue"]
+
+
+@pytest.fixture
+def expected(run):
+    return pvalue(run(text_of(ROWS[1]), "--json"))
+
+
+# --- what they are in ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("encoding", "advice"), [("latin-1", "latin-1"), ("cp1252", "cp1252"), ("utf-16", "utf-16")])
+def test_other_encodings(run, expected, encoding, advice):
+    plain, other = (text_of(rows).encode(encoding) for rows in ROWS)
+    _, _, said = run(other)
+    assert "b.csv is not text in UTF-8" in said
+    assert advice in said.partition("--encoding ")[2]
+    assert pvalue(run(other, "--encoding", encoding, "--json", first=plain)) == expected
+
+
+def test_compressed_files(run, expected):
+    packed = gzip.compress(text_of(ROWS[1]).encode())
+    assert pvalue(run(packed, "--json", name="b.csv.gz")) == expected
+    assert pvalue(run(packed, "--json")) == expected  # whatever its name
+    code, _, said = run(packed[:60], name="b.csv.gz")
+    assert code == 2
+    assert "b.csv.gz is compressed (gzip), and cannot be read" in said
+
+
+def test_what_is_no_text(run):
+    assert "b.xlsx is an archive (zip), as those of spreadsheets are; save" in run(b"PK\x03\x04\xff", name="b.xlsx")[2]
+    assert "--encoding must be the name of an encoding, such as" in run(text_of(ROWS[1]), "--encoding", "klingon")[2]
+    assert (
+        "b.csv is not text in UTF-16"
+        in run(text_of(ROWS[1]), "--encoding", "utf-16", first=b"\xff\xfea\0\n\0001\0\n\0")[2]
+    )
+
+
+def test_standard_input(run, expected, monkeypatch, tmp_path):
+    for packed in (text_of(ROWS[1]).encode(), gzip.compress(text_of(ROWS[1]).replace("\n", "\r\n").encode())):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed), encoding="ascii"))
+        (tmp_path / "-").unlink(missing_ok=True)
+        assert main(["two-sample", "a.csv", "-", *FAST, "--json"]) == 0
+
+
+# --- what is between cells ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("mark", "options"), [("|", ()), (":", ("--separator", ":")), (" ", ("--separator", "space"))])
+def test_other_separators(run, expected, mark, options):
+    first = text_of(ROWS[0], mark)
+    assert pvalue(run(text_of(ROWS[1], mark), *options, "--json", first=first)) == expected
+    tabs = (text_of(rows, "\t") for rows in ROWS)
+    assert pvalue(run(next(tabs), "--separator", "tab", "--json", first=next(tabs))) is not None
+
+
+def test_commas_are_looked_for_before_bars():
+    assert parse_table("a|b,c\n1,2\n", "t").names == ("a|b", "c")
+    assert parse_table("a|b\n1|2\n", "t").names == ("a", "b")
+    assert parse_table("a;b|c\n1;2\n", "t").names == ("a", "b|c")
+    assert parse_table("a,b;c,d\n1,2;3,4\n", "t", separator=",").names == ("a", "b;c", "d")
+
+
+def test_titles(run, expected):
+    titled = "Report of March\n" + text_of(ROWS[1])
+    said = run(titled)[2]
+    assert "line 2 has 2 cells, line 1 has 1; if line 1 is a title, skip it with --comment 'Report of March'" in said
+    assert pvalue(run(titled, "--comment", "Report of March", "--json")) == expected
+    with pytest.raises(ValueError, match=r"line 2 has 3 cells, line 1 has 2$"):
+        parse_table("a,b\n1,2,3\n", "t")
+
+
+@pytest.mark.parametrize("mark", ["ab", "", '"'])
+def test_what_is_no_separator(run, mark):
+    assert "--separator must be one character, tab or space" in run("a,b\n", "--separator", mark)[2]
+
+
+# --- missing cells and columns ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", ["n/a", "NULL", "-", "-999.0"])
+def test_other_words_for_missing_cells(run, missing):
+    second = text_of(ROWS[1], missing=missing)
+    if missing != "-999.0":
+        assert f"or that such cells are missing with --na {missing}" in run(second)[2]
+    empty = pvalue(run(text_of(ROWS[1], missing=""), "--nan-policy", "omit", "--json"))
+    assert pvalue(run(second, "--na", "?", "--na", missing, "--nan-policy", "omit", "--json")) == empty
+    assert "is missing; fill it in" in run(second, "--na", missing)[2]
+
+
+def test_names_of_columns_are_no_missing_cells():
+    table = parse_table("id,NULL\n1,2\nNULL,3\n", "t", na=["NULL"])
+    assert (table.names, table.rows) == (("id", "NULL"), [["1", "2"], ["", "3"]])
+    assert parse_table("-,1\n2,-\n", "t", "no", na=["-"]).rows == [["", "1"], ["2", ""]]
+
+
+def test_columns_behind_a_comma_at_the_end_of_lines(run, expected):
+    first, second = (text_of(rows).replace("\n", ",\n") for rows in ROWS)
+    answer = run(second, "--json", first=first)
+    assert pvalue(answer) == expected
+    assert "it has neither a name nor values, as behind a comma at the end of every line" in answer[1]
+
+
+# --- options that have other names --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (["matrix", "a.csv", "--columns", "a,b"], "matrix has no option --columns; it has --x"),
+        (["joint", "a.csv", "--columns", "a,b"], "joint has no option --columns; it has --variable"),
+        (
+            ["two-sample", "a.csv", "b.csv", "--delimiter", ";"],
+            "two-sample has no option --delimiter; it has --separator",
+        ),
+        (["two-sample", "a.csv", "b.csv", "--missing", "?"], "two-sample has no option --missing; it has --na"),
+    ],
+)
+def test_options_by_another_name(words, meant, capsys):
+    assert main(words) == 2
+    assert meant in capsys.readouterr().err
