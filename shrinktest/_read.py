@@ -15,7 +15,7 @@ from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.observed import Observed, ObservedTables, observed
+from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
 from shrinktest.tables.reading import columns_at, label_of, names_in
 from shrinktest.units import Scale
@@ -311,6 +311,7 @@ def read_variables(
     at_least_two_rows(int(keep.sum()), every, keep)
     scales = scales_of(scale, [one.columns for one in data], names)
     taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
+    left_out = omitted_together(variables, data, keep)
     found = Variables(
         values=tuple(one.values for one in taken),
         missing=nan_policy != "omit" and not bool(complete.all()),
@@ -318,8 +319,7 @@ def read_variables(
         scales=tuple(one.scale for one in taken),
         encodings=tuple(one.encoding for one in taken),
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
-        notes=tuple(dict.fromkeys(note for one, t in zip(data, taken, strict=True)
-                                  for note in (*one.omitted([keep]), *t.notes))),
+        notes=tuple(dict.fromkeys((*left_out, *(note for one in taken for note in one.notes)))),
         kept=(keep,) * len(data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:

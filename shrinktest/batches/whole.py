@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.batches.partitions import Partition
+from shrinktest.batches.recognized import is_paths
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import Batches
 from shrinktest.tables.column import DROP, pooled
@@ -74,7 +75,9 @@ def read_whole(
                 columns = parts[-1].shape[1]
                 if taken > most:
                     return Whole([], seen, columns)
-        found.append(_joined(parts, dropped))
+        files = {part.source or "" for part in parts if isinstance(part, Table)} if is_paths(one.data) else set()
+        file = files.pop().removeprefix(f"{name}, ") if len(files) == 1 else None
+        found.append(_joined(parts, dropped, file))
     return Whole(found, seen, columns)
 
 
@@ -90,10 +93,10 @@ def _bytes(part: Any) -> int:
     return sum(column.values.nbytes for column in part.columns) if isinstance(part, Table) else part.nbytes
 
 
-def _joined(parts: list[Any], dropped: tuple[str, ...]) -> Any:
-    """Arrays, or tables, one after the other."""
+def _joined(parts: list[Any], dropped: tuple[str, ...], file: str | None) -> Any:
+    """Arrays, or tables, one after the other; messages call these by their file, if it is one."""
     if not parts or not isinstance(parts[0], Table):
         return np.concatenate(parts) if parts else np.empty((0, 1))
     sources = [part.source or "one table" for part in parts]
     columns = (pooled(several, sources) for several in zip(*(part.columns for part in parts), strict=True))
-    return replace(parts[0], columns=tuple(columns), dropped=dropped, source=None)
+    return replace(parts[0], columns=tuple(columns), dropped=dropped, source=file)

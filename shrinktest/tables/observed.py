@@ -85,15 +85,19 @@ class Observed(ABC):
         """How many rows were left out of what, and for which columns, if any were."""
         if all(rows.all() for rows in keep):
             return ()
-        missing = self.missing().sum(axis=0)
-        labels = self.shown or tuple(f"column {j}" for j in range(len(missing)))
-        why = ", ".join(f"{label} ({count})" for label, count in zip(labels, missing, strict=True) if count)
+        why = self.holes()
         rows = " and ".join(
             f"{int((~kept).sum())} of {counted(len(kept), 'row')} of {name}"
             for kept, name in zip(keep, self.names, strict=True)
             if not kept.all()
         )
         return (f"Left out for missing values: {rows}{f'; missing in {why}' if why else ''}.",)
+
+    def holes(self) -> str:
+        """In which columns values are missing, and how many; empty where none is."""
+        missing = self.missing().sum(axis=0)
+        labels = self.shown or tuple(f"column {j}" for j in range(len(missing)))
+        return ", ".join(f"{label} ({count})" for label, count in zip(labels, missing, strict=True) if count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,6 +154,18 @@ class ObservedTables(Observed):
         what, unasked = " and ".join(self.names), is_unasked(scale)
         notes = (*self.pooled.notes, *encoding.notes(what, unasked=unasked and self.table.named))
         return Taken(values, encoding=encoding, notes=notes)
+
+
+def omitted_together(given: Sequence[Any], read: Sequence[Observed], keep: Rows) -> tuple[str, ...]:
+    """How many rows of variables were left out, and for which columns of which of them, if any were.
+
+    A table that is ``given`` for several variables is spoken of once.
+    """
+    if keep.all():
+        return ()
+    once = [one for v, one in enumerate(read) if not any(given[v] is before for before in given[:v])]
+    why = " and ".join(f"{holes} of {one.names[0]}" for one in once if (holes := one.holes()))
+    return (f"Left out for missing values: {int((~keep).sum())} of {counted(len(keep), 'row')}; missing in {why}.",)
 
 
 def observed(

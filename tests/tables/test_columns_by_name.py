@@ -116,3 +116,40 @@ def test_one_column_with_several_names():
         test(TABLE["a"], TABLE["b"], **FEW)
     with pytest.raises(ValueError, match="leave some out"):
         two_sample_test(TABLE[["a", "b"]], TABLE[["b", "age"]], **FEW)
+
+
+# --- what is left out ---------------------------------------------------------------------------------------
+
+
+def test_one_note_says_what_is_left_out_of_variables():
+    holed = TABLE.copy()
+    holed.loc[[1, 2], "a"] = np.nan
+    holed.loc[[2, 5, 6], "b"] = np.nan
+    omit = {"nan_policy": "omit", **FEW}
+
+    def notes(found):
+        return [note for note in found.notes if "Left out" in note]
+
+    said = "Left out for missing values: 4 of 30 rows; missing in a (2) of X and b (3) of Y."
+    assert notes(independence_test(holed["a"], holed["b"], **omit)) == [said]
+    assert notes(independence_test(holed["a"], holed["b"], given=holed["site"], **omit)) == [said]
+    said = "Left out for missing values: 4 of 30 rows; missing in a (2), b (3) of X."
+    assert notes(independence_matrix(holed, **omit)) == [said]
+    assert notes(independence_matrix(holed, given="others", **omit)) == [said]
+    said = "Left out for missing values: 3 of 30 rows; missing in column 0 (3) of Y."
+    assert notes(independence_test(holed["age"], holed["b"].to_numpy(), **omit)) == [said]
+    (said,) = notes(joint_independence_test(holed, **omit))
+    assert said.endswith("4 of 30 rows; missing in a (2) of variables[0] and b (3) of variables[1].")
+
+
+def test_notes_name_files_that_are_read_whole(tmp_path):
+    holed = TABLE.mask(TABLE["a"] > 1.0)
+    paths = [str(tmp_path / f"{name}.parquet") for name in "ab"]
+    for path, table in zip(paths, (TABLE, holed), strict=True):
+        table.to_parquet(path)
+    lost = int((TABLE["a"] > 1.0).sum())
+    found = two_sample_test(*paths, nan_policy="omit", **FEW)
+    assert f"{lost} of 30 rows of {paths[1]}; missing in" in found.notes[0]
+    assert found.pvalue == two_sample_test(TABLE, holed, nan_policy="omit", **FEW).pvalue
+    with pytest.raises(ValueError, match=re.escape(f"{paths[1]} has {4 * lost} missing values (NaN)")):
+        two_sample_test(*paths, **FEW)
