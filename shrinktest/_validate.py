@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from collections.abc import Iterable
 from numbers import Integral, Real
@@ -103,8 +104,11 @@ def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     except ValueError as error:  # numpy's word for it is "inhomogeneous"
         raise ValueError(f"{name} has rows of different lengths ({error})") from None
     if values.ndim == 0 and values.dtype.kind not in "biuf":
+        path = ""
+        if isinstance(x, str | os.PathLike) and os.path.splitext(x)[1]:
+            path = f" (read a file first, such as pandas.read_csv({str(x)!r}))"
         raise TypeError(
-            f"{name} must be a list, an array, or a pandas Series or DataFrame of numbers; got {type(x).__name__}"
+            f"{name} must be a list, an array, or a pandas Series or DataFrame of numbers; got {type(x).__name__}{path}"
         )
     if values.dtype.kind not in "biuf":
         said = _advice(values.dtype.kind, tables)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from dataclasses import replace
 from typing import Any
 
@@ -154,6 +155,11 @@ def compare(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
         max_memory=max_memory,
     )  # fmt: skip
+    if isinstance(A, str | os.PathLike) and isinstance(B, str | os.PathLike):
+        raise TypeError(
+            f"A and B must be tables; got paths: read the files first, such as pandas.read_csv({str(A)!r}), or type "
+            f"shrinktest compare {A} {B}"
+        )
     (first, second), types, only = _common(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -150,3 +151,40 @@ def test_text_and_dates_in_lists_and_arrays_are_read_from_series(values, words):
     with pytest.raises(TypeError) as of_function:  # which the advice is not for: what it returns is no table
         two_sample_test(X, Y, transform=lambda rows: np.resize(np.array(values), len(rows)), **FEW)
     assert "pandas Series" not in str(of_function.value)
+
+
+@pytest.mark.parametrize("path", ["a.csv", Path("a.csv")])
+def test_paths_are_no_tables(path):
+    for test in (change_point_test, independence_matrix):
+        with pytest.raises(TypeError, match=re.escape("(read a file first, such as pandas.read_csv('a.csv'))")):
+            test(path, **FEW)
+    with pytest.raises(TypeError, match=re.escape("pandas.read_csv('a.csv'), or type shrinktest compare a.csv b.csv")):
+        compare(path, "b.csv", **FEW)
+    with pytest.raises(TypeError, match=r"got str$"):
+        independence_test(X[:, 0], Y[:, 0], given="age", **FEW)
+
+
+# --- estimators and lags ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("fkmse:lam=0.3", "FKMSE(lam=0.3)"),
+        ("Shrinkage:lam=0.3:loo=paper", "FKMSE(lam=0.3, loo='paper')"),
+        ("mkme:tuning=None", "MKME(tuning=None)"),
+    ],
+)
+def test_estimators_of_the_command_line_are_written_otherwise_in_python(typed, written):
+    with pytest.raises(ValueError, match=re.escape(f"on the command line only; give {written}, from shrinktest")):
+        two_sample_test(X, Y, estimator=typed, **FEW)
+    with pytest.raises(ValueError, match="estimator must be one of"):
+        two_sample_test(X, Y, estimator=f"x{typed}", **FEW)
+
+
+def test_one_lag_is_not_all_up_to_it():
+    given = {"shift": "circular", "alpha": 0.3, "rng": 0}
+    note = "This is lag -2 alone; lags=range(-2, 3) looks at all lags up to 2."
+    assert note in independence_test(X[:, 0], Y[:, 0], lags=-2, **given).notes
+    for lags in ([-2], range(-2, 3), 0):
+        assert not any("alone" in one for one in independence_test(X[:, 0], Y[:, 0], lags=lags, **given).notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from shrinktest.cli.options import KERNELS, STOPPING
@@ -34,7 +35,7 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
     add("--store", metavar="FILE.sqlite", help="keep every p-value here; an interrupted study goes on from it")
     add("--plot", metavar="FILE.png", help="save a picture")
     add("--workers", metavar="N", type=whole, help="processes (default: all cores); never changes the result")
-    add("--quiet", action="store_true", help="no progress bar")
+    add("--quiet", action="store_true", help="no progress bar, which only a terminal shows")
 
 
 def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
         "rng": args.seed,
         "store": args.store,
         "workers": args.workers,
-        "progress": not args.quiet,
+        "progress": not args.quiet and sys.stderr.isatty(),  # bars are for a terminal, not for a file
     }
 
 

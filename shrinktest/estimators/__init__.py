@@ -64,6 +64,12 @@ def as_estimator(estimator: Any) -> MeanEstimator:
                 "estimator='auto' combines several, in two_sample_test, independence_test and studies of their power "
                 f"only; name one here: {', '.join(ESTIMATORS)}"
             )
+        if ":" in name and (family := name.partition(":")[0]) in (*ESTIMATORS, *ALIASES):
+            made = ESTIMATORS[ALIASES.get(family, family)].__name__
+            raise ValueError(
+                f"estimator={estimator!r} is written so on the command line only; give {made}("
+                f"{', '.join(map(_argument, estimator.split(':')[1:]))}), from shrinktest"
+            )
         return ESTIMATORS[ALIASES.get(name) or choice(name, (*ESTIMATORS, *ALIASES), "estimator")]()
     if isinstance(estimator, type) and issubclass(estimator, MeanEstimator):
         raise TypeError(f"estimator must be a value, not the class: write {estimator.__name__}()")
@@ -73,6 +79,12 @@ def as_estimator(estimator: Any) -> MeanEstimator:
         f"estimator must be a name ({', '.join(ESTIMATORS)}), an estimator such as FKMSE(lam=0.1), or a function "
         f"gram -> weights; found {estimator!r}"
     )
+
+
+def _argument(setting: str) -> str:
+    """A setting of the command line, such as loo=paper, as an argument of Python."""
+    key, equals, value = setting.partition("=")
+    return key + equals + (repr(value) if value.isidentifier() and value not in ("True", "False", "None") else value)
 
 
 __all__ = [

@@ -51,6 +51,11 @@ def run_lags(
         WESTFALL_YOUNG,
     )  # fmt: skip
     longest = max(map(abs, wanted))
+    if longest and isinstance(lags, Integral):  # which elsewhere means all lags up to it
+        alone = (
+            f"This is lag {wanted[0]} alone; lags=range({-longest}, {longest + 1}) looks at all lags up to {longest}."
+        )
+        about["notes"] = (*about["notes"], alone)
     if longest:
         come_round = (
             f"At lag {longest} the last {'row' if longest == 1 else f'{longest} rows'} of one series "

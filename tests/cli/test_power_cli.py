@@ -150,3 +150,14 @@ def test_mistakes_are_one_line(run, command, said):
     code, out, err = run(*command.split(), *([] if command == "power" else ["--quiet", "--workers", "1"]))
     assert (code, out) == (2, "")
     assert err.splitlines()[-1].startswith("shrinktest: error: ") and said in err
+
+
+def test_bars_are_for_terminals(monkeypatch, capsys):
+    line = ["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]
+    assert main(line) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert main(line) == 0
+    assert "trials" in capsys.readouterr().err
+    assert main([*line, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
