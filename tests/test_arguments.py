@@ -69,6 +69,8 @@ def test_a_level_so_small_that_no_number_of_permutations_is_enough():
         two_sample_test(X, Y, paired=True, alpha=1e-320, **FEW)
     with pytest.raises(ValueError, match="no test could reject; give a larger alpha"):
         power_study(MeanShift(), "kme", 20, n_trials=2, n_resamples=19, alphas=1e-320)
+    with pytest.raises(ValueError, match="no test could reject; give a larger alpha"):
+        solve_sample_size(MeanShift(), alpha=1e-320, n_trials=100, largest=30, workers=1, progress=False)
     with pytest.warns(UserWarning, match="use n_resamples >= 99"):
         two_sample_test(X, Y, alpha=0.01, **FEW)
 

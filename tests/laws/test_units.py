@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import compare, independence_matrix, independence_test, two_sample_test, two_sample_test_columns
+from shrinktest import (
+    change_point_test,
+    compare,
+    independence_matrix,
+    independence_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 from shrinktest.units import deviations, means, near_one
 
 RNG = np.random.default_rng(0)
@@ -53,6 +60,13 @@ def test_the_largest_numbers():
     with pytest.raises(ValueError, match=r"median distance .* beyond the range of numbers; .* use scale='rank'"):
         compare(160.0 * least, 160.0 * most, **FEW)
     assert compare(160.0 * least, 160.0 * most, scale="rank", **FEW).overall.pvalue == 0.025
+
+
+def test_the_largest_numbers_beside_a_column_that_tells_the_time():
+    table = pd.DataFrame({"day": pd.date_range("2020", periods=30), "x": np.where(np.arange(30) < 15, -1e308, 1e308)})
+    found = change_point_test(table, scale="rank", **FEW)
+    assert found.pvalue == 0.025
+    assert any("'day' is not tested: it goes up" in note for note in found.notes)
 
 
 def test_indicators_are_in_units_of_their_column():
