@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag, listed
+from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
-from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
-from shrinktest.tables.reading import columns_at, label_of, names_in
+from shrinktest.tables.reading import label_of
 from shrinktest.units import Scale
 
 Rows = NDArray[np.bool_]
@@ -105,44 +104,6 @@ class Variables:
     def columns(self) -> tuple[Columns, ...]:
         """For every variable the names of its columns, or None."""
         return tuple(None if one is None else one.columns for one in self.encodings)
-
-
-def numbered(word: str, count: int) -> tuple[str, ...]:
-    """What messages call several: "samples[0]", "samples[1]", ..."""
-    return tuple(f"{word}[{i}]" for i in range(count))
-
-
-def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tuple[Any, ...], tuple[str, ...]]:
-    """Samples, and their names if they are given as one mapping from names to samples; or other ``things``."""
-    if len(samples) == 1 and isinstance(samples[0], Mapping):
-        names = tuple(map(str, samples[0]))
-        if twice := sorted({name for name in names if names.count(name) > 1}):
-            raise ValueError(f"two {things} have the name {listed(twice)} as text; give other names")
-        return tuple(samples[0].values()), names
-    if len(samples) == 1 and hasattr(samples[0], "ngroups"):
-        raise TypeError("samples are grouped by pandas; give them by name: dict(list(df.groupby('group')[columns]))")
-    return tuple(samples), ()
-
-
-def two_names(given: Any) -> tuple[str, str]:
-    """What a user calls two samples; raises TypeError or ValueError for what tells nobody which is which."""
-    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
-        raise TypeError(f"names must be two texts, such as ('before', 'after'); got {given!r}")
-    if given[0] == given[1]:
-        raise ValueError(f"names must differ, so that a reader can tell the samples apart; got {given!r}")
-    return given[0], given[1]
-
-
-def named_variables(
-    variables: Sequence[Any], column_types: Any
-) -> tuple[tuple[Any, ...], tuple[str, ...], dict[str, Any]]:
-    """Variables, their names if they are given as one mapping, and how to read them; the columns of one table."""
-    given, names = named_samples(variables, "variables")
-    types = checked_types(column_types)
-    if len(given) == 1 and not names and (there := names_in(given[0])):
-        given = tuple(columns_at(given[0], [j]) for j, name in enumerate(there) if types.get(name) != DROP)
-        types = {key: kind for key, kind in types.items() if key not in there or kind != DROP}
-    return given, names, types
 
 
 # --- the two readers ----------------------------------------------------------------------------------------

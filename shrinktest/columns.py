@@ -21,7 +21,7 @@ from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.memory import BY_GROUPS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
-from shrinktest.tables.encoding import by_name
+from shrinktest.tables.by_column import by_name
 from shrinktest.tables.reading import shown_names
 from shrinktest.units import Scale, constant_columns
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from shrinktest._read import two_names
+from shrinktest._names import two_names
 from shrinktest._renamed import renamed
 from shrinktest._validate import level
 from shrinktest.hypotheses.equivalence import Equivalence

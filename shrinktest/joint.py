@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import named_variables
+from shrinktest._names import named_variables
 from shrinktest._renamed import renamed
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import named_samples, numbered
+from shrinktest._names import named_samples, numbered
 from shrinktest._renamed import renamed
 from shrinktest._validate import choice
 from shrinktest.batches.recognized import in_batches

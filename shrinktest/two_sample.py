@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._read import XY, two_names
+from shrinktest._names import two_names
+from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
 from shrinktest.batches.recognized import in_batches

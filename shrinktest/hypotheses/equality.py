@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import XY, Samples, named_samples, numbered, read_samples
+from shrinktest._names import named_samples, numbered
+from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable

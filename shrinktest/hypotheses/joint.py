@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._read import numbered, read_variables
+from shrinktest._names import numbered
+from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
 from shrinktest.nulls import memory

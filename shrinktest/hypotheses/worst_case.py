@@ -21,7 +21,7 @@ from shrinktest.statistics.outlook import check_memory
 from shrinktest.statistics.partitions import estimates_of
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.statistics.worst_case import worst_case_statistic
-from shrinktest.tables.encoding import scale_each
+from shrinktest.tables.by_column import scale_each
 from shrinktest.tables.reading import names_for
 from shrinktest.units import Scale
 

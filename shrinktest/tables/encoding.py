@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_points, choice, counted, listed
+from shrinktest._validate import Array, as_points, counted, listed
 from shrinktest.plots.along import UNITS, Along
+from shrinktest.tables.by_column import by_name, scale_each
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
-from shrinktest.units import Scale, Units, as_scale, constant_columns, deviations, moves
+from shrinktest.units import Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
 #: Standard deviation of numbers in these units: of normal ones, and of ranks.
@@ -349,32 +350,6 @@ class Encoding:
         return same and np.array_equal(self.units.points, other.units.points)
 
     __hash__ = None  # type: ignore[assignment]  # it holds an array
-
-
-def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
-    """The unit of every column: None, a name or a number."""
-    if hasattr(scale, "keys"):
-        given = by_name(scale, names, argument, rest="sd")
-        return [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
-    found: Scale | None = as_scale(scale, len(names), argument)
-    return list(found) if isinstance(found, tuple) else [found] * len(names)
-
-
-def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
-    """The entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
-
-    Raises
-    ------
-    ValueError
-        For names that are no columns, and, without ``rest``, for columns without an entry.
-    """
-    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
-    for key in known:
-        choice(key, names, f"a column in {argument}")
-    lacking = [name for name in names if name not in known]
-    if lacking and rest is None:
-        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
-    return [known.get(name, rest) for name in names]
 
 
 def _require_readable(code: Code, column: Column, name: str) -> None:

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._read import XY, numbered, read_samples, read_variables
+from shrinktest._names import numbered
+from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
 from shrinktest._validate import Array, as_rng, choice, count, flag, positive
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE

@@ -1,0 +1,35 @@
+"""What users give for every column: by the names of columns, or one for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shrinktest._validate import choice, listed
+from shrinktest.units import Scale, as_scale
+
+
+def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
+    """The unit of every column: None, a name or a number."""
+    if hasattr(scale, "keys"):
+        given = by_name(scale, names, argument, rest="sd")
+        return [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
+    found: Scale | None = as_scale(scale, len(names), argument)
+    return list(found) if isinstance(found, tuple) else [found] * len(names)
+
+
+def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
+    """The entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
+
+    Raises
+    ------
+    ValueError
+        For names that are no columns, and, without ``rest``, for columns without an entry.
+    """
+    known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
+    for key in known:
+        choice(key, names, f"a column in {argument}")
+    lacking = [name for name in names if name not in known]
+    if lacking and rest is None:
+        raise ValueError(f"{argument} has no entry for {listed(lacking)}; give one for every column")
+    return [known.get(name, rest) for name in names]
