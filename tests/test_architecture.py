@@ -40,7 +40,7 @@ LAYERS = [
     ("kernels",),
     ("embedding", "estimators"),
     ("nulls",),
-    ("_read", "_series", "batches"),
+    ("_names", "_read", "_series", "batches"),
     ("results",),
     ("statistics",),
     ("conditional",),
