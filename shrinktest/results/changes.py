@@ -13,7 +13,7 @@ from shrinktest._validate import counted
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE
-from shrinktest.results.reading import SCHEMA, number_of, numbers_of, shown_of, value_of
+from shrinktest.results.reading import SCHEMA, entry_of, number_of, numbers_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 from shrinktest.results.when import between, written
@@ -204,7 +204,7 @@ class ChangesResult(AsJson, Result):
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        found = {one.name: value_of(read[one.name]) for one in fields(cls) if one.name in read}
+        found = {one.name: entry_of(one, read[one.name]) for one in fields(cls) if one.name in read}
         numbers = {name: numbers_of(read[name]) for name in ("adjusted", "pvalues", "curve")}
         tests = tuple(
             Stretch(one["first"], one["end"], number_of(one["pvalue"]), number_of(one["adjusted"]), one["location"])

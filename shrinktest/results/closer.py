@@ -11,7 +11,7 @@ from shrinktest._validate import level
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, number_of, shown_of, value_of
+from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
@@ -188,7 +188,7 @@ class CloserResult(AsJson, Result):
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
         found = {
-            **{one.name: value_of(read[one.name]) for one in fields(cls)},
+            **{one.name: entry_of(one, read[one.name]) for one in fields(cls)},
             **{name: number_of(read[name]) for name in _NUMBERS},
             "interval": tuple(map(number_of, read["interval"])),
             "distances": tuple(map(number_of, read["distances"])),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,12 +13,15 @@ from shrinktest._validate import level
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult
-from shrinktest.results.reading import SCHEMA, numbers_of, rebuilt, value_of
+from shrinktest.results.reading import SCHEMA, entry_of, numbers_of, rebuilt
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+
+_AS_THEY_ARE = {"reference", "names", "method", "alpha", "notes"}  # what JSON holds as the result does
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +185,7 @@ class CloserMatrixResult(AsJson, Result):
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
         return cls(
-            **{name: value_of(read[name]) for name in ("reference", "names", "method", "alpha", "notes")},
+            **{one.name: entry_of(one, read[one.name]) for one in fields(cls) if one.name in _AS_THEY_ARE},
             distances=numbers_of(read["distances"]),
             tests=tuple(rebuilt(test) for test in read["tests"]),
             adjusted=numbers_of(read["adjusted"]),

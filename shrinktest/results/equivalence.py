@@ -13,7 +13,7 @@ from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import kernel_in_words
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, number_of, shown_of, value_of
+from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
@@ -182,7 +182,7 @@ class EquivalenceResult(AsJson, Result):
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
         found = {
-            **{one.name: value_of(read[one.name]) for one in fields(cls)},
+            **{one.name: entry_of(one, read[one.name]) for one in fields(cls)},
             **{name: number_of(read[name]) for name in _NUMBERS},
             "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
             "estimator": shown_of(read["estimator"]),

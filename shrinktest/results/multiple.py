@@ -13,7 +13,7 @@ from shrinktest.nulls.multiplicity import scores, step_down
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import kind_of
-from shrinktest.results.reading import SCHEMA, numbers_of, shown_of, value_of
+from shrinktest.results.reading import SCHEMA, entry_of, numbers_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
@@ -198,7 +198,7 @@ class MultipleTestsResult(AsJson, Result):
         keys = tuple(key for key in rows[0] if key not in _FOUND)
         statistics, pvalues, adjusted = (numbers_of(row[name] for row in rows) for name in _FOUND[:3])
         found = {
-            **{field.name: value_of(read[field.name]) for field in fields(cls) if field.name in read},
+            **{field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read},
             "keys": keys,
             "labels": tuple(tuple(row[key] for key in keys) for row in rows),
             "statistics": statistics,

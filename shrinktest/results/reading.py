@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,17 @@ def value_of(entry: Any) -> Any:
     if isinstance(entry, list):
         return tuple(map(value_of, entry))
     return _INFINITE.get(entry, entry) if isinstance(entry, str) else entry
+
+
+def entry_of(field: Field[Any], entry: Any) -> Any:
+    """An entry of JSON as a field of a result holds it: "inf" is a name where the field holds texts only."""
+    kinds = set(re.findall(r"\w+", str(field.type)))
+    texts = "str" in kinds and not kinds & {"float", "Any"}
+    return _as_tuples(entry) if texts else value_of(entry)
+
+
+def _as_tuples(entry: Any) -> Any:
+    return tuple(map(_as_tuples, entry)) if isinstance(entry, list) else entry
 
 
 def number_of(entry: Any) -> float:

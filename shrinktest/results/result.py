@@ -19,7 +19,17 @@ from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
-from shrinktest.results.reading import SCHEMA, Fitted, number_of, numbers_of, read_json, rebuilt, shown_of, value_of
+from shrinktest.results.reading import (
+    SCHEMA,
+    Fitted,
+    entry_of,
+    number_of,
+    numbers_of,
+    read_json,
+    rebuilt,
+    shown_of,
+    value_of,
+)
 from shrinktest.tables.encoding import Encoding
 
 if TYPE_CHECKING:
@@ -326,7 +336,7 @@ class TestResult(Kept, Result):
         if len(null) != count:
             raise ValueError(f"null_distribution has {len(null)} entries for n_resamples={count}")
         found = {
-            **{field.name: value_of(read[field.name]) for field in fields(cls) if field.name in read},
+            **{field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read},
             **{name: number_of(read[name]) for name in ("statistic", "pvalue", "tolerance")},
             "null_distribution": null,
             "estimator": shown_of(read["estimator"], amount=amounts[0] if amounts else "amount"),

@@ -378,3 +378,19 @@ def test_json_is_written_to_a_path(tmp_path):
     again = TestResult.from_json((tmp_path / "columns.json").read_text(encoding="utf-8"))
     for result in (again, found["changes"], found["effect"]):
         pd.testing.assert_frame_equal(result.to_frame(), result.table)
+
+
+def test_names_are_texts_whatever_they_spell():
+    """ "inf" stands for a number where numbers are, and for itself where names are."""
+    a, b, c = np.random.default_rng(0).normal(size=(3, 12))
+    few = {"n_resamples": 19, "rng": 0}
+    groups = shrinktest.k_sample_test({"inf": a, "-inf": b, "c": c}, **few)
+    read = shrinktest.TestResult.from_json(groups.to_json())
+    assert read.names == groups.names == ("inf", "-inf", "c") and str(read.summary()) == str(groups.summary())
+    table = pd.DataFrame({"inf": a, "y": b})
+    test = shrinktest.two_sample_test(table, table + 1.0, **few)
+    assert shrinktest.TestResult.from_json(test.to_json()).columns == test.columns == (("inf", "y"),)
+    nearest = shrinktest.closer_matrix(a, {"inf": b, "c": c})
+    assert type(nearest).from_json(nearest.to_json()).names == ("inf", "c")
+    infinite = shrinktest.two_sample_test(a, b, estimator=shrinktest.FKMSE(lam=np.inf), **few)
+    assert shrinktest.TestResult.from_json(infinite.to_json()).estimates[0].shrinkage == infinite.estimates[0].shrinkage
