@@ -76,6 +76,11 @@ class Gram:
             return None
         return self.kernel.checked_coordinates(self.points)
 
+    def few_coordinates(self) -> np.ndarray | None:
+        """Coordinates where these are no more than the observations: else a filter has less work with the matrix."""
+        z = self.coordinates()
+        return None if z is None or z.shape[1] > len(z) else z
+
     def evaluated(self, coordinates: np.ndarray | None = None) -> Gram:
         """The same with its coordinates, which are then found once; they live as long as what is returned."""
         z = self.coordinates() if coordinates is None else coordinates
@@ -162,10 +167,6 @@ class Grams:
         self.options: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng}
         self.options["permutations"] = permutations
         self._known: list[tuple[np.ndarray, Kernel, tuple[Any, ...], Gram]] = []
-
-    def anew(self) -> Grams:
-        """The same, without the kernels that are known."""
-        return Grams(**self.options)
 
     @property
     def random(self) -> bool:

@@ -229,7 +229,7 @@ def _of_weights(
     estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
-    sizes, z = contrast.sizes, gram.coordinates() if estimator.needs == "filter" else None
+    sizes, z = contrast.sizes, gram.few_coordinates() if estimator.needs == "filter" else None
     n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
     weigh = weights_of(estimator, gram, sizes, tuning, workers)
     size = gram.size(workers)

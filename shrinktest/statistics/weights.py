@@ -56,7 +56,7 @@ def _filtered(
 ) -> Callable[[np.ndarray], np.ndarray]:
     for size in sizes:
         estimator.check_size(size)
-    z = gram.coordinates()
+    z = gram.few_coordinates()
     if z is not None and not z.shape[1]:  # the features are all zero
         z = None
     if z is None and estimator.few_steps:

@@ -25,6 +25,8 @@ from shrinktest import (
 from shrinktest._machine import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.finite_rank import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
+from shrinktest.statistics.gram import Gram
+from shrinktest.statistics.weights import weights_of
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
@@ -399,3 +401,20 @@ def test_categories_are_few_coordinates_however_many_indicators_they_have():
     assert two_sample_test(X[:100], Y[:100], bandwidth=1.0, n_resamples=19, rng=0).route == "dense"  # small
     assert two_sample_test(X + rng.normal(size=X.shape), Y, bandwidth=1.0, n_resamples=19, rng=0).route == "dense"
     assert few_distinct(X, 4) and not few_distinct(X, 3) and not few_distinct(rng.normal(size=(600, 3)), 600)
+
+
+def test_filters_take_the_matrix_where_random_features_are_more_than_rows():
+    """A thousand features of 18 rows: the same estimates as by coordinates, with less work."""
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(9, 3)), rng.normal(size=(9, 3)) + 0.5
+    points = np.vstack([X, Y])
+    features = random_fourier(Gaussian(1.5), 3, 1000, np.random.default_rng(1))
+    gram = Gram("rff", features, points)
+    assert gram.coordinates().shape == (18, 1000) and gram.few_coordinates() is None
+    few = Gram("rff", features, points, found=gram.coordinates()[:, :18])
+    assert few.few_coordinates() is few.found
+    labels = np.repeat(np.arange(2, dtype=np.uint16), 9)[None]
+    for estimator in (FKMSE(), TSVD(m=2), Landweber()):
+        found = weights_of(estimator, gram, (9, 9), "sample")(labels)[0]
+        each = [estimator.weights(gram.matrix()[np.ix_(part, part)]) for part in (np.arange(9), np.arange(9, 18))]
+        assert found == pytest.approx(np.concatenate(each), abs=1e-12)
