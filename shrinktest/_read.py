@@ -14,6 +14,7 @@ from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, co
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
 from shrinktest.tables.reading import label_of
@@ -166,6 +167,9 @@ def read_samples(
             )
     _check_number(samples, "samples", nan_policy)
     every = "both" if _two(names) else "all"
+    of_labels_in: tuple[str, ...] = ()
+    if transform is None:
+        column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types)
     data = observed(samples, names, nan_policy, column_types, transform, every, labels=labels)
     check_column_types(column_types, [data])
     complete, omit = data.complete(nan_policy), nan_policy == "omit"
@@ -203,7 +207,7 @@ def read_samples(
         )
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
-    notes: tuple[str, ...] = (*data.omitted(keep), *taken.notes)
+    notes: tuple[str, ...] = (*of_labels_in, *data.omitted(keep), *taken.notes)
     left_out: tuple[str, ...] = ()
     if isinstance(data, ObservedTables):
         left_out = data.pooled.left_out
@@ -253,6 +257,12 @@ def read_variables(
     """
     _check_number(variables, "variables", nan_policy)
     transforms = _one_each(transform, names, "transform")
+    of_labels_in: tuple[str, ...] = ()
+    for variable, name, one in zip(variables, names, transforms, strict=True):
+        if one is None and name not in labels:
+            of_rows = {"blocks": [blocks], "groups": [groups]}
+            column_types, said = columns_of_labels(of_rows, [variable], column_types)
+            of_labels_in += said
     data = [
         observed([variable], [name], nan_policy, column_types, one, labels=name in labels)
         for variable, name, one in zip(variables, names, transforms, strict=True)
@@ -280,7 +290,7 @@ def read_variables(
         scales=tuple(one.scale for one in taken),
         encodings=tuple(one.encoding for one in taken),
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
-        notes=tuple(dict.fromkeys((*left_out, *(note for one in taken for note in one.notes)))),
+        notes=tuple(dict.fromkeys((*of_labels_in, *left_out, *(note for one in taken for note in one.notes)))),
         kept=(keep,) * len(data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:

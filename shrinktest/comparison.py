@@ -25,6 +25,7 @@ from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
+from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table, series_label
@@ -163,8 +164,9 @@ def compare(
     (first, second), types, only = _common(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)
-    pooled = PooledTable.read((first, second), called, types, "both")
     labels = {"blocks": blocks, "groups": groups}
+    types, of_labels = columns_of_labels(labels, (A, B), types)
+    pooled = PooledTable.read((first, second), called, types, "both")
     for name, given in labels.items():
         if given is not None and not paired:
             labels[name] = pooled_labels(given, name, (A, B), called, pooled.sizes, " and ".join(called))
@@ -206,7 +208,7 @@ def compare(
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
     of_all = [note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS) for note in overall.notes]
-    notes = [*_only_notes(only, called), *pooled.notes, *of_units, *of_all, *of_columns]
+    notes = [*_only_notes(only, called), *of_labels, *pooled.notes, *of_units, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")

@@ -266,7 +266,7 @@ def run_side_by_side(
     setup = setup_generator(generator)
     again = same_state(generator)
     first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
-    _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
+    hopeless = _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
     resolved = Resolved(setup, fresh=False)
     nulls: list[Null] = []
@@ -298,7 +298,8 @@ def run_side_by_side(
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]
-    about = {"estimator": shown, **shared, "notes": tuple(dict.fromkeys(notes)), "restriction": first.restriction}
+    about = {"estimator": shown, **shared, "restriction": first.restriction}
+    about["notes"] = tuple(dict.fromkeys([*notes, *hopeless]))
     return nulls, about
 
 
@@ -317,8 +318,8 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
         )
 
 
-def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> None:
-    """Warn when not even the smallest p-value there can be, adjusted, is as small as ``alpha``.
+def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> tuple[str, ...]:
+    """Warn when not even the smallest p-value there can be, adjusted, is as small as ``alpha``; the same as a note.
 
     Step-up methods may reject even then, so no factor applies.
     """
@@ -327,7 +328,7 @@ def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha
         factor = float(tests)
     elif method in ("sidak", "holm-sidak"):
         factor = rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
-    warn_too_few(rows, alpha, factor, exact=relabellings.exact)
+    return warn_too_few(rows, alpha, factor, exact=relabellings.exact)
 
 
 def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:

@@ -13,6 +13,7 @@ import numpy as np
 from shrinktest._validate import choice, counted
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
+from shrinktest.results.conclude import NEVER
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.effects import Effects, shown_pvalue
 from shrinktest.results.multiple import MultipleTestsResult
@@ -155,6 +156,8 @@ class ComparisonResult(Result):
         if self.reject():
             first = f"These tables differ (p = {shown_pvalue(self.pvalue)})."
             alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
+            if any(NEVER in note for note in self.columns.notes):
+                alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
             return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
         if changed:
             as_one = f"taken as a whole, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."

@@ -28,6 +28,10 @@ SHRUNK = (
 )
 
 
+#: What is said where permutations are too few, in warnings and in notes.
+NEVER = "can never reject"
+
+
 def conclude(
     null: Null | None,
     *,
@@ -88,17 +92,21 @@ def _class_of(test: str) -> type[TestResult]:
     return TwoSampleResult if test == TWO_SAMPLE.name else TestResult
 
 
-def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
-    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest."""
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> tuple[str, ...]:
+    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest.
+
+    Returns the same as a note, where there is one.
+    """
     smallest = min(1.0, factor / rows)
-    if rows > 1 and smallest > alpha:
-        relabellings = rows - (not exact)
-        adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
-        warn_user(
-            f"the smallest p-value that {relabellings} permutations can give{adjusted} is {smallest:.3g}, above alpha "
-            f"= {alpha:g}: the test can never reject; "
-            + ("collect more observations" if exact else enough(alpha, factor))
-        )
+    if rows <= 1 or smallest <= alpha:
+        return ()
+    adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
+    said = (
+        f"he smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above alpha "
+        f"= {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
+    )
+    warn_user(f"t{said}")
+    return (f"T{said}.",)
 
 
 def enough(alpha: float, factor: float = 1.0) -> str:

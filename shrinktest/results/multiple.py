@@ -132,7 +132,10 @@ class MultipleTestsResult(AsJson, Result):
 
     def with_method(self, method: str) -> MultipleTestsResult:
         """The same tests, adjusted by another method."""
-        return replace(self, method=method, adjusted=adjust(self, method, self.alpha))
+        notes = self.notes  # but for those on another method
+        if self.adjusted.size and method != self.method:
+            notes = tuple(note for note in notes if "adjusted for" not in note)
+        return replace(self, method=method, adjusted=adjust(self, method, self.alpha), notes=notes)
 
     def rows(self) -> np.ndarray:
         """The statistics (rows, k) over all permutations, the data's first; raises ValueError where not known."""
