@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from shrinktest.results.effect import KSampleEffect, TwoSampleEffect
 
 
+_LOOKED_AT = 20_000  # rows of two samples at most, among which one looks for equal ones
+_BY_CHANCE = 5  # equal rows that two samples may have
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EqualDistributions(Hypothesis):
     """All samples have one distribution, so that observations may change samples.
@@ -232,7 +236,8 @@ class TwoEqualDistributions(EqualDistributions):
             kept = np.concatenate(read.kept)
             restriction = memory.restricted(shift, rows, read.restriction, kept, "paired= or groups=")
             read = replace(read, restriction=restriction)
-        return cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
+        found = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
+        return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))
 
     def of_memory(self) -> tuple[str, ...]:
         """The same, and where stretches are too short for it."""
@@ -253,3 +258,18 @@ class TwoEqualDistributions(EqualDistributions):
         from shrinktest.hypotheses.witness import Witness
 
         return Witness(self, members, permutations, permutations.rng.bit_generator.state)
+
+
+def _shared(first: np.ndarray, second: np.ndarray) -> tuple[str, ...]:
+    """What a reader should know where rows are in both of two samples, in each of which all rows differ."""
+    if len(first) + len(second) > _LOOKED_AT:
+        return ()
+    row = np.dtype((np.void, first.itemsize * first.shape[1]))
+    one, other = (np.unique((values + 0.0).view(row)) for values in (first, second))
+    shared = np.intersect1d(one, other, assume_unique=True).size
+    if shared <= _BY_CHANCE or len(one) < len(first) or len(other) < len(second):
+        return ()
+    return (
+        f"{shared} rows are in both samples, and no row is in one of them twice: observations that are in both make "
+        "the samples look alike (leave them out of one, or give pairs with paired=True).",
+    )

@@ -80,12 +80,17 @@ class Null:
 
     @property
     def lost(self) -> bool:
-        """Whether what counts as a tie is not small beside the differences between relabellings."""
-        if not self.values.size:
+        """Whether what counts as a tie is not small beside the differences between relabellings, if there are any."""
+        if not self.values.size or self.constant:
             return False
         with np.errstate(invalid="ignore"):  # there is no spread of what is not finite
             spread = np.append(self.values, self.observed).std()
         return bool(self.tolerance >= _VISIBLE * spread)
+
+    @property
+    def constant(self) -> bool:
+        """Whether no relabelling changes the statistic, to the last bit."""
+        return self.values.size > 0 and bool((self.values == self.observed).all())
 
 
 @dataclass(frozen=True)

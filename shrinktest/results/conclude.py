@@ -22,6 +22,11 @@ LOST = (
     "the mean (or a start) from each column, or use scale='rank', a smaller bandwidth, or estimator='kme'."
 )
 
+SAME = (
+    "No permutation changes the statistic, so that the p-value is 1: observations are alike in what is compared (by so "
+    "large a bandwidth, say), or differ only in what stays as it is (between blocks, say)."
+)
+
 SHRUNK = (
     "The estimate was shrunk to zero, and no statistic is smaller: the p-value is 1, which says that nothing large "
     "enough was found, and not how likely a statistic as large as that of the data is; estimator='kme' is not shrunk."
@@ -67,6 +72,8 @@ def conclude(
         shared["notes"] = (*shared.get("notes", ()), LOST)
     if null.observed == 0.0 and shared["form"] == "biased" and not isinstance(shared["estimator"], KME):
         shared["notes"] = (*shared.get("notes", ()), SHRUNK)
+    elif warn and null.constant:
+        shared["notes"] = (*shared.get("notes", ()), SAME)
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(

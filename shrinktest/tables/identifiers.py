@@ -137,13 +137,19 @@ def apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -
     said = " and ".join(f"{value} in {name}" for value, name in zip(firsts, names, strict=True))
     if column.levels:
         return f"they have no category in common, such as {said}"
-    return f"it is {said}" if all(one.size == 1 for one in there) else None
+    if all(one.size == 1 for one in there):
+        return f"it is {said}"
+    many = min(map(len, samples)) > FEW  # else they may all differ, and lie one after the other, by chance
+    if column.whole and many and all(map(_all_differ, samples)) and _one_after_the_other(samples):
+        return "it has another number in every row, and those of one sample come after those of the other"
+    return None
 
 
-def _one_after_the_other(dates: Sequence[np.ndarray]) -> bool:
-    there = [values[~np.isnat(values)] for values in dates]
+def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
+    """Whether the ranges of dates or numbers, some of which may be missing, do not overlap."""
+    there = [values[values == values] for values in samples]
     ranges = sorted((values.min(), values.max()) for values in there if values.size)
-    return len(ranges) == len(dates) and all(before[1] < after[0] for before, after in pairwise(ranges))
+    return len(ranges) == len(samples) and all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
 def _is_date(level: str) -> bool:

@@ -1,0 +1,52 @@
+"""Notes where no permutation changes anything, and where rows are in both samples."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest import compare, independence_test, permutation_test, two_sample_test, two_sample_test_columns
+from shrinktest.results.conclude import LOST, SAME
+
+RNG = np.random.default_rng(0)
+Z = RNG.normal(size=(100, 3))
+FEW = {"n_resamples": 99, "rng": 0}
+
+
+def test_exact_p_values_have_no_note_on_rounding():
+    """One of the combined statistics is the same for all permutations of a column with two values."""
+    sex = [pd.DataFrame({"sex": list(letters)}) for letters in ("mfff", "mmmf")]
+    found = two_sample_test_columns(*sex, estimator="auto")
+    assert found.pvalues[0] == pytest.approx(34 / 70) and found.notes == ()
+
+
+def test_nothing_changes():
+    for found in (
+        two_sample_test(Z[:9], Z[9:17], bandwidth=1e200, **FEW),
+        permutation_test(lambda labels: 1.0, 6, **FEW),
+    ):
+        assert found.pvalue == 1.0 and SAME in found.notes and not any(LOST in note for note in found.notes)
+    assert SAME not in independence_test(Z[:, 0], Z[:, 1], **FEW).notes
+
+
+def shared(result):
+    return [note for note in result.notes if "rows are in both samples" in note]
+
+
+def test_rows_in_both_samples():
+    assert shared(two_sample_test(Z[:80], Z[20:], **FEW))[0].startswith("60 rows are in both samples, and no row is")
+    assert shared(compare(pd.DataFrame(Z[:60]), pd.DataFrame(Z[40:]), **FEW))
+    assert not shared(two_sample_test(Z[:50], Z[50:], **FEW))
+    assert not shared(two_sample_test(Z[:80], Z[:80], paired=True, **FEW))  # pairs that did not change
+    counts = RNG.poisson(3.0, size=(2, 60))
+    assert not shared(two_sample_test(*counts, **FEW))  # equal by chance, as others are within each sample
+
+
+def test_numbers_that_come_one_after_the_other():
+    """Numbers of orders tell an old log from a new one."""
+    orders = [pd.DataFrame({"order": RNG.permutation(50) + first, "x": RNG.normal(size=50)}) for first in (0, 900)]
+    said = [note for note in two_sample_test(*orders, **FEW).notes if "alone tells X and Y apart" in note]
+    assert len(said) == 1 and "those of one sample come after those of the other" in said[0]
+    overlapping = [orders[0], orders[1].assign(order=orders[1]["order"] - 880)]
+    assert not any("alone tells" in note for note in two_sample_test(*overlapping, **FEW).notes)
+    few = [one.head(8) for one in orders]  # eight by chance
+    assert not any("alone tells" in note for note in two_sample_test(*few, **FEW).notes)
