@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from shrinktest._machine import n_workers, usable_cores
-from shrinktest._read import XY, numbered, read_samples, read_variables
+from shrinktest._names import numbered
+from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._validate import (
     as_points,
     as_rng,
