@@ -180,7 +180,8 @@ def front() -> dict[str, str]:
         "level": f"A test at level .05 raises a false alarm in 5 % of the data sets in which there is nothing to find. "
         f"In {inside} of {len(level)} settings, of {trials:,} data sets each, the tests did so in {100 * low:.1f} to "
         f"{100 * high:.1f} % of them, as is to be expected by chance, and in {above or 'none'} more often. "
-        f"Shortcuts are not harmless: repeated measures taken as independent rows gave false alarms in {100 * repeated:.0f} %.",
+        "Shortcuts are not harmless: repeated measures taken as independent rows gave false alarms in "
+        f"{100 * repeated:.0f} %.",
         "power": f'Mean power at level .05: in {cells} settings of two samples `estimator="auto"` had '
         f"{figures(two['auto'])}, MMDAgg {figures(two['MMDAgg'])}, MMD-FUSE {figures(two['MMD-FUSE'])}, the energy "
         f"test {figures(two['energy'])}; in {others} settings of the independence test `auto` had "
