@@ -315,7 +315,7 @@ def page(tables) -> list[str]:
     lagged, places, noticed = cells["lags"], cells["cover"], cells["seen"]
     calm_rows = noticed[noticed["data"].isin(INDEPENDENT)]
     marked = noticed[noticed["data"].isin([f"correlation {m:g}" for m in MEMORY if m >= 0.5])]
-    short, long_ones = marked[marked["n"] < 100], marked[marked["n"] >= 100]
+    short, longer = marked[marked["n"] < 100], marked[marked["n"] >= 100]
     stretched = series[series["told"] == "stretches"]
     long = trusted(table)
     columns = ["data", "n", "told", "level", "low", "high"]
@@ -350,9 +350,9 @@ def page(tables) -> list[str]:
         "of a test of independence have the same law.",
         _seen(noticed),
         f"The note is there for {spread(calm_rows['noted'])} of the data sets of independent rows. Where the "
-        f"correlation is .5 or more it is there for {spread(long_ones['noted'])} of the series of at least 100 rows, of "
-        f"which {spread(long_ones['silent'])} are rejected without it. In 30 rows memory is often not seen: the note is "
-        f"there for {spread(short['noted'])}, and {spread(short['silent'])} are rejected without it.",
+        f"correlation is .5 or more it is there for {spread(longer['noted'])} of the series of at least 100 rows, of "
+        f"which {spread(longer['silent'])} are rejected without it. In 30 rows memory often is not seen: the note "
+        f"is there for {spread(short['noted'])}, and {spread(short['silent'])} are rejected without it.",
         "## Eleven lags",
         "Independent series, lags from -5 to 5, all n shifts. `attainable` is the largest level up to .05 that "
         "n shifts "

@@ -169,7 +169,7 @@ def read_samples(
     every = "both" if _two(names) else "all"
     of_labels_in: tuple[str, ...] = ()
     if transform is None:
-        column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types)
+        column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types, scale)
     data = observed(samples, names, nan_policy, column_types, transform, every, labels=labels)
     check_column_types(column_types, [data])
     complete, omit = data.complete(nan_policy), nan_policy == "omit"
@@ -257,16 +257,15 @@ def read_variables(
     """
     _check_number(variables, "variables", nan_policy)
     transforms = _one_each(transform, names, "transform")
+    data: list[Observed] = []
     of_labels_in: tuple[str, ...] = ()
-    for variable, name, one in zip(variables, names, transforms, strict=True):
+    units = scale if isinstance(scale, list | tuple) and len(scale) == len(variables) else [scale] * len(variables)
+    for variable, name, one, unit in zip(variables, names, transforms, units, strict=True):
+        types, told = column_types, {"blocks": [blocks], "groups": [groups]}
         if one is None and name not in labels:
-            of_rows = {"blocks": [blocks], "groups": [groups]}
-            column_types, said = columns_of_labels(of_rows, [variable], column_types)
+            types, said = columns_of_labels(told, [variable], column_types, unit)
             of_labels_in += said
-    data = [
-        observed([variable], [name], nan_policy, column_types, one, labels=name in labels)
-        for variable, name, one in zip(variables, names, transforms, strict=True)
-    ]
+        data.append(observed([variable], [name], nan_policy, types, one, labels=name in labels))
     check_column_types(column_types, data)
     every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
     for variable, one, name in zip(variables[1:], data[1:], names[1:], strict=True):

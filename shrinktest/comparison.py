@@ -165,7 +165,7 @@ def compare(
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)
     labels = {"blocks": blocks, "groups": groups}
-    types, of_labels = columns_of_labels(labels, (A, B), types)
+    types, of_labels = columns_of_labels(labels, (A, B), types, scale)
     pooled = PooledTable.read((first, second), called, types, "both")
     for name, given in labels.items():
         if given is not None and not paired:

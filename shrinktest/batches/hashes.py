@@ -16,7 +16,9 @@ def checksum(rows: np.ndarray, first: int) -> np.ndarray:
 
     ``first`` is the number of the first row.
     """
-    bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.uint64)
+    values = np.asarray(rows, dtype=np.float64) + 0.0  # -0 is 0
+    values[np.isnan(values)] = np.nan
+    bits = np.ascontiguousarray(values).view(np.uint64)
     places = hashed(np.arange(first, first + len(bits), dtype=np.uint64), _KEYS)
     of_columns = hashed(np.arange(bits.shape[1], dtype=np.uint64), _KEYS) | np.uint64(1)
     return hashed(places + bits @ of_columns, _KEYS).sum(keepdims=True)

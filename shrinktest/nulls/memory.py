@@ -200,7 +200,12 @@ def in_blocks(series: Sequence[np.ndarray], blocks: np.ndarray | None) -> list[n
     """Series, each given by its rows, in pieces of one block each, which have a mean of their own."""
     if blocks is None:
         return list(series)
-    return [rows[blocks[rows] == one] for rows in series for one in np.unique(blocks[rows])]
+    pieces = []
+    for rows in series:
+        found = blocks[rows]
+        order = np.argsort(found, kind="stable")
+        pieces += np.split(rows[order], np.flatnonzero(np.diff(found[order])) + 1)
+    return pieces
 
 
 def of_samples(rows: Rows, named: str) -> Memory | None:

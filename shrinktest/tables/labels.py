@@ -7,10 +7,11 @@ from typing import Any
 
 from shrinktest._validate import loaded_pandas
 from shrinktest.tables.column import DROP
+from shrinktest.tables.pooled import checked_types
 
 
 def columns_of_labels(
-    given: Mapping[str, Any], tables: Sequence[Any], column_types: Any
+    given: Mapping[str, Any], tables: Sequence[Any], column_types: Any, scale: Any
 ) -> tuple[Any, tuple[str, ...]]:
     """How to read tables without the columns that are the labels of their rows, and what a reader should know of that.
 
@@ -19,19 +20,20 @@ def columns_of_labels(
     given : mapping
         For "blocks" and "groups" labels for every table, or None.
     tables : sequence
-    column_types : mapping, optional
-        As users give it; what it names is read as it says.
+    column_types, scale
+        As users give them.  What types name is read as they say; units that are not those of all columns are for the
+        columns as they are, so that none is left out.
     """
-    notes = []
+    types, notes = checked_types(column_types), []
+    if not (scale is None or isinstance(scale, str)):
+        return types, ()
     for argument, labels in given.items():
         name = _column_of(labels, tables)
-        if name is not None and name not in (column_types or {}):
-            column_types = {**(column_types or {}), name: DROP}
-            notes.append(
-                f"Column {name!r} is not tested: it holds the labels of {argument}= (column_types={{{name!r}: "
-                "'category'}} tests it)."
-            )
-    return column_types, tuple(notes)
+        if name is not None and name not in types:
+            types = {**types, name: DROP}
+            asked = f"column_types={{{name!r}: 'category'}}"
+            notes.append(f"Column {name!r} is not tested: it holds the labels of {argument}= ({asked} tests it).")
+    return types, tuple(notes)
 
 
 def _column_of(labels: Any, tables: Sequence[Any]) -> str | None:

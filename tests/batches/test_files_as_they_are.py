@@ -97,5 +97,7 @@ def test_checksums_add_up_and_tell_rows_apart():
     other[[3, 4]] = other[[4, 3]]
     for values, first in ((X[::-1], 7), (X[:, ::-1], 7), (X, 8), (np.nextafter(X, 9.0), 7), (other, 7)):
         assert checksum(values, first) != whole
+    zero = np.zeros((3, 2))
+    assert checksum(zero, 0) == checksum(-zero, 0) != checksum(zero + 1e-300, 0)
     with pytest.raises(ValueError, match="no column True"):
         two_sample_test(Batches([X], columns=[True]), Batches([Y], columns=[True]), **HOW)

@@ -25,7 +25,8 @@ def test_samples(test):
     found = test(A, B, groups=LABELS, **FEW)
     without = test(A[["score", "age"]], B[["score", "age"]], groups=LABELS, **FEW)
     assert found.pvalue == without.pvalue and found.statistic == without.statistic
-    assert found.notes[0].startswith("Column 'class_id' is not tested: it holds the labels of groups= (column_types={'")
+    asked = "column_types={'class_id': 'category'}"
+    assert found.notes[0] == f"Column 'class_id' is not tested: it holds the labels of groups= ({asked} tests it)."
     assert found.columns == without.columns and not any("class_id" in note for note in found.notes[1:])
 
 
@@ -52,3 +53,24 @@ def test_variables():
     found, without = (independence_test(one, y, blocks=site, **FEW) for one in (x, x[["score"]]))
     assert found.pvalue == without.pvalue
     assert any(note.startswith("Column 'site' is not tested: it holds the labels of blocks=") for note in found.notes)
+
+
+def test_only_the_variable_that_holds_the_labels_loses_a_column():
+    """Another variable may have other numbers under the same name."""
+    y = pd.DataFrame({"class_id": RNG.normal(size=100), "age": RNG.normal(size=100)})
+    x, site = A[["score"]].assign(class_id=np.tile([0, 1], 50)), pd.Series(np.tile([0, 1], 50), name="class_id")
+    found = independence_test(x, y, blocks=site, **FEW)
+    assert found.columns == (("score",), ("class_id", "age"))
+    assert found.pvalue == independence_test(x[["score"]], y, blocks=site, **FEW).pvalue
+    given = independence_test(x, y[["age"]], given=site.to_frame(), given_method="local", blocks=site, **FEW)
+    assert 0 < given.pvalue <= 1 and any("it holds the labels of blocks=" in note for note in given.notes)
+
+
+def test_units_for_all_columns_leave_none_out():
+    for scale in ([1.0, 2.0, 3.0], {"score": 1.0, "age": 2.0, "class_id": 3.0}):
+        assert two_sample_test(A, B, groups=LABELS, scale=scale, **FEW).columns == (("score", "age", "class_id"),)
+    named = [one.set_axis([0, 1, 2], axis=1) for one in (A, B)]
+    asked = two_sample_test(*named, groups=(named[0][2], named[1][2]), column_types={2: "category"}, **FEW)
+    assert asked.columns == (("0", "1", "2"),)
+    with pytest.raises(TypeError, match="column_types must be a dict"):
+        two_sample_test(A, B, groups=LABELS, column_types=["class_id"], **FEW)
