@@ -28,12 +28,12 @@ def named_samples(samples: Sequence[Any], things: str = "samples") -> tuple[tupl
     return tuple(samples), ()
 
 
-def two_names(given: Any) -> tuple[str, str]:
-    """What a user calls two samples; raises TypeError or ValueError for what tells nobody which is which."""
+def two_names(given: Any, things: str = "samples", such: tuple[str, str] = ("before", "after")) -> tuple[str, str]:
+    """What a user calls two samples, or other things; raises an error for what tells nobody which is which."""
     if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
-        raise TypeError(f"names must be two texts, such as ('before', 'after'); got {given!r}")
+        raise TypeError(f"names must be two texts, such as {such}; got {given!r}")
     if given[0] == given[1]:
-        raise ValueError(f"names must differ, so that a reader can tell the samples apart; got {given!r}")
+        raise ValueError(f"names must differ, so that a reader can tell the {things} apart; both are {given[0]!r}")
     return given[0], given[1]
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._labels import pooled_labels
+from shrinktest._names import two_names
 from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest.columns import column_tests, labelled, one_by_one
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -147,7 +148,7 @@ def compare(
     income: mean 3,060 → 4,582 (+0.95 sd [+0.72, +1.19]); sd 1,022 → 2,001 (× 1.96 [1.37, 2.8])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
-    called = _names(names)
+    called = two_names(names, "tables", ("March", "April"))
     choice(method, METHODS, "method")
     choice(nan_policy, POLICIES, "nan_policy")
     level(confidence, "confidence")
@@ -216,14 +217,6 @@ def compare(
 
 
 # --- reading ------------------------------------------------------------------------------------------------
-
-
-def _names(given: Any) -> tuple[str, str]:
-    if not isinstance(given, tuple | list) or len(given) != 2 or not all(isinstance(one, str) and one for one in given):
-        raise TypeError(f"names must be two texts, such as ('March', 'April'); got {given!r}")
-    if given[0] == given[1]:
-        raise ValueError(f"names must differ, so that a reader can tell the tables apart; both are {given[0]!r}")
-    return given[0], given[1]
 
 
 def _common(

@@ -31,7 +31,7 @@ class PowerCurve:
 
         Half a rejection and half an acceptance more at each size keep the fit finite where all trials agree.  Where a
         ``power`` is asked for at which nearly all trials reject there are fewer more, or they would be most of those
-        that are seen: 2 (1 - power).  Intervals held the true size in 95 to 98 % of 100 searches for .8, .95 and .99.
+        that are seen: 2 (1 - power).  Intervals held the true size in 94 to 96 of 100 searches for .8, .95 and .99.
         """
         import statsmodels.api as sm
         from statsmodels.tools.sm_exceptions import PerfectSeparationWarning

@@ -109,11 +109,11 @@ def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = 
         return ()
     adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
     said = (
-        f"he smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above alpha "
-        f"= {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
+        f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above "
+        f"alpha = {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
     )
-    warn_user(f"t{said}")
-    return (f"T{said}.",)
+    warn_user(said)
+    return (f"{said[0].upper()}{said[1:]}.",)
 
 
 def enough(alpha: float, factor: float = 1.0) -> str:
