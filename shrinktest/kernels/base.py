@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from numbers import Real
 from typing import Any, cast
 
@@ -151,7 +152,7 @@ class Kernel(ABC):
         return np.concatenate(parts)
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
-        """The values of the rows X (n, d) less one number, which they may share; None where there is no better way."""
+        """The values of the rows X (n, d) less what all features share; None where there is no better way."""
         return None
 
     def check(self, X: Array) -> None:
@@ -223,6 +224,10 @@ class FiniteRank(Kernel):
     def diagonal(self, X: Array) -> Array:
         return np.square(self.coordinates(X)).sum(axis=1)
 
+    def differences(self, X: Array, threads: int = 1) -> Array:
+        less = (z := self.checked_coordinates(X)) - z.mean(axis=0)
+        return less @ less.T
+
 
 @dataclass(frozen=True, repr=False)
 class Sum(Kernel):
@@ -249,13 +254,16 @@ class Sum(Kernel):
         return _points_of(self.terms)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        gram = self.terms[0](X, Y)
-        for kernel in self.terms[1:]:
-            gram = gram + kernel(X, Y)
-        return gram
+        return reduce(np.add, (kernel(X, Y) for kernel in self.terms))
 
     def diagonal(self, X: Array) -> Array:
         return np.sum([kernel.diagonal(X) for kernel in self.terms], axis=0)
+
+    def differences(self, X: Array, threads: int = 1) -> Array | None:
+        if all(kernel.differences(X[:1]) is None for kernel in self.terms):
+            return None
+        found = ((kernel, kernel.differences(X, threads)) for kernel in self.terms)  # one after the other
+        return reduce(np.add, (kernel(X) if values is None else values for kernel, values in found))
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         rng = as_rng(rng)
@@ -290,10 +298,7 @@ class Product(Kernel):
         return _points_of(self.factors)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        gram = self.factors[0](X, Y)
-        for kernel in self.factors[1:]:
-            gram = gram * kernel(X, Y)
-        return gram
+        return reduce(np.multiply, (kernel(X, Y) for kernel in self.factors))
 
     def diagonal(self, X: Array) -> Array:
         return np.prod([kernel.diagonal(X) for kernel in self.factors], axis=0)

@@ -55,6 +55,19 @@ def test_a_shift_is_seen_wherever_the_data_start(form, gram, estimator, rows):
     assert not lost(far)
 
 
+@pytest.mark.parametrize("kernel", [2.0 * Linear(), Linear() + Gaussian(1.5), 0.5 * (Linear() + Linear())], ids=repr)
+def test_sums_and_multiples_of_a_linear_kernel_see_it_too(kernel):
+    near, far = (two(X + start, Y + start, kernel=kernel) for start in (0.0, 1e8))
+    assert far.pvalue == near.pvalue == 0.01 and not lost(far)
+    np.testing.assert_allclose(far.null_distribution, near.null_distribution, rtol=1e-6, atol=1e-6)
+    near, far = (independence_test(X + start, Y, kernel_x=kernel, kernel_y=kernel, **QUICK) for start in (0.0, 1e8))
+    assert far.pvalue == near.pvalue and not lost(far)
+
+
+def test_a_product_of_linear_kernels_depends_on_where_the_data_start():
+    assert lost(two(X + 1e8, Y + 1e8, kernel=Linear() * Linear()))
+
+
 @pytest.mark.parametrize("comparison", ["pairs", "pooled"])
 def test_so_do_several_samples(comparison):
     near, far = (
@@ -176,7 +189,11 @@ def test_differences_keep_their_digits():
     np.testing.assert_allclose(Gaussian(1e7).differences(X), -distances / 2e14, rtol=1e-9)
     np.testing.assert_allclose(Gaussian(2.0).differences(X), Gaussian(2.0)(X) - 1.0, atol=1e-15)
     np.testing.assert_allclose((2.0 * Gaussian(1e7)).differences(X), -distances / 1e14, rtol=1e-9)
-    assert (Gaussian(1.0) + Linear()).differences(X) is None
+    assert Polynomial(2).differences(X) is (Polynomial(2) + Polynomial(3)).differences(X) is None
+    less = X - X.mean(axis=0)
+    np.testing.assert_allclose(Linear().differences(X + 2.0**40), less @ less.T, atol=1e-3)
+    both = (3.0 * Linear() + Polynomial(2)).differences(X)
+    np.testing.assert_allclose(both, 3.0 * less @ less.T + Polynomial(2)(X))
     np.testing.assert_allclose(Laplacian(2.0).differences(X), Laplacian(2.0)(X) - 1.0, atol=1e-15)
 
 
