@@ -35,10 +35,10 @@ def prepare(
     found = [grams(kernel, z, **wishes) for kernel, z in zip(features, variables, strict=True)]
     if len(found) == 2:  # whose features without main effects do not depend on where those of the variables lie
         found = [gram.seen_from_mean(grams.options["memory"]) for gram in found]
-    matrices = [gram.matrix() for gram in found]
+    centre = _centre([gram.matrix() for gram in found])
     return Prepared(
-        statistic=_shuffle_statistic(estimator, matrices),
-        estimates=lambda: (_estimate(tuned, kernels, features, variables),),
+        statistic=_shuffle_statistic(estimator, centre),
+        estimates=lambda: (_estimate(tuned, kernels, features, variables, centre),),
         kernel=kernels,
         route="dense",
         notes=_notes(estimator, len(variables), len(variables[0])),
@@ -46,13 +46,18 @@ def prepare(
     )
 
 
-def _shuffle_statistic(estimator: MeanEstimator, matrices: list[np.ndarray]) -> Statistic:
-    """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
+def _centre(matrices: list[np.ndarray]) -> tuple[np.ndarray, ...]:
+    """The Gram matrices (d, n, n), their row means (d, n) and the means (d,) of all their entries."""
     grams = np.ascontiguousarray(np.stack(matrices))
     rows = np.ascontiguousarray(grams.mean(axis=1))
+    return grams, rows, rows.mean(axis=1)
+
+
+def _shuffle_statistic(estimator: MeanEstimator, centre: tuple[np.ndarray, ...]) -> Statistic:
+    """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
     if estimator.needs == "noise":  # which was tuned on the margins
-        return _of_sums(estimator, grams, rows, rows.mean(axis=1))
-    return _STATISTICS[estimator.needs](estimator, grams, rows, rows.mean(axis=1))
+        return _of_sums(estimator, *centre)
+    return _STATISTICS[estimator.needs](estimator, *centre)
 
 
 def _of_sums(estimator: Any, *centre: np.ndarray) -> Statistic:
@@ -87,19 +92,25 @@ def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
 
 
 def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
-    from shrinktest._compiled.joint import feature_gram
-
-    n, limits = centre[1].shape[1], _limits(centre[0])
+    limits = _limits(centre[0])
 
     def statistic(shuffles: np.ndarray) -> np.ndarray:
         out = np.empty((len(shuffles), 2))
         for r in range(len(shuffles)):
-            gram = np.empty((n, n))
-            feature_gram(*centre, shuffles, r, gram)
+            gram = _feature_gram(centre, shuffles, r)
             out[r] = squared_norm(gram, estimator.weights(read_only(gram)), *limits)
         return out
 
     return statistic
+
+
+def _feature_gram(centre: tuple[np.ndarray, ...], shuffles: np.ndarray, r: int) -> np.ndarray:
+    """The Gram matrix (n, n) of the features without main effects under shuffle r."""
+    from shrinktest._compiled.joint import feature_gram
+
+    gram = np.empty(centre[0].shape[1:])
+    feature_gram(*centre, shuffles, r, gram)
+    return gram
 
 
 def _limits(grams: np.ndarray) -> tuple[float, float]:
@@ -121,8 +132,9 @@ def _estimate(
     kernels: tuple[Kernel, ...],
     features: tuple[Kernel, ...],
     variables: list[np.ndarray],
+    centre: tuple[np.ndarray, ...],
 ) -> MeanEmbedding:
-    estimator = estimators[0]
+    estimator, n = estimators[0], len(variables[0])
     points = np.hstack(variables)
     joint = WithoutMainEffects(features, points, tuple(z.shape[1] for z in variables))
     if estimator.smooths:  # the features are smoothed already; their weights are equal
@@ -130,9 +142,10 @@ def _estimate(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, variables, kernels, strict=True)
         )
         return replace(KME().embed(points, joint), shrinkage=amounts)
-    if estimator.needs == "sums":
+    if estimator.weighs_all_alike((n,)):
         return estimator.embed(points, joint)
-    weights, amount = estimator._solve(joint(points))
+    as_it_is = np.tile(np.arange(n), (1, len(variables) - 1, 1))
+    weights, amount = estimator._solve(_feature_gram(centre, as_it_is, 0))
     return MeanEmbedding(points, weights, joint, amount)
 
 

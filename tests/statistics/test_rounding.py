@@ -64,6 +64,15 @@ def test_sums_and_multiples_of_a_linear_kernel_see_it_too(kernel):
     assert far.pvalue == near.pvalue and not lost(far)
 
 
+@pytest.mark.parametrize("estimator", ["skmse", "fkmse", "landweber"])
+def test_so_do_two_variables_that_are_jointly_independent(estimator):
+    options = {"kernels": Linear(), "estimator": estimator, **QUICK}
+    near, far = (joint_independence_test(X + start, Y + X + start, **options) for start in (0.0, 1e8))
+    assert far.pvalue == near.pvalue and not lost(far)
+    assert far.estimates[0].shrinkage == pytest.approx(near.estimates[0].shrinkage, abs=1e-6)
+    np.testing.assert_allclose(far.estimates[0].weights, near.estimates[0].weights, rtol=1e-5)
+
+
 def test_a_product_of_linear_kernels_depends_on_where_the_data_start():
     assert lost(two(X + 1e8, Y + 1e8, kernel=Linear() * Linear()))
 
