@@ -103,7 +103,11 @@ class MeanEmbedding:
 
     def distance2(self, other: MeanEmbedding) -> float:
         """Squared RKHS distance to another embedding of the same kernel (not below 0)."""
-        return max(self.norm2() + other.norm2() - 2.0 * self.inner(other), 0.0)
+        inner = self.inner(other)
+        if isinstance(self.kernel, FiniteRank):  # nothing cancels that both have far from zero
+            first, second = (self.kernel.combination(e.points, e.weights) for e in (self, other))
+            return float(np.square(first - second).sum())
+        return max(self.norm2() + other.norm2() - 2.0 * inner, 0.0)
 
     def embedding(self, x: object) -> np.ndarray:
         """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""

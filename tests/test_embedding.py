@@ -189,3 +189,9 @@ def test_points_that_do_not_fit(estimator):
         mean.embedding([[0.0, np.nan]])
     with pytest.raises(TypeError, match="x must hold real numbers"):
         mean.embedding([["a", "b"]])
+
+
+def test_distances_of_means_far_from_zero():
+    near, far = ([KME().fit(one + start, Linear()) for one in (X, Y)] for start in (0.0, 1e8))
+    assert far[0].distance2(far[1]) == pytest.approx(near[0].distance2(near[1]), rel=1e-6)
+    assert far[0].distance2(KME().fit(X + 1e8, Linear())) == 0.0

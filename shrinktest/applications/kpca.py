@@ -10,7 +10,7 @@ from shrinktest._validate import Array, choice, count
 from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, SKMSE, MeanEstimator, as_estimator
-from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels import FiniteRank, Kernel, as_kernel
 
 #: What a reconstruction error measures; see :meth:`ShrinkageKernelPCA.reconstruction_error`.
 KINDS = ("centred", "uncentred")
@@ -108,11 +108,12 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         self.kernel_: Kernel = kernel.resolve(self.points_, rng=0)  # of many rows a random part: always the same one
         self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
         self._mean_at_points, self._mean_norm2 = self.mean_.embedding(self.points_), self.mean_.norm2()
-        uncentred = self.kernel_(self.points_)
-        gram = self._centred(uncentred, self._mean_at_points)
+        gram = self._centred(self.points_, self._mean_at_points)
         self.covariance_weights_ = covariance.weights(gram * gram)
+        rounded = len(gram) * np.finfo(np.float64).eps
+        rounded = rounded**2 if isinstance(self.kernel_, FiniteRank) else rounded  # features, and not their products
         self.eigenvalues_, self.coefficients_ = _components(
-            gram, self.covariance_weights_, wanted, rounding=len(gram) * np.finfo(np.float64).eps * np.trace(uncentred)
+            gram, self.covariance_weights_, wanted, rounding=rounded * _diagonal(self.kernel_, self.points_).sum()
         )
         return self
 
@@ -120,14 +121,22 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
     def _n_features_out(self) -> int:
         return len(self.eigenvalues_)
 
-    def _centred(self, gram: Array, mean_at_rows: Array) -> Array:
-        """Inner products of phi(z) - m, for the rows z of a Gram matrix against the points, with the phi_i - m."""
+    def _centred(self, rows: Array, mean_at_rows: Array) -> Array:
+        """Inner products of phi(z) - m, for the rows z, with the phi_i - m."""
+        if isinstance(self.kernel_, FiniteRank):
+            return self._features(rows) @ self._features(self.points_).T
+        gram = self.kernel_(rows, self.points_)
         return gram - mean_at_rows[:, None] - self._mean_at_points[None, :] + self._mean_norm2
+
+    def _features(self, rows: Array) -> Array:
+        """The coordinates of phi(z) - m for the rows z, where the kernel has some."""
+        assert isinstance(self.kernel_, FiniteRank)
+        return self.kernel_.coordinates(rows) - self.kernel_.combination(self.mean_.points, self.mean_.weights)
 
     def transform(self, X: Any) -> Array:
         """Scores <f_k, phi(x) - m> of the rows of ``X`` (m, d), shape (m, c)."""
         rows = self._read(X)
-        return self._centred(self.kernel_(rows, self.points_), self.mean_.embedding(rows)) @ self.coefficients_
+        return self._centred(rows, self.mean_.embedding(rows)) @ self.coefficients_
 
     def reconstruction_error(self, X: Any, kind: str = "centred", n_components: int | None = None) -> Array:
         """Squared distance in the RKHS of every row of ``X`` (m, d) from its projection, shape (m,).
@@ -157,8 +166,11 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         mean_at_rows = self.mean_.embedding(rows)
         norms = _diagonal(self.kernel_, rows)
         if kind == "centred":
-            products = self._centred(self.kernel_(rows, self.points_), mean_at_rows)
-            norms = norms - 2.0 * mean_at_rows + self._mean_norm2
+            products = self._centred(rows, mean_at_rows)
+            if isinstance(self.kernel_, FiniteRank):
+                norms = np.square(self._features(rows)).sum(axis=1)
+            else:
+                norms = norms - 2.0 * mean_at_rows + self._mean_norm2
         else:  # <phi(x), phi_i - m>
             products = self.kernel_(rows, self.points_) - mean_at_rows[:, None]
         explained = np.square(products @ self.coefficients_[:, :used]).sum(axis=1)

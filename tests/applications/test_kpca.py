@@ -248,3 +248,14 @@ def test_what_cannot_be_transformed():
         pca.reconstruction_error(X, "printed")
     with pytest.raises(ValueError, match="n_components=3 is more than the 2 components kept by fit"):
         pca.reconstruction_error(X, n_components=3)
+
+
+@pytest.mark.parametrize("covariance", ["kme", "fkmse"])
+def test_a_linear_kernel_sees_what_differs_far_from_zero(covariance):
+    near, far = (ShrinkageKernelPCA(2, kernel="linear", covariance=covariance).fit(X + start) for start in (0.0, 1e8))
+    np.testing.assert_allclose(far.eigenvalues_, near.eigenvalues_, rtol=1e-6)
+    np.testing.assert_allclose(far.transform(NEW + 1e8), near.transform(NEW), atol=1e-6)
+    errors = (pca.reconstruction_error(NEW + start) for pca, start in ((near, 0.0), (far, 1e8)))
+    np.testing.assert_allclose(*errors, atol=1e-6)
+    with pytest.raises(ValueError, match="all observations have the same features"):
+        ShrinkageKernelPCA(kernel="linear").fit(np.full((18, 3), 1e8 + 0.3))
