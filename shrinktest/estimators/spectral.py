@@ -15,7 +15,7 @@ from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 
-_TINY = 1e-140  # of kernel values: products of such do not fit
+_TINY = 1e-150  # of kernel values: products of such do not fit
 
 #: Amounts relative to the mean of K_ii below which an estimate sees directions that a factor of K may leave out.
 SMALLEST = 1e-7
@@ -49,6 +49,12 @@ def check_amount(value: float | None, name: str) -> None:
     """Raise unless the amount is None, a number from 0 on, or infinity, the zero estimate."""
     if value is not None and not (isinstance(value, float) and value == np.inf):
         positive(value, name, allow_zero=True)
+
+
+def _out_of_range(gram: np.ndarray) -> bool:
+    """Whether products of the values of a Gram matrix that is not zero do not fit."""
+    largest = float(np.abs(gram).max())
+    return largest > 0.0 and not _TINY < largest < 1.0 / _TINY
 
 
 class SpectralEstimator(Tuned, MeanEstimator):
@@ -120,7 +126,7 @@ class SpectralEstimator(Tuned, MeanEstimator):
         self.check_size(sample.n)
         self._check_sample(sample)
         weights, amount = self._run(sample)
-        if not np.isfinite(weights).all():
+        if not np.isfinite(weights).all() or _out_of_range(sample.matrix):
             raise ValueError(self._failure(sample.matrix))
         # NaN: one point or a zero Gram matrix, where there is nothing to tune
         return weights, None if np.isnan(amount) else self._unit(float(amount), sample.matrix)
@@ -145,8 +151,8 @@ class SpectralEstimator(Tuned, MeanEstimator):
         return weights, amounts[best]
 
     def _failure(self, gram: np.ndarray) -> str:
-        largest = float(np.abs(gram).max())
-        if not _TINY < largest < 1.0 / _TINY:
+        if _out_of_range(gram):
+            largest = np.abs(gram).max()
             return (
                 f"{self!r} could not be computed: the largest kernel value is {largest:.3g}, near the end of the range "
                 "of numbers; multiply the data (or the kernel) by a constant, or use scale='sd'"

@@ -386,6 +386,9 @@ def test_what_is_fixed_has_nothing_to_compare(estimator):
         estimator.scores(np.eye(4))
 
 
-def test_weights_beyond_the_range_of_numbers():
+@pytest.mark.parametrize("estimator", [FKMSE(lam_cov=0.1), FKMSE(), Landweber(), TSVD(m=2)], ids=repr)
+@pytest.mark.parametrize("factor", [1e-300, 1e-170, 1e160])
+def test_weights_beyond_the_range_of_numbers(estimator, factor):
     with pytest.raises(ValueError, match="near the end of the range of numbers; multiply the data"):
-        FKMSE(lam_cov=0.1).weights(1e160 * GRAMS["gaussian"](9))
+        estimator.weights(factor * GRAMS["gaussian"](9))
+    np.testing.assert_array_equal(FKMSE(lam_cov=0.1).weights(np.zeros((3, 3))), np.full(3, 1 / 3))
