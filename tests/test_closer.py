@@ -336,6 +336,15 @@ def test_what_cannot_be_compared(call, error, said):
         call()
 
 
+@pytest.mark.parametrize("kernel", ["energy", "linear"])
+def test_values_whose_squares_are_no_numbers(kernel):
+    plain, large = (closer_test(f * X, f * Y, f * Z, kernel=kernel) for f in (1.0, 1e140))
+    assert large.pvalue == pytest.approx(plain.pvalue)
+    for factor in (1e154, 1e300):
+        with pytest.raises(ValueError, match="beyond the range of numbers; multiply the data by a constant, or use"):
+            closer_test(factor * X, factor * Y, factor * Z, kernel=kernel)
+
+
 # ------------------------------------------------------------------------------------------- several models
 
 MODELS = {"far": Z, "near": Y, "nearer": RNG.normal(0.05, 1.0, size=(30, 2)), "farthest": Z + 1.0}

@@ -217,7 +217,14 @@ def _distances(
         _enough(name, many, called, FEWEST)
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
-    gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
+    with np.errstate(over="ignore", invalid="ignore"):  # after which what rounding may have made is no number
+        gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
+        deleted = distances(gram, sizes, units, workers)
+    if not np.isfinite(deleted.rounding):
+        raise ValueError(
+            f"{variable.name}: squares of the values of {chosen!r} are beyond the range of numbers; multiply the data "
+            "by a constant, or use scale='sd'"
+        )
     rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
     remembered = of_samples(rows, "a sample") if called == "rows" else None
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
@@ -231,7 +238,7 @@ def _distances(
         "columns": (read.columns,),
         "notes": notes,
     }
-    return Closeness(distances(gram, sizes, units, workers), DISTANCE, names, read.values, counts, about)
+    return Closeness(deleted, DISTANCE, names, read.values, counts, about)
 
 
 # --- dependences --------------------------------------------------------------------------------------------
