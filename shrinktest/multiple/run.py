@@ -25,6 +25,7 @@ from shrinktest.multiple.resolved import Resolved
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
 from shrinktest.results.conclude import LOST, conclude, warn_too_few
+from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
@@ -266,7 +267,7 @@ def run_side_by_side(
     setup = setup_generator(generator)
     again = same_state(generator)
     first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
-    hopeless = _warn_if_hopeless(first, method, len(hypotheses), settings.alpha)
+    warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
     resolved = Resolved(setup, fresh=False)
     nulls: list[Null] = []
@@ -299,7 +300,7 @@ def run_side_by_side(
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]
     about = {"estimator": shown, **shared, "restriction": first.restriction}
-    about["notes"] = tuple(dict.fromkeys([*notes, *hopeless]))
+    about["notes"] = tuple(dict.fromkeys(notes))
     return nulls, about
 
 
@@ -316,19 +317,6 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
             f"kernel: {kernel!r} is not a kernel, because a squared norm came out as {least:.3g}: a kernel is positive "
             "semi-definite; instead of squared distances D, say, give exp(-D / (2 s^2))"
         )
-
-
-def _warn_if_hopeless(relabellings: Relabellings, method: str, tests: int, alpha: float) -> tuple[str, ...]:
-    """Warn when not even the smallest p-value there can be, adjusted, is as small as ``alpha``; the same as a note.
-
-    Step-up methods may reject even then, so no factor applies.
-    """
-    rows, factor = relabellings.count, 1.0
-    if method in ("bonferroni", "holm"):
-        factor = float(tests)
-    elif method in ("sidak", "holm-sidak"):
-        factor = rows * (1.0 - (1.0 - 1.0 / rows) ** tests)
-    return warn_too_few(rows, alpha, factor, exact=relabellings.exact)
 
 
 def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:

@@ -99,21 +99,26 @@ def _class_of(test: str) -> type[TestResult]:
     return TwoSampleResult if test == TWO_SAMPLE.name else TestResult
 
 
-def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> tuple[str, ...]:
-    """Warn when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest.
+def too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> str:
+    """What to say when no p-value can be as small as ``alpha``; ``factor`` is what an adjustment does to the smallest.
 
-    Returns the same as a note, where there is one.
+    Empty where permutations are enough.
     """
-    smallest = min(1.0, factor / rows)
+    smallest = min(1.0, factor / rows) if rows else 1.0
     if rows <= 1 or smallest <= alpha:
-        return ()
+        return ""
     adjusted = ", adjusted for the number of tests," if factor > 1.0 else ""
-    said = (
+    return (
         f"the smallest p-value that {rows - (not exact)} permutations can give{adjusted} is {smallest:.3g}, above "
         f"alpha = {alpha:g}: the test {NEVER}; " + ("collect more observations" if exact else enough(alpha, factor))
     )
-    warn_user(said)
-    return (f"{said[0].upper()}{said[1:]}.",)
+
+
+def warn_too_few(rows: int, alpha: float, factor: float = 1.0, *, exact: bool = False) -> None:
+    """Warn when no p-value can be as small as ``alpha``: see `too_few`."""
+    said = too_few(rows, alpha, factor, exact=exact)
+    if said:
+        warn_user(said)
 
 
 def enough(alpha: float, factor: float = 1.0) -> str:

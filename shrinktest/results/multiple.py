@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, level
+from shrinktest._validate import choice, counted, level
 from shrinktest.nulls.multiplicity import scores, step_down
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
+from shrinktest.results.conclude import too_few
 from shrinktest.results.kinds import kind_of
 from shrinktest.results.reading import SCHEMA, entry_of, numbers_of, shown_of
 from shrinktest.results.result import versions
@@ -132,10 +133,10 @@ class MultipleTestsResult(AsJson, Result):
 
     def with_method(self, method: str) -> MultipleTestsResult:
         """The same tests, adjusted by another method."""
-        notes = self.notes  # but for those on another method
-        if self.adjusted.size and method != self.method:
-            notes = tuple(note for note in notes if "adjusted for" not in note)
-        return replace(self, method=method, adjusted=adjust(self, method, self.alpha), notes=notes)
+        about_this = _too_few(self) if self.adjusted.size else ()
+        notes = tuple(note for note in self.notes if note not in about_this)
+        found = replace(self, method=method, adjusted=adjust(self, method, self.alpha), notes=notes)
+        return replace(found, notes=(*notes, *_too_few(found)))
 
     def rows(self) -> np.ndarray:
         """The statistics (rows, k) over all permutations, the data's first; raises ValueError where not known."""
@@ -272,3 +273,31 @@ def adjust(tests: MultipleTestsResult, method: str, alpha: float) -> np.ndarray:
     from statsmodels.stats.multitest import multipletests
 
     return np.asarray(multipletests(tests.pvalues, alpha=alpha, method=method)[1], dtype=np.float64)
+
+
+def factor_of(method: str, tests: int, rows: int) -> float:
+    """By what adjusting multiplies the smallest p-value that ``rows`` permutations can give, at least.
+
+    Step-up methods may leave it as it is, where all p-values are small.
+    """
+    if method in ("bonferroni", "holm"):
+        return float(tests)
+    return rows * (1.0 - (1.0 - 1.0 / rows) ** tests) if method in ("sidak", "holm-sidak") and rows else 1.0
+
+
+def _too_few(tests: MultipleTestsResult) -> tuple[str, ...]:
+    """What a reader should know where permutations are too few to reject by this method."""
+    drawn, exact, method = len(tests.null_distributions), tests.exact, tests.method
+    rows = drawn + (not exact)
+    said = too_few(rows, tests.alpha, factor_of(method, len(tests), rows), exact=exact)
+    if said:
+        return (f"{said[0].upper()}{said[1:]}.",)
+    least = 1.0 / rows if rows else 1.0
+    count = int((tests.pvalues <= least * (1.0 + 1e-9)).sum())
+    if method == WESTFALL_YOUNG or exact or not count or least > tests.alpha or tests.reject().any():
+        return ()
+    return (
+        f"{counted(count, 'p-value')} of {len(tests)} {'is' if count == 1 else 'are'} as small as {drawn} "
+        f"permutations can make {'it' if count == 1 else 'them'}, {least:.3g}, and none is small enough once adjusted "
+        f"for {len(tests)} tests: more permutations (n_resamples=) may reject.",
+    )

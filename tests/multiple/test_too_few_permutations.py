@@ -29,3 +29,15 @@ def test_nothing_is_rejected_though_no_permutation_is_as_large():
     assert more.reject().sum() == 2 and not any("may reject" in note for note in more.notes)
     by_permutations = two_sample_test_columns(A, B, n_resamples=99, rng=0)  # adjusted by the permutations themselves
     assert by_permutations.reject().sum() == 2 and not any("may reject" in note for note in by_permutations.notes)
+
+
+def test_another_method_has_its_own_notes():
+    with pytest.warns(UserWarning, match="can never reject"):
+        few = two_sample_test_columns(A, B, method="holm", n_resamples=99, rng=0)
+    again = few.with_method("fdr_bh")
+    assert [note[:27] for note in few.notes[-1:]] == ["The smallest p-value that 9"]
+    assert [note[:21] for note in again.notes[-1:]] == ["2 p-values of 30 are "]
+    assert again.with_method("holm").notes == few.notes
+    enough = two_sample_test_columns(A, B, method="fdr_bh", n_resamples=399, rng=0)
+    assert not any("permutations can" in note for note in enough.notes)
+    assert enough.with_method("holm").notes[-1].endswith("can never reject; use n_resamples >= 599.")
