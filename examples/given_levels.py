@@ -45,10 +45,10 @@ HOLDS = 0.25  # standard deviations by which what regressions leave may move a s
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 ENOUGH = 100  # data sets, for powers to be compared
-#: Part of the trials that a method gets: what is slow gets fewer, and what is of others with many rows.
-PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"local": 0.25}
+#: Part of the trials that a method gets: exact ones two, what is slow fewer; and with more rows than ``FEW``.
+PART = {name: 0.5 if name.startswith("permutation") else 0.15 for name in MODELS} | {"permutation, true model": 2.0}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-OF_OTHERS, FEW = 0.15, 200  # part of the trials that they get with more rows than that
+FEW, OF_MANY = 200, dict.fromkeys(OTHERS, 0.15) | {"local": 0.5, "permutation, true model": 0.5}
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
@@ -136,8 +136,8 @@ def _left(design: Confounded, x, y, z) -> float:
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
     """How often one method rejects, on the data sets of a cell."""
-    part = OF_OTHERS if name in OTHERS and n > FEW else PART.get(name, 1.0)
-    count = max(1, round(part * trials))
+    few = PART.get(name, 1.0)
+    count = max(1, round((OF_MANY.get(name, few) if n > FEW else few) * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
         data = design.sample(np.random.default_rng([crc32(key.encode()), trial]), n)
