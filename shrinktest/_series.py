@@ -13,9 +13,8 @@ from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
-from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.observed import observed
+from shrinktest.tables.observed import Observed, ObservedTables, Taken, observed
 from shrinktest.tables.pooled import checked_types
 from shrinktest.units import Scale, constant_columns
 
@@ -69,10 +68,49 @@ def read_series(
         For what cannot be tested; the message names the argument and says what to do.
     """
     check_nan_policy(nan_policy)
-    told = {"scale": scale, "transform": transform, "blocks": blocks, "shift": shift, "times": times}
     types = checked_types(column_types)
     data = observed([X], ["X"], nan_policy, column_types, transform)
     check_column_types(column_types, [data])
+    complete, keep, taken = _taken(data, nan_policy, scale)
+    asked = {*types, *(map(str, scale.keys()) if hasattr(scale, "keys") else ())}
+    by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
+    telling = {} if by_place else _telling_time(taken.values, taken.encoding, asked)
+    if telling and isinstance(data, ObservedTables):
+        data = replace(data, pooled=data.pooled.without(telling))
+        complete, keep, taken = _taken(data, nan_policy, scale)
+    restriction = Restriction()
+    if blocks is not None:
+        same_order(blocks, "blocks", X, "X")
+        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
+    values = np.ascontiguousarray(taken.values)
+    if shift is not None:
+        rows = Rows.of([values], taken.encoding)
+        restriction = restricted(shift, rows, restriction, keep, "groups=")
+    times = dates_of(X) if times is None else times
+    known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
+    if telling and constant_columns(values).all():
+        raise ValueError(
+            f"X has one value in every row of every column but {listed(telling)}, which tell the time; nothing is "
+            "left that could change"
+        )
+    left_out = (
+        f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
+        f"{kind!r}}} tests it)."
+        for name, kind in telling.items()
+    )
+    return Series(
+        values=values,
+        missing=nan_policy != "omit" and not bool(complete.all()),
+        restriction=restriction,
+        scale=taken.scale,
+        encoding=taken.encoding,
+        times=known,
+        notes=(*left_out, *data.omitted([keep]), *(_counted_without(keep) if times is None else ()), *taken.notes),
+    )
+
+
+def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool_], NDArray[np.bool_], Taken]:
+    """Which rows miss nothing, which are kept, and these as numbers."""
     complete = data.complete(nan_policy)[0]
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if int(keep.sum()) < FEWEST:
@@ -80,40 +118,7 @@ def read_series(
             f"X has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, two before it "
             "and two after it"
         )
-    taken = data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
-    restriction = Restriction()
-    if blocks is not None:
-        same_order(blocks, "blocks", X, "X")
-        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
-    values = np.ascontiguousarray(taken.values)
-    asked = {*types, *(map(str, scale.keys()) if hasattr(scale, "keys") else ())}
-    by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
-    if names := {} if by_place else _telling_time(values, taken.encoding, asked):
-        again = read_series(X, nan_policy, column_types={**types, **dict.fromkeys(names, DROP)}, **told)
-        left_out = (
-            f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
-            f"{kind!r}}} tests it)."
-            for name, kind in names.items()
-        )
-        if constant_columns(again.values).all():
-            raise ValueError(
-                f"X has one value in every row of every column but {listed(names)}, which tell the time; nothing is "
-                "left that could change"
-            )
-        return replace(again, notes=(*left_out, *again.notes))
-    if shift is not None:
-        rows = Rows.of([values], taken.encoding)
-        restriction = restricted(shift, rows, restriction, keep, "groups=")
-    times = dates_of(X) if times is None else times
-    return Series(
-        values=values,
-        missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=restriction,
-        scale=taken.scale,
-        encoding=taken.encoding,
-        times=() if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept),
-        notes=(*data.omitted([keep]), *(_counted_without(keep) if times is None else ()), *taken.notes),
-    )
+    return complete, keep, data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
 
 
 def _telling_time(values: Array, encoding: Encoding | None, asked: set[str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -59,7 +60,7 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     columns: Columns = None
     if is_frame(x):
         columns = tuple(str(label) for label in x.columns)
-        repeated = sorted({label for label in columns if columns.count(label) > 1})
+        repeated = sorted(label for label, times in Counter(columns).items() if times > 1)
         if repeated:
             raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
         read = [_read_series(x.iloc[:, j], f"{name}, column {label!r},") for j, label in enumerate(columns)]

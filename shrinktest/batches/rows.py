@@ -169,7 +169,8 @@ class TableReader(Reader):
         table = read_table(given, f"{where}, rows from {first} on" if first else where, types)
         columns = table.columns
         if self.names is not None and there is not None:
-            columns = tuple(columns[table.names.index(name)] for name in self.names)
+            found = {column.name: column for column in columns}
+            columns = tuple(found[name] for name in self.names)
         return replace(table, columns=columns, source=where)
 
     def _coded(self, table: Table, first: int) -> np.ndarray:

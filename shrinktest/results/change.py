@@ -13,7 +13,7 @@ from shrinktest.results.kinds import OUTSIDE_INSIDE
 from shrinktest.results.reading import numbers_of
 from shrinktest.results.result import TestResult
 from shrinktest.results.text import Table
-from shrinktest.results.when import between, written
+from shrinktest.results.when import When
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,27 +59,27 @@ class Placed:
         """What summaries say of the place: labels and values."""
         if self.location is None:
             return []
-        rows = [("First row after the change:", self._shown(self.location))]
-        if self.until is not None:
-            rows = [("First changed row:", self._shown(self.location))]
+        when = When(self.times)
+        first = "First row after the change:" if self.until is None else "First changed row:"
+        rows = [(first, self._shown(self.location, when))]
         if self.interval is not None:
-            rows.append((f"{self.confidence:.0%} interval:", self._between(self.interval)))
+            rows.append((f"{self.confidence:.0%} interval:", self._between(self.interval, when)))
         if self.until is not None:
-            rows.append(("First row behind:", self._shown(self.until)))
+            rows.append(("First row behind:", self._shown(self.until, when)))
         if self.until_interval is not None:
-            rows.append((f"{self.confidence:.0%} interval:", self._between(self.until_interval)))
+            rows.append((f"{self.confidence:.0%} interval:", self._between(self.until_interval, when)))
         return rows
 
-    def _shown(self, row: int) -> str:
-        return f"{row}" if self._time(row) in (row, None) else f"{row} ({written(self.times, row)})"
+    def _shown(self, row: int, when: When) -> str:
+        return f"{row}" if self._time(row) in (row, None) else f"{row} ({when.of(row)})"
 
-    def _between(self, interval: tuple[int, int]) -> str:
+    def _between(self, interval: tuple[int, int], when: When) -> str:
         rows = f"{interval[0]} to {interval[1]}"
-        return f"{rows} ({between(self.times, interval)})" if self.times else rows
+        return f"{rows} ({when.between(interval)})" if self.times else rows
 
     def named(self, row: int) -> str:
         """What a row is called: by its time, or by its number where no times are known."""
-        return (written(self.times, row) if self.times else "") or f"{row}"
+        return (When(self.times).of(row) if self.times else "") or f"{row}"
 
     def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names."""

@@ -16,7 +16,7 @@ from shrinktest.results.kinds import CHANGE
 from shrinktest.results.reading import SCHEMA, entry_of, number_of, numbers_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
-from shrinktest.results.when import between, written
+from shrinktest.results.when import When
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,11 +227,11 @@ class ChangesResult(AsJson, Result):
             f"Rows:          {self.n_observations[0]}{within}",
             f"Tests:         {len(self.tests)}, p-values adjusted for all of them",
         )
-        rows = []
+        rows, known = [], When(self.times)
         for at, interval, p, adjusted in zip(self.locations, self.intervals, self.pvalues, self.adjusted, strict=True):
             ends = "" if interval is None else f"{interval[0]} to {interval[1]}"
-            times = "" if interval is None or not self.times else between(self.times, interval)
-            when = written(self.times, at) if self.times else str(at)
+            times = "" if interval is None or not self.times else known.between(interval)
+            when = known.of(at) if self.times else str(at)
             rows.append([str(at), when, ends, times, f"{p:.4g}", f"{adjusted:.4g}"])
         if not rows:
             rows = [["none", "", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -100,9 +100,9 @@ class PooledTable:
         left_out: list[str] = []
         notes: list[str] = []
         identifiers: list[Column] = []
+        several = any(table.named for table in read) and len(columns) > 1
         for column in columns:
             why, samples = None, np.split(column.values, ends)
-            several = any(table.named for table in read) and len(columns) > 1
             if several or (column.kind == "category" and not labels_only):
                 why = identifier(column, samples, asked=column.name in types)
             if labels_only and column.kind == "number" and not has_no_name(column.name):
@@ -159,6 +159,11 @@ class PooledTable:
                     "label for every row."
                 )
         return tuple(notes)
+
+    def without(self, names: Collection[str]) -> PooledTable:
+        """The same rows, without the columns of these names."""
+        kept = tuple(column for column in self.table.columns if column.name not in names)
+        return replace(self, table=replace(self.table, columns=kept, dropped=(*self.table.dropped, *names)))
 
     def missing(self) -> NDArray[np.bool_]:
         """Which values are missing, shape (rows, columns)."""
@@ -237,11 +242,13 @@ def _matched(read: Sequence[Table], names: Sequence[str], every: str) -> tuple[l
     """The columns of every table in one order, that of the first with names."""
     first = next((i for i, table in enumerate(read) if table.named), 0)
     labels, found = read[first].names, []
+    wanted = set(labels)
     for table, name in zip(read, names, strict=True):
         columns = list(table.columns)
         if table.named:
-            lacking = [label for label in labels if label not in table.names]
-            extra = [label for label in table.names if label not in labels]
+            there = {column.name: column for column in columns}
+            lacking = [label for label in labels if label not in there]
+            extra = [label for label in there if label not in wanted]
             if lacking or extra:
                 said = "; ".join(
                     f"only in {where}: {listed(only)}"
@@ -249,10 +256,10 @@ def _matched(read: Sequence[Table], names: Sequence[str], every: str) -> tuple[l
                     if only
                 )
                 advice = f"select the same in {every}, or leave some out: column_types={{'name': 'drop'}}"
-                if len(labels) == len(table.names) == 1:
+                if len(labels) == len(there) == 1:
                     advice = "rename one, or give them as Series, whose names may differ"
                 raise ValueError(f"{names[first]} and {name} have different columns ({said}); {advice}")
-            columns = [columns[table.names.index(label)] for label in labels]
+            columns = [there[label] for label in labels]
         if len(columns) != len(labels):
             raise ValueError(
                 f"{names[first]} has {counted(len(labels), 'column')} and {name} has "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -105,7 +106,7 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
         table = _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
         return replace(table, dropped=x.dropped + table.dropped)
     labels, found, named = _series_of(x)
-    repeated = sorted({label for label in labels if labels.count(label) > 1})
+    repeated = sorted(label for label, times in Counter(labels).items() if times > 1)
     if repeated:
         raise ValueError(f"{name} has more than one column named {listed(repeated)}; rename or drop them")
     if not labels or not len(found[0]):
