@@ -132,7 +132,7 @@ class Rows:
         widest = np.max(reach, axis=0)
         unit = np.where(widest > 0, widest, 1.0)  # squares stay finite
         series = [part / unit for part in self.parts if len(part) > 2]
-        together, found = np.arange(len(unit)) if self.together is None else self.together, [0.0]
+        together, largest = np.arange(len(unit)) if self.together is None else self.together, 0.0
         for spread in (False, True):
             same, next_one = np.zeros(len(unit)), np.zeros(len(unit))
             for z in series:
@@ -144,10 +144,12 @@ class Rows:
             there = same > sum(map(len, series)) * _ROUNDING**2  # the rest of a column with one value is rounding
             whole, after = (np.bincount(together[there], one[there]).astype(np.float64) for one in (same, next_one))
             each = np.divide(after, whole, out=np.zeros_like(whole), where=whole > 0.0)
-            for one in np.flatnonzero(each > _LARGE):
-                each[one] -= self._by_chance(together == one)
-            found += each.tolist()
-        return min(max(found), 0.999)
+            for one in np.argsort(-each):
+                if each[one] <= largest:  # as are those after it, which chance only makes smaller
+                    break
+                chance = self._by_chance(together == one) if each[one] > _LARGE else 0.0
+                largest = max(largest, float(each[one]) - chance)
+        return min(largest, 0.999)
 
     def _by_chance(self, columns: NDArray[np.bool_]) -> float:
         """How much of a correlation few values other than the usual one may make by being next to each other.

@@ -130,14 +130,20 @@ def apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -
         return "their dates do not overlap" if _one_after_the_other(samples) else None
     if not column.levels and column.kind != "number":
         return None
-    there = [np.unique(values[values >= 0 if column.levels else ~np.isnan(values)]) for values in samples]
-    if not all(one.size for one in there) or any(np.intersect1d(*two).size for two in combinations(there, 2)):
+    there = [values[values >= 0 if column.levels else ~np.isnan(values)] for values in samples]
+    if not all(one.size for one in there):
+        return None
+    single = all((one == one[0]).all() for one in there)
+    if not (column.levels or column.whole or single):
+        return None
+    there = [np.unique(one) for one in there]
+    if any(np.intersect1d(*two).size for two in combinations(there, 2)):
         return None
     firsts = [repr(column.levels[one[0]]) if column.levels else number_level(float(one[0])) for one in there]
     said = " and ".join(f"{value} in {name}" for value, name in zip(firsts, names, strict=True))
     if column.levels:
         return f"they have no category in common, such as {said}"
-    if all(one.size == 1 for one in there):
+    if single:
         return f"it is {said}"
     many = min(map(len, samples)) > FEW  # else they may all differ, and lie one after the other, by chance
     if column.whole and many and all(map(_all_differ, samples)) and _one_after_the_other(samples):

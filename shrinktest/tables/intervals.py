@@ -61,12 +61,12 @@ class Units:
         """Of every row whether it is in the first table (0) or in the second (1)."""
         return np.repeat([0, 1], self.sizes)
 
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums (units, 2) of values (N,) by unit and table."""
+    def sums(self, *values: np.ndarray) -> np.ndarray:
+        """Sums (units, k, 2) of k values (N,) each, by unit and table."""
         _, codes = np.unique(self.codes, return_inverse=True)
-        count = int(codes.max(initial=-1)) + 1
-        flat = np.bincount(2 * codes + self.table, weights=values, minlength=2 * count)
-        return np.asarray(flat.reshape(count, 2), dtype=np.float64)
+        count, places = int(codes.max(initial=-1)) + 1, 2 * codes + self.table
+        flat = [np.bincount(places, weights=one, minlength=2 * count).reshape(count, 2) for one in values]
+        return np.stack(flat, axis=1).astype(np.float64)
 
 
 # --- means and standard deviations --------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def jackknife(
     values = near_one(values)
     centre, scale = values.mean(), values.std() or 1.0  # so that squares lose no digits
     z = (values - centre) / scale
-    each = np.stack([units.sums(power) for power in (np.ones_like(z), z, z**2)], axis=1)
+    each = units.sums(np.ones_like(z), z, z**2)
     total = each.sum(axis=0)
     with np.errstate(all="ignore"):
         estimate = float(effect(total))
@@ -186,7 +186,7 @@ def difference_of_shares(is_so: np.ndarray, units: Units, confidence: float) -> 
     estimate = float(shares[1] - shares[0])
     counted, correlation = sizes, 0.0
     if not units.alone:
-        residuals = units.sums(so - shares[table])
+        residuals = units.sums(so - shares[table])[:, 0]
         if units.paired:
             product = math.sqrt(float((shares * (1.0 - shares) * sizes).prod()))
             correlation = float((residuals[:, 0] * residuals[:, 1]).sum()) / product if product else 0.0

@@ -271,7 +271,8 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     if dtype.is_integer() and _has_many_digits(series):
         return _of_many_digits(series, label, where, wanted)
     if dtype.is_numeric():
-        return from_numbers(label, series.cast(nw.Float64).to_numpy(), whole=dtype.is_integer())
+        floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
+        return from_numbers(label, floats.to_numpy(), whole=dtype.is_integer())
     if dtype == nw.Boolean:
         return from_booleans(label, series.cast(nw.Float64).to_numpy())
     if isinstance(dtype, nw.Enum):
