@@ -318,3 +318,12 @@ def test_intervals_are_wider_for_a_chosen_statistic_and_for_more_confidence():
     (low, high), *wider = ends
     assert all(start < low and high < end for start, end in wider)
     assert wider[-1][1] - wider[-1][0] < 89  # of all places that there are
+
+
+def test_a_table_with_a_column_of_time_is_transformed_once():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"day": pd.date_range("2001", periods=30), "x": rng.normal(size=30)})
+    seen = []
+    result = change_point_test(table, transform=lambda rows: seen.append(len(rows)) or rows, n_resamples=19, rng=0)
+    assert seen == [30] and result.columns == (("x",),)
+    assert result.pvalue == change_point_test(table[["x"]], n_resamples=19, rng=0).pvalue
