@@ -28,6 +28,7 @@ _BITS = 20
 _TILE = 2**13  # rows
 _SUMS = ("xy", "own", "sums")
 _SPARE = 6  # powers of two by which features may be larger than in the rows that were looked at
+_FAR = 1e-2  # of the squared norms of features: where they differ by less, what they share would take their digits
 _SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (m, m) in y, by those in x and by shifts
 
 
@@ -94,18 +95,22 @@ class Whole:
         Powers of two that features and norm do not reach.
     bits : int
         Of the whole numbers.
+    centre : ndarray, shape (r,) or (1,)
+        What features are taken less, which lie far from zero; else 0.
     """
 
     summands: Summands
     exponents: np.ndarray
     bits: int
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     @classmethod
-    def of(cls, summands: Summands, probe: np.ndarray, bits: int) -> Whole:
-        """With room for features larger than those of the rows in ``probe``."""
+    def of(cls, summands: Summands, sample: np.ndarray, probe: np.ndarray, bits: int) -> Whole:
+        """With room for features larger than those of the rows in ``probe``, far ones less the mean of a sample."""
         plain = cls(summands, np.zeros(0), bits)
+        plain = replace(plain, centre=_centre(plain.features(sample)[:, :-1]))
         exponents = np.frexp(np.abs(plain.features(probe)).max(axis=0))[1] + _SPARE
-        if plain.linear is None:
+        if plain.linear is None and not plain.centre.any():
             exponents[:-1] = summands.exponents(probe)
         return replace(plain, exponents=exponents)
 
@@ -129,6 +134,8 @@ class Whole:
             if self.linear is not None:
                 plain, values = values, np.empty_like(values)
                 products(plain, self.linear, values)
+            if self.centre.any():
+                values = values - self.centre
             out[some, :-1] = values
             with np.errstate(over="ignore", invalid="ignore"):  # which is said once all is read
                 out[some, -1] = np.square(values).sum(axis=1)
@@ -148,6 +155,13 @@ class Whole:
         """The standard deviation of what is rounded, relative to that of the features of a sample of rows."""
         spread = float(self.features(sample)[:, :-1].var(axis=0).sum())
         return float(np.square(self.units[:-1]).sum() / 12.0 / spread) ** 0.5 if spread > 0.0 else 0.0
+
+
+def _centre(features: np.ndarray) -> np.ndarray:
+    """The mean of features (n, r) that hardly differ beside their lengths; 0 of others."""
+    with np.errstate(over="ignore", invalid="ignore"):  # which is said once all is read
+        far = features.var(axis=0).sum() < _FAR * np.square(features).mean(axis=0).sum()
+    return np.asarray(features.mean(axis=0)) if far else np.zeros(1)
 
 
 @dataclass(eq=False)
@@ -261,7 +275,7 @@ class Multiplying(KeptReading):
         return {
             SEED: digest(self.blocks.shuffle),
             DATA: digest(self.blocks.rows, probes, size, [side.check for side in survey.sides]),
-            FEATURES: digest([one.summands for one in self.maps], self.meets),
+            FEATURES: digest([(one.summands, one.centre) for one in self.maps], self.meets),
         }
 
     def packed(self, found: Sequence[Products]) -> dict[str, np.ndarray]:

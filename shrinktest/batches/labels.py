@@ -1,6 +1,6 @@
 """Labels: sums of features by sample, for every permutation of all rows, from one reading.
 
-Features are rounded to whole numbers of at most 43 bits.  Sums of 2^10 of these are whole numbers below 2^53, which
+Features, less their centre where they lie far from zero, are rounded to whole numbers of at most 43 bits.  Sums of 2^10 of these are whole numbers below 2^53, which
 floating point holds exactly in any order, and so are the sums of these, whatever was read by whom.
 """
 
@@ -130,7 +130,7 @@ def sums_by_label(
     -------
     sums : ndarray
     features : Whole
-        With as much room as they took.
+        With as much room as they took, and what the sums are of features less.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def sums_by_label(
     of = {
         SEED: digest(shuffles),
         DATA: digest(sizes, survey.probe, [rows.batches.size for rows in samples], survey.checks),
-        FEATURES: digest(features.summands),
+        FEATURES: digest(features.summands, features.centre),
     }
     while True:
         total = gathered(samples, replace(labelling, features=features), crew, survey.counts, store, of)

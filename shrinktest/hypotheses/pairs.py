@@ -212,7 +212,8 @@ class IndependenceInBatches(Independence):
         raise LookupError(kernel)
 
     def _whole(self, side: int, features: FiniteRank) -> Whole:
-        return Whole.of(summands_of(features, self.pairs.widths[side]), self.survey.probe(side), self.shifting.bits)
+        summands, sample = summands_of(features, self.pairs.widths[side]), self.survey.sides[side].rows
+        return Whole.of(summands, sample, self.survey.probe(side), self.shifting.bits)
 
     def _require_fine(self, side: int, whole: Whole, kernel: Kernel) -> None:
         """Raise ValueError where rounding would hide how features differ, for some are much larger than others."""

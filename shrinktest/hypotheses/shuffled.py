@@ -49,7 +49,7 @@ class Shuffled(Binned):
         """Read the samples again, and add up their features by sample for every permutation."""
         kept = next(one for one in self.features if one.kernel is kernel)
         used, tuning = cast(ScaledMean, estimator), self.tuning(estimator)
-        sums = LabelSums(self.sizes, self._sums(kept, grams.options["memory"]))
+        sums = self._sums(kept, grams.options["memory"])
         factors, means = sums.factors(used, tuning), sums.means
 
         def estimates() -> tuple[MeanEmbedding, ...]:
@@ -74,12 +74,12 @@ class Shuffled(Binned):
             means=means,
         )
 
-    def _sums(self, kept: BinFeatures, memory: float) -> np.ndarray:
-        """Sums (B + 1, k, r + 1) by sample; raises MemoryError where they do not fit."""
+    def _sums(self, kept: BinFeatures, memory: float) -> LabelSums:
+        """Sums by sample; raises MemoryError where they do not fit."""
         assert self.shuffles is not None
         crew, store = self.binning.crew, self.binning.store
         summands = summands_of(kept.features, self.survey.sample.shape[1])
-        features = Whole.of(summands, self.survey.probe, bits_of(sum(self.sizes)))
+        features = Whole.of(summands, self.survey.sample, self.survey.probe, bits_of(sum(self.sizes)))
         count, rank = len(self.shuffles.keys), len(features.exponents) - 1
         copies = 3 * len(self.sizes) + 2 * crew.size  # what was found, what is made of it, and what is on its way
         if (takes := 8.0 * copies * (count + 1) * (len(self.sizes) - 1) * (rank + 1)) > memory:
@@ -95,7 +95,7 @@ class Shuffled(Binned):
                 f"of {features.bits} bits hold not both; use a Gaussian or Laplacian kernel with gram='rff', whose "
                 "features are bounded"
             )
-        return sums
+        return LabelSums(self.sizes, sums, features.centre)
 
     def _permuted(self) -> tuple[str, ...]:
         """What was permuted."""

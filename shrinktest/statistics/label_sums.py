@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -24,24 +24,29 @@ class LabelSums:
         Of the samples.
     sums : ndarray, shape (B + 1, k, r + 1)
         For every relabelling, first of the data as they are.
+    centre : ndarray, shape (r,) or (1,)
+        What the features were taken less.
     """
 
     sizes: tuple[int, ...]
     sums: np.ndarray
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     @property
     def means(self) -> np.ndarray:
         """The mean features (k, r) of the samples as they are."""
-        return np.asarray(self.sums[0, :, :-1] / np.array(self.sizes)[:, None])
+        return np.asarray(self.sums[0, :, :-1] / np.array(self.sizes)[:, None] + self.centre)
 
     def statistic(self, estimator: ScaledMean, contrast: Contrast, tuning: str, form: str) -> Statistic:
         """The statistic as a function of the numbers (B, 1) of relabellings."""
         alike = estimator.weighs_all_alike(contrast.estimated)
-        moved = self._less_mean if alike else self
+        seen = self if alike else self._from_zero
+        moved = self._less_mean if alike else seen
         inner, traces = moved._blocks
-        before, after = self._spread, moved._spread
+        before, after = seen._spread, moved._spread
+        rounded = before + float(np.linalg.norm(seen.centre)) * after**0.5
         # features less their mean add up to sums that are small themselves; others cancel in the statistic
-        size = (after / (self.sums.shape[2] - 1) ** 0.5 + LAST_BITS * before) / (min(self.sizes) if alike else 1.0)
+        size = (after / (self.sums.shape[2] - 1) ** 0.5 + LAST_BITS * rounded) / (min(self.sizes) if alike else 1.0)
         found, norm2 = products_of_sums(
             estimator, lambda numbers: (inner[numbers[:, 0]], traces[numbers[:, 0]]), size, np.zeros((1, 1), dtype=int),
             contrast, tuning, form,
@@ -50,7 +55,7 @@ class LabelSums:
 
     def factors(self, estimator: ScaledMean, tuning: str) -> np.ndarray:
         """By how much (k,) the estimator scales the means of the samples as they are."""
-        inner, traces = self._blocks
+        inner, traces = self._from_zero._blocks
         return scales(estimator, inner[:1], traces[:1], self.sizes, tuning)[0]
 
     @cached_property
@@ -62,9 +67,16 @@ class LabelSums:
     @cached_property
     def _less_mean(self) -> LabelSums:
         """The same of features less the mean of all."""
-        total, n = self.sums[0].sum(axis=0), np.array(self.sizes)
-        mean = total[:-1] / n.sum()
-        features, norms = self.sums[:, :, :-1], self.sums[:, :, -1]
+        return self._less(self.sums[0].sum(axis=0)[:-1] / sum(self.sizes))
+
+    @cached_property
+    def _from_zero(self) -> LabelSums:
+        """The same of the features themselves."""
+        return self._less(-self.centre) if self.centre.any() else self
+
+    def _less(self, mean: np.ndarray) -> LabelSums:
+        """The same of features less this (r,)."""
+        features, norms, n = self.sums[:, :, :-1], self.sums[:, :, -1], np.array(self.sizes)
         norms = np.maximum(norms - 2.0 * features @ mean + n * (mean @ mean), 0.0)
         return LabelSums(self.sizes, np.concatenate([features - n[:, None] * mean, norms[:, :, None]], axis=2))
 

@@ -39,7 +39,10 @@ def added(x, y, features, crew=None, *, omit=False):
     pairs = Pairs.of(x, y, ("X", "Y"), omit=omit)
     survey = PairSurvey.of(pairs, 50, np.random.default_rng(0), crew, (True, True))
     blocks = Blocks.drawn(survey.size, np.random.default_rng(1))
-    maps = [Whole.of(summands_of(one, pairs.widths[k]), survey.probe(k), blocks.bits) for k, one in enumerate(features)]
+    maps = [
+        Whole.of(summands_of(one, pairs.widths[k]), survey.sides[k].rows, survey.probe(k), blocks.bits)
+        for k, one in enumerate(features)
+    ]
     found, maps = products_of(pairs, blocks, maps, [(0, 1)], survey, crew)
     return blocks, maps, found, Multiplied(blocks, found, maps, ((0, 1),)).shifted(0)
 

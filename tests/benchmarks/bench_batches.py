@@ -67,7 +67,7 @@ def test_a_pair(race, threads, tiny, columns, rank):
     blocks = Blocks.drawn(n, rng)
     frequencies = rng.normal(size=(2, rank // 2, columns)) / kernel.bandwidth
     maps = tuple(
-        Whole.of(summands_of(RandomFourier(kernel, some, 1.0), columns), rows[:100, :columns], blocks.bits)
+        Whole.of(summands_of(RandomFourier(kernel, some, 1.0), columns), *[rows[:100, :columns]] * 2, blocks.bits)
         for some in frequencies
     )
     adding = Multiplying(blocks, (columns, columns), maps, ((0, 1),))

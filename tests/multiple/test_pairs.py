@@ -52,6 +52,16 @@ def test_statistic_is_that_in_memory_for_the_same_features():
         assert found.statistic == pytest.approx(expected.statistic, rel=1e-3)
 
 
+def test_far_data_are_as_in_memory():
+    options = {"kernel_x": "linear", "kernel_y": "linear", "scale": None, "rng": 0, "n_resamples": 19}
+    for form in ("biased", "unbiased"):
+        found = independence_test(Batches(1e6 + X, size=77), Batches(1e3 + Y), form=form, **options)
+        expected = independence_test(X[:1600], Y[:1600], gram="factor", form=form, **options)
+        assert found.statistic == pytest.approx(expected.statistic, rel=1e-3)
+    again = independence_test(Batches(1e6 + X), Batches(1e3 + Y, size=500), workers=2, form="unbiased", **options)
+    assert again.statistic == found.statistic and again.effect().dependence > 0.02
+
+
 def test_files_of_one_source_or_two_give_the_same(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     table = pd.DataFrame(np.hstack([X, Y]), columns=["a", "b", "c"])

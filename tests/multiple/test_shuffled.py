@@ -172,6 +172,22 @@ def test_level_of_so_few_rows_that_networks_are_not_random():
     assert rejected <= stats.binom(trials, 0.3).ppf(0.9995)  # ties make it fewer
 
 
+@pytest.mark.parametrize(("estimator", "far"), [("kme", 1e7), ("skmse", 1e3)])  # what is shrunken is seen from zero
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+def test_far_data_are_as_in_memory(form, estimator, far):
+    """Rows as far from zero as dates in seconds: what all share would take the digits of whole numbers."""
+    x, y, z = far + X, far + Y, far + Z
+    options = {"kernel": "linear", "form": form, "estimator": estimator, "rng": 0, "n_resamples": 19}
+    found, expected = two_sample_test(free(x), y, **options), two_sample_test(x, y, **options)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6)
+    near = two_sample_test(free(X), Y, **{**options, "estimator": "kme"})
+    assert found.null_distribution == pytest.approx(near.null_distribution, rel=1e-3, abs=1e-4)
+    for one, other in zip(found.estimates, expected.estimates, strict=True):
+        assert one.norm2() == pytest.approx(other.norm2())
+    several, whole = (k_sample_test(*some, **options) for some in ([free(x), y, z], [x, y, z]))
+    assert several.statistic == pytest.approx(whole.statistic, rel=1e-6)
+
+
 # --- the same whoever reads ---------------------------------------------------------------------------------
 
 
@@ -198,6 +214,15 @@ def test_a_store_keeps_the_sums(tmp_path, monkeypatch):
         assert same(two_sample_test(free(x), y, store=store, **RFF), first)
     with pytest.raises(ValueError, match="store="):
         two_sample_test(free(x), y, store=store, **{**RFF, "rng": 1})
+
+
+def test_far_data_are_the_same_whoever_reads_and_in_a_store(tmp_path, monkeypatch):
+    x, y = (1e9 + one for one in LONG)
+    options = {"kernel": "linear", "n_resamples": 19, "rng": 0}
+    whole = two_sample_test(free(x), y, store=tmp_path / "sums.npz", **options)
+    assert same(two_sample_test(free(x, 1, 700, 13), free(y, 333), workers=2, **options), whole)
+    monkeypatch.delattr(Labelling, "add")
+    assert same(two_sample_test(free(x), y, store=tmp_path / "sums.npz", **options), whole)
 
 
 # --- what a result says, and what is refused ----------------------------------------------------------------
