@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,8 +14,11 @@ from shrinktest._validate import Array, choice, counted, dimensions, listed, pos
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
 #: the median in units of their mean.
 SCALES = ("sd", "mad", "rank", "deviation")
+#: Standard deviation of numbers in these units: of normal ones, and of ranks.
+TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
 _FAR = 30.0  # times another column's spread: squared distances are then a thousandth of the other's
-_MOVED = ("rank", "deviation")  # what stands in place of the values is no multiple of them
+_BESIDE = {f"{name} in sd": name for name in SCALES if name != "sd"}  # the same, so that this standard deviation is 1
+_MOVED = ("rank", "deviation", "rank in sd", "deviation in sd")  # what stands for the values is no multiple of them
 
 Scale = str | tuple[str | float, ...]
 
@@ -75,13 +79,19 @@ class Units:
 
     def _named(self) -> list[tuple[str, list[int]]]:
         """The columns with units by name."""
-        names = [name for name in SCALES if name in self.scale]
+        names = [name for name in (*SCALES, *_BESIDE) if name in self.scale]
         return [(name, [j for j, one in enumerate(self.scale) if one == name]) for name in names]
 
 
 def moves(scale: Scale) -> bool:
     """Whether other values than multiples of the columns are compared."""
     return scale in _MOVED or (not isinstance(scale, str) and any(name in scale for name in _MOVED))
+
+
+def beside_others(scale: Sequence[Any]) -> list[Any]:
+    """Units of columns, by names such that a typical column has standard deviation 1, unless all have the same unit."""
+    names = dict(zip(_BESIDE.values(), _BESIDE, strict=True)) if len(set(scale)) > 1 else {}
+    return [names.get(one, one) for one in scale]
 
 
 def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Scale | None:
@@ -101,7 +111,10 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
     entries: list[str | float] = []
     for j, value in enumerate(scale):
         one = f"{name}[{j}]"
-        entries.append(choice(value, SCALES, one) if isinstance(value, str) else positive(value, one))
+        if isinstance(value, str):
+            entries.append(value if value in _BESIDE else choice(value, SCALES, one))
+        else:
+            entries.append(positive(value, one))
     if columns is not None and len(entries) != columns:
         raise ValueError(f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each")
     return tuple(entries)
@@ -179,6 +192,8 @@ def _few(names: list[str]) -> str:
 
 def _units(Z: Array, scale: str, columns: Any) -> Array:
     """One unit of every column of Z, which are those with these numbers."""
+    if scale in _BESIDE:
+        return _units(Z, _BESIDE[scale], columns) * TYPICAL[_BESIDE[scale]]
     if scale == "rank":
         return np.ones(Z.shape[1])
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -205,6 +220,8 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
 
 def _moved(X: Array, pooled: Array, scale: str, columns: Any) -> Array:
     """The columns of X in units of the columns of the pooled sample, which are those with these numbers."""
+    if scale in _BESIDE:
+        return np.ascontiguousarray(_moved(X, pooled, _BESIDE[scale], columns) / TYPICAL[_BESIDE[scale]])
     if scale == "deviation":
         return np.ascontiguousarray(np.abs(X - np.median(pooled, axis=0)) / _units(pooled, scale, columns))
     if scale != "rank":

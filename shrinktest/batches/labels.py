@@ -1,7 +1,8 @@
 """Labels: sums of features by sample, for every permutation of all rows, from one reading.
 
-Features, less their centre where they lie far from zero, are rounded to whole numbers of at most 43 bits.  Sums of 2^10 of these are whole numbers below 2^53, which
-floating point holds exactly in any order, and so are the sums of these, whatever was read by whom.
+Features, less their centre where they lie far from zero, are rounded to whole numbers of at most 43 bits.  Sums of 2^10
+of these are whole numbers below 2^53, which floating point holds exactly in any order, and so are the sums of these,
+whatever was read by whom.
 """
 
 from __future__ import annotations

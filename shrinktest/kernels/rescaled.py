@@ -27,7 +27,8 @@ class Rescaled(Kernel):
         What one unit of a column is: its standard deviation or median absolute deviation in the pooled sample, or a
         number; or the column is replaced by its mid-ranks in the pooled sample, over their number; or by its distances
         from the median of the pooled sample over their mean, which depend on spread and not on location.  A tuple holds
-        a name or a number for every column.
+        a name or a number for every column; "mad in sd", "rank in sd" and "deviation in sd" are the same in such units
+        that a typical column has standard deviation 1, as beside "sd" the argument ``scale`` of a test has them.
     points : ndarray, shape (N, d), optional
         The pooled sample; a test puts it in (see :meth:`resolve`).
 
@@ -64,7 +65,7 @@ class Rescaled(Kernel):
     def label(self) -> str:
         """Such as "Gaussian of ranks"."""
         names = (self.scale,) if isinstance(self.scale, str) else self.scale
-        what = next((said for name, said in (("rank", "ranks"), ("deviation", "deviations")) if name in names), None)
+        what = next((f"{one}s" for one in ("rank", "deviation") if {one, f"{one} in sd"} & set(names)), None)
         return f"{self.kernel.label} of {what or 'scaled columns'}"
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:

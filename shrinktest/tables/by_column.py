@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from shrinktest._validate import choice, listed
-from shrinktest.units import Scale, as_scale
+from shrinktest.units import Scale, as_scale, beside_others
 
 
 def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
     """The unit of every column: None, a name or a number."""
     if hasattr(scale, "keys"):
         given = by_name(scale, names, argument, rest="sd")
-        return [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
+        each = [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
+        return beside_others(each)
     found: Scale | None = as_scale(scale, len(names), argument)
-    return list(found) if isinstance(found, tuple) else [found] * len(names)
+    return beside_others(found) if isinstance(found, tuple) else [found] * len(names)
 
 
 def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,11 +13,9 @@ from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.by_column import by_name, scale_each
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
-from shrinktest.units import Units, constant_columns, deviations, moves
+from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
-#: Standard deviation of numbers in these units: of normal ones, and of ranks.
-_TYPICAL = {"sd": 1.0, "mad": 1.4826, "rank": 12.0**-0.5, "deviation": (math.pi / 2.0 - 1.0) ** 0.5}
 
 
 @dataclass(frozen=True)
@@ -99,7 +96,7 @@ class Code:
     def units(self, scale: Any) -> list[Any]:
         """What one unit of each feature is, where one of the variable is ``scale`` (a name, a number or None)."""
         plain = 1.0 if scale is None else scale
-        level = 1.0 / _TYPICAL[plain] if isinstance(plain, str) else plain
+        level = 1.0 / TYPICAL.get(plain, 1.0) if isinstance(plain, str) else plain
         if self.categorical:
             return [level] * len(self.features)
         return [plain, _APART * (level if isinstance(plain, str) else 1.0)] if self.indicated else [plain]

@@ -15,7 +15,7 @@ from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
 from shrinktest.tables.reading import is_table, shown_names
 from shrinktest.tables.transform import transformed
-from shrinktest.units import Scale, as_scale
+from shrinktest.units import Scale, as_scale, beside_others
 
 Rows = NDArray[np.bool_]
 
@@ -120,6 +120,8 @@ class ObservedArrays(Observed):
     def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
         values = np.concatenate(self.points) if len(self.points) > 1 else self.points[0]
         units = None if is_unasked(scale) else as_scale(scale, values.shape[1], argument)
+        if isinstance(units, tuple):
+            units = tuple(beside_others(units))
         return Taken(values if keep.all() else values[keep], units)
 
 

@@ -133,7 +133,7 @@ def test_missing_values_have_the_indicators_of_tables_in_memory(tmp_path):
     frames[0]["none"], frames[1]["none"] = np.nan, np.nan
     frames[0].loc[3, "none"] = 2.0  # the only value there is
     paths = files(tmp_path, "x", frames[0], [100]), files(tmp_path, "y", frames[1], [1])
-    for options in ({}, {"scale": None}, {"scale": "rank"}, {"scale": {"number": 2.0}}):
+    for options in ({}, {"scale": None}, {"scale": "rank"}, {"scale": {"number": 2.0}}, {"scale": {"number": "rank"}}):
         found = same_as_in_memory(paths, frames, nan_policy="indicator", **options)
         assert "city is missing" in found.encoding.features and "day is missing" in found.encoding.features
     batches = Batches(cut(frames[0], [7, 90])), Batches(cut(frames[1], [33]))

@@ -67,6 +67,22 @@ def test_two_and_more_samples_are_scaled_together(scale, kernel):
     same(k_sample_test(X, Y, THIRD, scale=scale, **options), k_sample_test(*three, **options))
 
 
+@pytest.mark.parametrize(
+    ("scale", "factor"), [("mad", 1.4826), ("rank", 12**-0.5), ("deviation", (np.pi / 2 - 1) ** 0.5)]
+)
+def test_units_that_differ_give_a_typical_column_the_standard_deviation_one(scale, factor):
+    hands = [np.column_stack([u[:, 0] / factor, v[:, 1], w[:, 2] / 1e-3])
+             for u, v, w in zip(by_hand(scale, X, Y), by_hand("sd", X, Y), (X, Y), strict=True)]  # fmt: skip
+    for kernel in (Gaussian(2.0), Linear(), Whitened(Gaussian(2.0))):
+        options = {**OPTIONS, "kernel": kernel}
+        same(two_sample_test(X, Y, scale=[scale, "sd", 1e-3], **options), two_sample_test(*hands, **options))
+        same(two_sample_test(X, Y, scale=[scale] * 3, **options), two_sample_test(X, Y, scale=scale, **options))
+    normal = np.random.default_rng(1).normal(5.0, 3.0, size=(4000, 2))
+    found = Rescaled(Linear(), (f"{scale} in sd", "sd"), normal)
+    assert found.moved(normal).std(axis=0) == pytest.approx([1.0, 1.0], rel=0.03)
+    assert found.label == Rescaled(Linear(), (scale, "sd")).label
+
+
 @pytest.mark.parametrize("scale", ["sd", "mad", "rank", "deviation"])
 def test_variables_are_scaled_by_themselves(scale):
     x, y = X[:9], Y

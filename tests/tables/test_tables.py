@@ -493,6 +493,22 @@ def test_levels_are_as_far_apart_as_numbers_in_all_units(scale):
     assert {"Gaussian of ranks", "Gaussian of deviations"} <= set(table["kernel"])
 
 
+@pytest.mark.parametrize("scale", ["mad", "rank", "deviation"])
+def test_columns_with_other_units_than_their_neighbours_weigh_as_much(scale):
+    A, B = mixed(300), mixed(300, seed=1)
+    for found, encoding, _ in (
+        numbers(A, B, scale={"rate": scale}),
+        numbers(A, B, scale={"rate": scale, "size": None}),
+    ):
+        spread = dict(zip(encoding.features, found.std(axis=0), strict=True))
+        assert spread["rate"] == pytest.approx(1.0, rel=0.1) and spread["income"] == pytest.approx(1.0)
+        assert found[:, encoding.features.index("colour = red")].max() == 1.0
+    gone, encoding, _ = numbers(gaps(A, 0), gaps(B, 1), policy="indicator", scale={"rate": scale})
+    assert gone[:, encoding.features.index("rate is missing")].max() == pytest.approx(np.sqrt(2.0))
+    every = dict.fromkeys(A, scale)
+    assert np.array_equal(numbers(A, B, scale=every)[0], numbers(A, B, scale=scale)[0])
+
+
 def test_a_column_without_a_unit_is_named_as_it_is_in_the_table():
     table = mixed(30)
     table["children"] = np.arange(30) % 10 == 0.0
