@@ -21,6 +21,7 @@ from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.tables.aligned import at_least_two_rows
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
 from shrinktest.tables.reading import names_for, names_in
@@ -156,7 +157,7 @@ def read_with_covariates(
             "assumed."
         )
         hypothesis = found(TwoGivenCovariates, method=method, assumption=assumption)
-        return hypothesis if hypothesis.missing else _within(hypothesis, z)
+        return hypothesis if hypothesis.missing else _within(hypothesis, z, names)
     if read.restriction:
         raise ValueError(
             "blocks= and groups= say which rows may change samples, and so do chances to be in one; use "
@@ -196,7 +197,7 @@ def _types_of(covariates: Sequence[Any], samples: Sequence[Any], column_types: A
     )
 
 
-def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates:
+def _within(hypothesis: TwoGivenCovariates, z: np.ndarray, names: Sequence[str]) -> TwoGivenCovariates:
     """Permutations within the values of the covariates that both samples have."""
     restriction, first = hypothesis.restriction, hypothesis.sizes[0]
     codes = crossed(values_of(z), restriction.blocks)
@@ -210,6 +211,8 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray) -> TwoGivenCovariates
             "covariates: no value occurs in both samples, so that no row can change samples; use fewer and larger "
             "strata, or covariate_method='propensity' for numbers"
         )
+    for own, name in zip((~second, second), names, strict=True):
+        at_least_two_rows(int(kept[own].sum()), name, kept[own], "with covariates that the other sample does not have")
     notes: tuple[str, ...] = ()
     if not kept.all():
         lonely = int((~kept).sum())

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from shrinktest._validate import counted, loaded_pandas
 
 
-def at_least_two_rows(number: int, name: str, keep: NDArray[np.bool_]) -> None:
-    """Raise ValueError for fewer rows than a test needs, of those that are to ``keep``."""
+def at_least_two_rows(number: int, name: str, keep: NDArray[np.bool_], others: str = "with missing values") -> None:
+    """Raise ValueError for fewer rows than a test needs, of those that are to ``keep``; what ``others`` are dropped."""
     if number >= 2:
         return
     dropped = len(keep) - number
     are = "is" if dropped == 1 else "are"
-    why = f" once the {counted(dropped, 'row')} with missing values {are} dropped" if dropped else ""
+    why = f" once the {counted(dropped, 'row')} {others} {are} dropped" if dropped else ""
     raise ValueError(f"{name} has {counted(number, 'row')}{why}; a test needs at least 2 (one per observation)")
 
 

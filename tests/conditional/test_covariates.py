@@ -80,6 +80,19 @@ def test_strata_of_one_sample_are_left_out():
     assert any("2 rows of 14 have covariates that the other sample does not have" in note for note in found.notes)
 
 
+@pytest.mark.parametrize("form", ["biased", "unbiased"])
+def test_strata_leave_samples_with_two_rows_at_least(form):
+    sites = list("abb"), list("aaaa")
+    why = (
+        "before has 1 row once the 2 rows with covariates that the other sample does not have are dropped; a test needs"
+    )
+    for x, y, z in ((X[:3], Y[:4], sites), (np.append(X[:3], np.nan), Y[:4], (list("abba"), list("aaaa")))):
+        with pytest.raises(ValueError, match=why):
+            two_sample_test(x, y, covariates=z, alpha=0.5, form=form, nan_policy="omit", names=("before", "after"))
+    with pytest.raises(ValueError, match="Y has 1 row once the 3 rows"):
+        two_sample_test(X[:4], Y[:4], covariates=(list("aaaa"), list("abbb")), alpha=0.5, form=form)
+
+
 def test_known_chances_are_drawn_exactly():
     """The p-value is near that of all labellings, weighted by their chances, as a twin finds it."""
     chance = np.array([0.2, 0.4, 0.5, 0.6, 0.7, 0.8])
