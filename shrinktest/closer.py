@@ -114,7 +114,7 @@ def closer_test(
     comes from leaving out one row of X, Y or Z at a time (the jackknife, in closed form; one pair or group where these
     belong together), which includes the part that is not linear in the data: with three samples of one distribution the
     normal limit of the papers fails, while this test becomes conservative.  The p-value is of Student's t distribution,
-    with Welch's degrees of freedom.
+    with Welch's degrees of freedom; with ``groups`` the strata of both are the groups with rows in the same samples.
 
     With ``paired`` or ``groups`` no two rows that belong together are compared, so that the estimates stay unbiased.
 

@@ -180,7 +180,8 @@ class Laplacian(DistanceKernel):
     Parameters
     ----------
     bandwidth : float, sequence of float, "median" or "neighbours"
-        As for `Gaussian`; here "median" is that of the distances sum_j |x_j - y_j|, which this kernel uses.
+        As for `Gaussian`; here "median" is the root of the median square of the distances sum_j |x_j - y_j|, which this
+        kernel uses.
 
     Examples
     --------

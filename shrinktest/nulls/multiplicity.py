@@ -170,9 +170,10 @@ def step_down(comparable: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Step-down procedure of Westfall and Young ([WY93] section 2.6).  The chance that
-    any true null hypothesis has an adjusted p-value of at most alpha is at most alpha, if the joint distribution of the
-    statistics of the true ones over relabellings does not depend on the others (subset pivotality).
+    Step-down procedure of Westfall and Young ([WY93] section 2.6): with :func:`scores` that of the smallest p-value,
+    where equal ones are told apart.  The chance that any true null hypothesis has an adjusted p-value of at most alpha
+    is at most alpha, if the joint distribution of the statistics of the true ones over relabellings does not depend on
+    the others (subset pivotality).
 
     Examples
     --------

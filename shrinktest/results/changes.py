@@ -57,7 +57,7 @@ class ChangesResult(AsJson, Result):
     adjusted : ndarray, shape (k,)
         p-values of the changes, adjusted for the number of tests.
     pvalues : ndarray, shape (k,)
-        As they were when each was found.
+        Of the stretches as they were when each was cut, not of the rows between the changes that were found in the end.
     intervals : tuple of tuple of int, or of None
         Confidence interval for the place of each change, its first and last row, with the neighbouring changes taken as
         fixed.
