@@ -123,8 +123,9 @@ class Found:
                 kept.append((column, sights))
                 notes += of_text(column) if called not in types else ()
                 if len(sights) > 1 and not alone and not (column.kind == "date" and called in types):
-                    ends = np.cumsum([len(one.column) for one in sights])[:-1]
-                    notes += of_apart(column, np.split(column.values, ends), [rows.name for rows in samples])
+                    differ = all(one.rows > FEW and one.alone() is not None for one in sights)
+                    values = np.split(column.values, np.cumsum([len(one.column) for one in sights])[:-1])
+                    notes += of_apart(column, values, [rows.name for rows in samples], differ)
                 continue
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))

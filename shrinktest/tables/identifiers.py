@@ -124,8 +124,13 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
     )
 
 
-def apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -> str | None:
-    """Why a column alone tells to which of several samples a row belongs; None where it does not."""
+def apart(
+    column: Column, samples: Sequence[np.ndarray], names: Sequence[str], differ: bool | None = None
+) -> str | None:
+    """Why a column alone tells to which of several samples a row belongs; None where it does not.
+
+    ``differ``: whether every sample has more than a few rows, each with another value, where the values stand for more.
+    """
     if column.kind == "date":
         return "their dates do not overlap" if _one_after_the_other(samples) else None
     if not column.levels and column.kind != "number":
@@ -145,8 +150,9 @@ def apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -
         return f"they have no category in common, such as {said}"
     if single:
         return f"it is {said}"
-    many = min(map(len, samples)) > FEW  # else they may all differ, and lie one after the other, by chance
-    if column.whole and many and all(map(_all_differ, samples)) and _one_after_the_other(samples):
+    if differ is None:  # a few may all differ, and lie one after the other, by chance
+        differ = min(map(len, samples)) > FEW and all(map(_all_differ, samples))
+    if column.whole and differ and _one_after_the_other(samples):
         return "it has another number in every row, and those of one sample come after those of the other"
     return None
 

@@ -200,9 +200,11 @@ def _shown(column: Column, value: Any) -> str:
     return str(value.astype("datetime64[s]")) if column.kind == "date" else f"{value:g}"
 
 
-def of_apart(column: Column, samples: Sequence[np.ndarray], names: Sequence[str]) -> tuple[str, ...]:
+def of_apart(
+    column: Column, samples: Sequence[np.ndarray], names: Sequence[str], differ: bool | None = None
+) -> tuple[str, ...]:
     """What a reader should know of a column that tells the samples apart, whatever else is in the table."""
-    why = apart(column, samples, names)
+    why = apart(column, samples, names, differ)
     return (
         ()
         if why is None

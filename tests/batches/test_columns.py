@@ -349,3 +349,22 @@ def test_identifiers_and_dates_of_several_samples_are_as_in_memory(tmp_path):
     found = same_as_in_memory(paths, frames)
     assert found.encoding.names == ("day", "x") and any("alone tells X and Y apart" in one for one in found.remarks)
     same_as_in_memory(paths, frames, column_types={"name": "drop", "day": "date"})
+
+
+def test_numbers_that_come_one_after_the_other_are_noted_as_in_memory(tmp_path):
+    """Numbers of orders tell an old log from a new one; a few may do so by chance."""
+    rng = np.random.default_rng(4)
+    said = "those of one sample come after those of the other"
+    for first, rows, noted in ((5000, 1900, True), (900, 90, True), (50, 90, False), (900, 8, False)):
+        frames = [
+            pd.DataFrame(
+                {
+                    "order": rng.permutation(rows) + start,
+                    "x": rng.normal(size=rows),
+                    "city": rng.choice(["Ulm", "Zug"], rows),
+                }
+            )
+            for start in (0, first)
+        ]
+        paths = [files(tmp_path, name, frame, [rows // 2]) for name, frame in zip("xy", frames, strict=True)]
+        assert sum(said in one for one in same_as_in_memory(paths, frames).remarks) == noted
