@@ -108,7 +108,7 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
     different(x, y)
     different(x, z)
     data = variables_from(file, [x, y, z], types, args)
-    named = tuple(", ".join(columns) for columns in (x, y, z))
+    named = tuple(", ".join(table.names) for table in data.tables)
     given |= {"column_types": data.column_types, "paired": args.paired}
     if labels := labels_of(args):
         given["groups"] = file.labels(labels["groups"])

@@ -126,6 +126,6 @@ def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceRe
     different(x, y)
     data = variables_from(file, [x, y], types, args)
     given |= {name: file.labels(column) for name, column in labels.items()}
-    named = ", ".join(x), ", ".join(y)
     one, other = data.tables
+    named = ", ".join(one.names), ", ".join(other.names)
     return equivalence_test(one, other, names=named, column_types=data.column_types, **given)

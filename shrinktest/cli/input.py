@@ -82,15 +82,15 @@ def read_samples(paths: Sequence[str], args: argparse.Namespace, what: str) -> l
 
 def names_of(tables: Sequence[TextTable]) -> tuple[str, ...]:
     """What results call samples: their files without folders, where that tells them apart."""
-    return _apart([table.source for table in tables], lambda path: path.name)
+    return told_apart([table.source for table in tables], lambda path: path.name)
 
 
 def names_without_endings(files: Sequence[TextTable]) -> tuple[str, ...]:
     """What the answer calls the files: by their names without folder and ending, as far as these tell them apart."""
-    return _apart([file.source for file in files], lambda path: path.stem)
+    return told_apart([file.source for file in files], lambda path: path.stem)
 
 
-def _apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[str, ...]:
+def told_apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[str, ...]:
     """Short names of files, or whole ones where these are not the same, or these with numbers."""
     for names in ([shorter(Path(source)) for source in sources], sources):
         if len(set(names)) == len(names):
@@ -150,7 +150,7 @@ def sample_columns(
         return matched_columns(tables, [*labels.values(), *dropped(types)])
     names = tables[0].select(wanted)
     apart(labels, names, "--columns")
-    return [name for name in names if name not in dropped(types)]
+    return without_dropped(names, types)
 
 
 def variables_in(table: TextTable, labels: dict[str, str], types: Mapping[str, Any]) -> list[str]:
@@ -161,6 +161,14 @@ def variables_in(table: TextTable, labels: dict[str, str], types: Mapping[str, A
 def dropped(types: Mapping[str, Any]) -> list[str]:
     """The columns that ``--types`` leaves out."""
     return [name for name, kind in types.items() if kind == DROP]
+
+
+def without_dropped(names: Sequence[str], types: Mapping[str, Any]) -> list[str]:
+    """Those of some columns that ``--types`` does not leave out; raises ValueError where it leaves out all of them."""
+    left = [name for name in names if name not in dropped(types)]
+    if names and not left:
+        raise ValueError(f"--types drops all of the columns asked for ({', '.join(names)}); leave one of them")
+    return left
 
 
 # --- what is in them ----------------------------------------------------------------------------------------
@@ -210,17 +218,15 @@ def samples_from(
     ValueError
         For cells, or whole columns, that cannot be tested; the message says where they are.
     """
-    asked = {name: kind for name, kind in types.items() if name in names}
-    return Data(*_read(files, names, asked, args))
+    return Data(*_read(files, names, types, args))
 
 
 def variables_from(
     file: TextTable, variables: Sequence[Sequence[str]], types: Mapping[str, Any], args: argparse.Namespace
 ) -> Data:
     """The columns of several variables in one file; raises as `samples_from`."""
-    listed = [name for names in variables for name in names]
-    asked = {name: kind for name, kind in types.items() if name in listed}
-    read = [_read([file], names, asked, args) for names in variables]
+    read = [_read([file], names, types, args) for names in variables]
+    asked = {name: kind for one in read for name, kind in one[1].items()}
     return Data(tuple(one[0][0] for one in read), asked, tuple(one[2][0] for one in read))
 
 
@@ -230,6 +236,7 @@ def _read(
     """The tables, the types of their columns, and the tables without columns that identify rows."""
     if not names:
         raise ValueError(f"no column of {files[0].source} is left to test")
+    names = without_dropped(names, types)
     own = {name: kind for name, kind in types.items() if name in names}
     tables = tuple(file.columns(names, own) for file in files)
     # what cannot be tested together is told by the names of the files, before the test calls them X and Y

@@ -226,6 +226,53 @@ def test_types_reach_only_what_is_tested(run):
     same(run("two-sample", "a.csv", "b.csv", *options), expected)
 
 
+DROPPED = {
+    "independence a.csv --x age,city --y income": "independence a.csv --x age --y income",
+    "independence a.csv --x age --y income --given city,size": "independence a.csv --x age --y income --given size",
+    "joint a.csv --variable age --variable income,city": "joint a.csv --variable age --variable income",
+    "matrix a.csv --x age,city --y income": "matrix a.csv --x age --y income",
+    "closer a.csv --measure dependence --x age --y income,city --z size": (
+        "closer a.csv --measure dependence --x age --y income --z size"
+    ),
+    "equivalence a.csv --on dependence --margin 0.5 --x age --y income,city": (
+        "equivalence a.csv --on dependence --margin 0.5 --x age --y income"
+    ),
+    "calibrate a.csv --x age,city --y income --trials 9": "calibrate a.csv --x age --y income --trials 9",
+    "change a.csv --columns age,city": "change a.csv --columns age",
+    "change a.csv --columns age --time seen": "change a.csv --columns age --time seen",
+    "two-sample a.csv b.csv --columns age,city": "two-sample a.csv b.csv --columns age",
+    "two-sample a.csv b.csv --columns age --covariates city,size": (
+        "two-sample a.csv b.csv --columns age --covariates size"
+    ),
+    "compare a.csv b.csv --columns age,city": "compare a.csv b.csv --columns age",
+}
+
+
+@pytest.mark.parametrize("line", DROPPED)
+def test_a_column_that_is_named_and_dropped_is_left_out(run, line):
+    refused = {"closer": ["--seed", "0"], "equivalence": ["--seed", "0"]}
+    options = refused.get(line.split()[0], FAST)
+    code, out, _ = run(*line.split(), "--types", "city=drop,seen=drop", *options)
+    assert (code, out) == run(*DROPPED[line].split(), *options)[:2] and code == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "independence a.csv --x age --y city",
+        "independence a.csv --x age --y income --given city",
+        "joint a.csv --variable age --variable city",
+        "matrix a.csv --x city --y age",
+        "change a.csv --columns city",
+        "two-sample a.csv b.csv --columns age --covariates city",
+        "compare a.csv b.csv --columns city",
+    ],
+)
+def test_a_variable_that_is_dropped_whole_is_an_error(run, line):
+    code, out, err = run(*line.split(), "--types", "city=drop", *FAST)
+    assert (code, out) == (2, "") and "--types drops all of the columns asked for (city); leave one of them" in err
+
+
 def test_text_with_too_many_values(run, tmp_path):
     for name in "ab":
         rows = len(table(name))
