@@ -99,6 +99,7 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"give the bandwidth to the kernel \(.*?\), or leave (\w+) at 'median'", r"leave out \1"),
     (r"\(lists of candidates, 'auto' and 'grid' are for .*?\)", "(that is for two-sample and independence)"),
     (r", a tuple being one number per column", ", such as 0.5,2 for one number per column"),
+    (r"(?: by|:) Batches\(\.\.\., columns=\[\.\.\.\]\)", " with --columns"),
     (r"independence_matrix\(X, Y\)", "with --x and --y"),
 )
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from shrinktest import Batches
 from shrinktest.batches.source import BINS
+from shrinktest.cli.input import told_apart
 from shrinktest.cli.values import whole_or_none
 
 _ARRAY = ".npy"
@@ -51,16 +52,17 @@ def refuse_batched(args: argparse.Namespace, paths: Sequence[str]) -> None:
         raise ValueError(f"--bins {args.bins} is for files that are read in batches, and {whole}")
 
 
-def batches_of(paths: Sequence[str], args: argparse.Namespace) -> list[Batches]:
-    """The samples in batches; raises ValueError for options that they do not take."""
+def batches_of(paths: Sequence[str], args: argparse.Namespace) -> dict[str, Batches]:
+    """The samples in batches, by what they are called; raises ValueError for options that they do not take."""
     _refuse(paths, args)
+    names = told_apart(paths, str)
     bins = BINS if args.bins is None else None if args.bins == "none" else args.bins
     if args.columns is None:
-        return [Batches(path, bins=bins) for path in paths]
+        return {name: Batches(path, bins=bins) for name, path in zip(names, paths, strict=True)}
     if any(Path(path).suffix.lower() == _ARRAY for path in paths):
         raise ValueError("--columns names columns, and those of .npy files have no names")
     columns = [name.strip() for name in args.columns.split(",")]
-    return [Batches(path, columns=columns, bins=bins) for path in paths]
+    return {name: Batches(path, columns=columns, bins=bins) for name, path in zip(names, paths, strict=True)}
 
 
 def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 from shrinktest import two_sample_test_columns
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
@@ -40,33 +42,33 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test in which columns two samples differ; the exit code."""
     refuse(args, ("stopping",), "columns")
-    if in_batches(paths := (args.first, args.second)):
-        check_path(args.plot)
-        told = {
-            "method": args.method,
-            "kernel": args.kernel,
-            "bandwidth": one_bandwidth(args),
-            "column_types": args.types,
-            "store": args.store,
-        }
-        first, second = batches_of(paths, args)
-        result = two_sample_test_columns(first, second, **told, **arguments(args, "stopping"))
-        return report(args, result, bool(result.reject().any()))
-    refuse_batched(args, paths)
+    (first, second), told = (_in_batches if in_batches((args.first, args.second)) else _in_memory)(args)
+    result = two_sample_test_columns(
+        first,
+        second,
+        method=args.method,
+        kernel=args.kernel,
+        bandwidth=one_bandwidth(args),
+        paired=args.paired,
+        **told,
+        **arguments(args, "stopping"),
+    )
+    return report(args, result, bool(result.reject().any()))
+
+
+def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Samples that may have more rows than memory, and what the test is told of them."""
+    check_path(args.plot)
+    samples = batches_of((args.first, args.second), args)
+    return [*samples.values()], {"column_types": args.types, "store": args.store}
+
+
+def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Both samples, and what the test is told of them."""
+    refuse_batched(args, (args.first, args.second))
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
     data = samples_from(files, names, types, args)
-    result = two_sample_test_columns(
-        data.tables[0],
-        data.tables[1],
-        column_types=data.column_types,
-        method=args.method,
-        kernel=args.kernel,
-        bandwidth=one_bandwidth(args),
-        paired=args.paired,
-        **labels_in(files, labels),
-        **arguments(args, "stopping"),
-    )
-    return report(args, result, bool(result.reject().any()))
+    return data.tables, {"column_types": data.column_types, **labels_in(files, labels)}

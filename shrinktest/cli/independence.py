@@ -72,6 +72,7 @@ def run(args: argparse.Namespace) -> int:
         bandwidth_y=bandwidth(args.bandwidth_y),
         shift=args.shift,
         lags=args.lags,
+        given_method=args.given_method,
         **told,
         **arguments(args),
     )
@@ -104,5 +105,5 @@ def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     apart(labels, [*x, *y, *z], "--x, --y or --given")
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, (x, y, z) if z else (x, y), types, args)
-    conditions = {"given": data.tables[2] if z else None, "given_method": args.given_method}
-    return data.tables[0], data.tables[1], {"column_types": data.column_types, **conditions, **given}
+    given["given"] = data.tables[2] if z else None
+    return data.tables[0], data.tables[1], {"column_types": data.column_types, **given}

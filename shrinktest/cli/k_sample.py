@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from shrinktest import k_sample_test
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
@@ -42,28 +44,33 @@ def run(args: argparse.Namespace) -> int:
     """Test whether several samples come from the same distribution; the exit code."""
     if len(args.samples) < 2:
         raise ValueError("give two files or more, one for each sample")
-    if in_batches(args.samples):
-        check_path(args.plot)
-        how = {"comparison": args.comparison, "weights": args.weights, "store": args.store}
-        kernel = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth), "column_types": args.types}
-        result = k_sample_test(*batches_of(args.samples, args), **how, **kernel, **arguments(args))
-        result = replace(result, names=tuple(args.samples))
-        return report(args, result, result.reject())
+    samples, names, told = (_in_batches if in_batches(args.samples) else _in_memory)(args)
+    result = k_sample_test(
+        *samples,
+        comparison=args.comparison,
+        weights=args.weights,
+        kernel=args.kernel,
+        bandwidth=bandwidth(args.bandwidth),
+        **told,
+        **arguments(args),
+    )
+    result = replace(result, names=names)
+    return report(args, result, result.reject())
+
+
+def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], dict[str, Any]]:
+    """Samples that may have more rows than memory, their names, and what the test is told of them."""
+    check_path(args.plot)
+    samples = batches_of(args.samples, args)
+    return [samples], tuple(samples), {"column_types": args.types, "store": args.store}
+
+
+def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], dict[str, Any]]:
+    """All samples, their names, and what the test is told of them."""
     refuse_batched(args, args.samples)
     files = read_samples(args.samples, args, "samples")
     labels, types = labels_of(args), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
     data = samples_from(files, names, types, args)
-    result = k_sample_test(
-        *data.tables,
-        column_types=data.column_types,
-        comparison=args.comparison,
-        weights=args.weights,
-        kernel=args.kernel,
-        bandwidth=bandwidth(args.bandwidth),
-        **labels_in(files, labels),
-        **arguments(args),
-    )
-    result = replace(result, names=names_of(files))
-    return report(args, result, result.reject())
+    return data.tables, names_of(files), {"column_types": data.column_types, **labels_in(files, labels)}

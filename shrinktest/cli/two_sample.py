@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from shrinktest import two_sample_test
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
@@ -52,15 +54,38 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Test whether two samples come from the same distribution; the exit code."""
-    if in_batches(paths := (args.first, args.second)):
-        if args.covariates is not None:
-            raise ValueError("--covariates are for files that are read whole (CSV), and not for those in batches")
-        check_path(args.plot)
-        first, second = batches_of(paths, args)
-        how = {"kernel": args.kernel, "bandwidth": bandwidth(args.bandwidth), "store": args.store}
-        result = two_sample_test(first, second, column_types=args.types, **how, **arguments(args))
-        return report(args, replace(result, names=paths), result.reject())
-    refuse_batched(args, paths)
+    (first, second), names, shown, told = (_in_batches if in_batches((args.first, args.second)) else _in_memory)(args)
+    result = two_sample_test(
+        first,
+        second,
+        kernel=args.kernel,
+        bandwidth=bandwidth(args.bandwidth),
+        paired=args.paired,
+        shift=args.shift,
+        covariate_method=args.covariate_method,
+        **told,
+        **arguments(args),
+    )
+    result = replace(result, names=names)
+    code = report(args, result, result.reject())
+    if args.witness is not None:
+        save(partial(result.plot_witness, coordinates=shown or None), args.witness)
+    return code
+
+
+def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], list[str], dict[str, Any]]:
+    """Samples that may have more rows than memory, their names, nothing to show, and what the test is told of them."""
+    if args.covariates is not None:
+        raise ValueError("--covariates are for files that are read whole (CSV), and not for those in batches")
+    check_path(args.plot)
+    samples = batches_of((args.first, args.second), args)
+    names = tuple(samples)
+    return [*samples.values()], names, [], {"column_types": args.types, "store": args.store, "names": names}
+
+
+def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], list[str], dict[str, Any]]:
+    """Both samples, their names, the columns to show of them, and what the test is told of them."""
+    refuse_batched(args, (args.first, args.second))
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args), types_of(args, files)
     z = [] if args.covariates is None else files[0].select(args.covariates)
@@ -69,24 +94,9 @@ def run(args: argparse.Namespace) -> int:
     data = samples_from(files, names, types, args)
     shown = _shown(args, data.tables[0])
     check_path(args.plot)
-    result = two_sample_test(
-        data.tables[0],
-        data.tables[1],
-        column_types=data.column_types,
-        kernel=args.kernel,
-        bandwidth=bandwidth(args.bandwidth),
-        paired=args.paired,
-        shift=args.shift,
-        covariates=samples_from(files, z, types, args).tables if z else None,
-        covariate_method=args.covariate_method,
-        **labels_in(files, labels),
-        **arguments(args),
-    )
-    result = replace(result, names=names_of(files))
-    code = report(args, result, result.reject())
-    if args.witness is not None:
-        save(partial(result.plot_witness, coordinates=shown or None), args.witness)
-    return code
+    conditions = {"covariates": samples_from(files, z, types, args).tables if z else None}
+    told = {"column_types": data.column_types, **conditions, **labels_in(files, labels)}
+    return data.tables, names_of(files), shown, told
 
 
 def _shown(args: argparse.Namespace, table: Table) -> list[str]:

@@ -100,6 +100,42 @@ def test_options_that_they_do_not_take(run, options, said):
     assert code == 2 and not out and said in error
 
 
+@pytest.mark.parametrize("shift", ["60", "stretches", "circular"])
+def test_a_shift_is_that_of_samples_in_memory(run, shift):
+    rng, words = np.random.default_rng(3), ["--resamples", "99", "--seed", "0", "--json"]
+    series = rng.normal(size=600).cumsum() * 0.9 ** rng.integers(1, 3, 600)
+    for name, part in (("p", series[:300]), ("q", series[300:])):
+        pd.DataFrame({"v": part}).to_parquet(f"{name}.parquet")
+        pd.DataFrame({"v": part}).to_csv(f"{name}.csv", index=False)
+    whole = json.loads(run("two-sample", "p.csv", "q.csv", "--shift", shift, *words)[1])
+    code, out, _ = run("two-sample", "p.parquet", "q.parquet", "--shift", shift, *words)
+    assert code == 0 and json.loads(out)["pvalue"] == pytest.approx(whole["pvalue"])
+    assert json.loads(out)["restriction"] == whole["restriction"] != ""
+    code, _, error = run("two-sample", "p.parquet", "q.parquet", "--shift", shift, *FAST)
+    assert code == 2 and "--shift takes all rows at once, and is not for samples in batches" in error
+
+
+def test_methods_of_what_is_not_there_are_refused(run):
+    for words, said in (
+        (["two-sample", "x0.parquet", "x1.parquet", "--covariate-method", "foo"], "--covariate-method must be one of"),
+        (["two-sample", "x0.parquet", "x1.parquet", "--covariate-method", "strata"], "--covariate-method says what"),
+        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "foo"], "--given-method must be one"),
+        (["independence", "x0.parquet", "--x", "a", "--y", "b", "--given-method", "local"], "--given-method says what"),
+    ):
+        code, _, error = run(*words)
+        assert code == 2 and said in error
+
+
+def test_errors_and_notes_call_samples_by_their_files(run):
+    pd.DataFrame({"c": [1.0] * 30}).to_parquet("c.parquet")
+    for command in ("two-sample", "k-sample"):
+        code, _, error = run(command, "x0.parquet", "c.parquet", *FAST)
+        assert code == 2 and "c.parquet has the columns c, and another sample a, b" in error
+        assert error.endswith("name those that all have with --columns\n")
+    found = json.loads(run("two-sample", "x0.parquet", "x0.parquet", *FAST)[1])
+    assert found["names"] == ["x0.parquet (1)", "x0.parquet (2)"]
+
+
 def test_files_that_are_not_there(run):
     code, _, error = run("two-sample", "x*.parquet", "q*.parquet", *FAST)
     assert code == 2 and "there is no file 'q*.parquet'" in error
