@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from shrinktest._validate import choice
 from shrinktest.cli.arguments import OfParameter
-from shrinktest.cli.values import setting
+from shrinktest.cli.values import bandwidth, setting
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import AUTO, is_auto
@@ -71,44 +71,40 @@ def settle_kernels(args: Any) -> None:
 
     What is set is the estimator's where it has a parameter of that name, and else that of the only kernel.
     """
-    options = [name for name in ("kernel", "kernel_x", "kernel_y") if isinstance(getattr(args, name, None), str | list)]
-    for name in options:
-        given = getattr(args, name)
-        if isinstance(given, str) and ":" in given:
-            setattr(args, name, _kernel(given, _taken(args, name)))
+    asked = dict(getattr(args, "set", ())) if hasattr(args, "estimator") else {}
+    left = dict(asked)
+    for option in ("kernel", "kernel_x", "kernel_y"):
+        given = getattr(args, option, None)
+        if isinstance(given, list):
+            setattr(args, option, [_made(one, {}) if ":" in one else one for one in given])
+        if not isinstance(given, str):
             continue
-        found = [_kernel(part) if ":" in part else part for part in ([given] if isinstance(given, str) else given)]
-        setattr(args, name, found if isinstance(given, list) else found[0])
-    left = []
-    for key, value in getattr(args, "set", ()) if hasattr(args, "estimator") else ():
-        takers = [name for name in options if key in _parameters(getattr(args, name))]
-        if not takers or key in _parameters(args.estimator, as_estimator):
-            left.append((key, value))
-        for name in takers if (key, value) not in left else ():
-            setattr(args, name, configured(_with_width(args, name), {key: value}, str(getattr(args, name))))
+        own = _parameters(given) - _parameters(getattr(args, "estimator", ""), as_estimator)
+        settings = {key: value for key, value in asked.items() if key in own}
+        left = {key: value for key, value in left.items() if key not in settings}
+        if ":" in given or settings:
+            setattr(args, option, _made(given, settings, args, option.replace("kernel", "bandwidth")))
     if hasattr(args, "estimator"):
-        args.set = left
+        args.set = list(left.items())
 
 
-def _kernel(text: str, width: Any = "median") -> Any:
-    name, *settings = text.split(":")
-    return configured(as_kernel(name, width), dict(map(setting, settings)), name)
+def _made(text: str, settings: Mapping[str, Any], args: Any = None, option: str = "") -> Any:
+    """The kernel that is called so, with its settings, and with the bandwidth that was typed as an ``option`` for it.
 
-
-def _with_width(args: Any, name: str) -> Any:
-    """The kernel that is called so, with the bandwidth that was typed for it."""
-    kernel = getattr(args, name)
-    return as_kernel(kernel, _taken(args, name)) if isinstance(kernel, str) else kernel
-
-
-def _taken(args: Any, name: str) -> Any:
-    """The one bandwidth that was typed for a kernel, taken from the options because the kernel has it then."""
-    option = name.replace("kernel", "bandwidth")
-    widths = getattr(args, option, None)
-    if not widths or len(widths) > 1:
-        return "median"
-    setattr(args, option, None)
-    return widths[0]
+    That option is taken from the others because the kernel has it then; beside a bandwidth among the settings it stays,
+    for the test to refuse.
+    """
+    name, *typed = text.split(":")
+    settings, width = {**dict(map(setting, typed)), **settings}, "median"
+    if args is not None and "bandwidth" not in settings:
+        width = bandwidth(getattr(args, option, None))
+        if isinstance(width, list | dict) or width == "grid":
+            raise ValueError(
+                f"--{option.replace('_', '-')} of a kernel with settings ({text}) is one: a number, one per column in "
+                "their order such as 0.5,2, or such as 0.5*median"
+            )
+        setattr(args, option, None)
+    return configured(as_kernel(name, width), settings, name)
 
 
 def _parameters(value: Any, read: Any = as_kernel) -> set[str]:

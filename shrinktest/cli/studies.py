@@ -62,6 +62,10 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     if not kind.candidates:
         refuse_candidates(f"a {design.test} test", args.kernel, given)
     if args.bandwidth == ["median"] and args.design == "eckerle4":  # whose points the bandwidths are taken from
+        if "bandwidth" in settings:
+            raise ValueError(
+                "--bandwidth median is that of each subsample of eckerle4, and --set has another: give one"
+            )
         settings["bandwidth"] = "median"
     elif args.bandwidth is not None:
         told = dict.fromkeys(kind.bandwidths, given)
@@ -70,7 +74,7 @@ def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:
     if args.scale is not None:
         told["scale"] = args.scale
     for name in ("paired", "shift"):
-        if value := getattr(args, name):
+        if (value := getattr(args, name)) is not None and value is not False:
             if name not in (*kind.restrictions, *kind.settings):
                 article = "an" if design.test.startswith("i") else "a"
                 raise ValueError(f"--{name} is not for {article} {design.test} test, which is that of {args.design}")

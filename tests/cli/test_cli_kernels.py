@@ -11,6 +11,7 @@ import pytest
 from shrinktest import (
     Depth,
     Gaussian,
+    Whitened,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -125,6 +126,28 @@ def test_several_samples_take_candidates(run):
 def test_mistakes(run, options, said):
     code, out, err = run("two-sample", "a.csv", "b.csv", *options.split())
     assert (code, out) == (2, "") and said in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--kernel gaussian:bandwidth=2 --bandwidth 3", "--bandwidth 3.0 has no effect on --kernel Gaussian("),
+        ("--kernel gaussian --set bandwidth=2 --bandwidth 3", "--bandwidth 3.0 has no effect on --kernel Gaussian("),
+        ("--kernel whitened:lam=0.1 --bandwidth grid", "--bandwidth of a kernel with settings (whitened:lam=0.1) is"),
+        ("--kernel whitened:lam=0.1 --bandwidth 3 --bandwidth 4", "--bandwidth of a kernel with settings (whitened:"),
+        ("--kernel whitened --set lam=0.1 --bandwidth u=1", "--bandwidth of a kernel with settings (whitened) is one"),
+    ],
+)
+def test_a_bandwidth_beside_a_kernel_with_settings(run, options, said):
+    code, out, err = run("two-sample", "a.csv", "b.csv", *options.split())
+    assert (code, out) == (2, "") and said in err
+
+
+def test_settings_and_a_bandwidth_make_one_kernel(run):
+    expected = two_sample_test(table("a"), table("b"), kernel=Whitened(Gaussian(2.0), lam=0.3), **GIVEN).pvalue
+    for options in ("whitened:lam=0.3 --bandwidth 2", "whitened --set lam=0.3 --bandwidth 2"):
+        code, out, _ = run("two-sample", "a.csv", "b.csv", "--kernel", *options.split(), "--json")
+        assert code == 0 and json.loads(out)["pvalue"] == expected
 
 
 @pytest.mark.parametrize("command", ["two-sample", "k-sample", "joint", "columns", "matrix", "power"])

@@ -140,6 +140,8 @@ def test_kernels_and_bandwidths_reach_the_tests(run, tmp_path, design, typed, ke
         ("sample-size mean-shift --estimator fkmsee", "Did you mean 'fkmse'?"),
         ("sample-size parity --ratio 2", "one sample of rows"),
         ("power one-apart --estimators auto --bandwidth 2", "--bandwidth is given, and all that is compared has"),
+        ("power mean-shift --shift 0 --n 9", "--shift 0 must be a number of rows from 1"),
+        ("power eckerle4 --bandwidth median --set bandwidth=3", "--bandwidth median is that of each subsample"),
         ("power parity --estimators kme+skmse+kme", "--estimators holds KME() twice"),
         ("power parity --bandwidth 1 --bandwidth 2 --bandwidth 3", "a joint-independence test takes no candidates"),
         ("power parity --kernel gaussian,laplacian", "a joint-independence test takes no candidates"),
