@@ -81,7 +81,6 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"(?<!')\bcolumn_types\[(?:'([^']*)'|\"([^\"]*)\")\](?:='(\w+)')?", _type_of),
     (r"\bcolumn_types=\{(?:'([^']*)'|\"([^\"]*)\"): '(\w+)'\}", _type_of),
     (r"column_types=\{(?:'([^']*)'|\"([^\"]*)\"): \[\.\.\.\]\}", r"--types '\1\2=first<second<...'"),
-    (r"\ba column in column_types\b", "a column in --types"),
     (r"as a list$", "such as --types 'size=S<M<L'"),
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
@@ -180,7 +179,7 @@ def _replaced(known: dict[str, str], subjects: str, found: re.Match[str]) -> str
 
 def _is_argument(subjects: str, before: str, after: str, *, bound: bool) -> bool:
     """Whether a name between these words is that of an argument: the subject of the message, or of its advice."""
-    if re.fullmatch(subjects, before) or after.startswith(": stored "):
+    if re.fullmatch(subjects, before) or after.startswith(": stored ") or before.endswith("a column in "):
         return True
     advice = re.search(r"\b(?:use|raise|lower|leave|leave out|give) $", before) is not None
     return advice and (bound or re.match(r"$|[,;:.)]| (?:and|at|or) ", after) is not None)

@@ -28,7 +28,9 @@ from shrinktest.cli.input import (
     sample_columns,
     samples_from,
     types_of,
+    units_by_variable,
     variables_from,
+    widths_by_variable,
 )
 from shrinktest.cli.options import COLUMNS, DEFAULTS, add_kernels, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import report
@@ -81,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         types = {name: kind for name, kind in types.items() if name in told["given"].names}
     try:
         found = calibrate(
-            _pipeline(args, kind, told, types),
+            _pipeline(args, kind, data, told, types),
             *tables,
             kind=kind,
             **told,
@@ -139,7 +141,7 @@ def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
 
 
 def _pipeline(
-    args: argparse.Namespace, kind: str, told: dict[str, Any], types: dict[str, Any]
+    args: argparse.Namespace, kind: str, data: Data, told: dict[str, Any], types: dict[str, Any]
 ) -> Callable[[Any, Any], Any] | str:
     """The test that is calibrated: a function of the user's, the name of another package's, or one of this package."""
     if args.test in KNOWN_TESTS:
@@ -153,6 +155,9 @@ def _pipeline(
     kernels = dict.fromkeys(KINDS[kind].kernels, args.kernel)
     bandwidths = dict.fromkeys(KINDS[kind].bandwidths, bandwidth(args.bandwidth))
     given = arguments(args, "rng", "workers", "progress", "nan_policy")
+    if kind == INDEPENDENCE.name:
+        bandwidths = dict(zip(bandwidths, widths_by_variable(bandwidth(args.bandwidth), data.tested), strict=True))
+        given["scale"] = units_by_variable(args.scale, data.sizes)
     given["nan_policy"] = "indicator" if args.nan_policy == "indicator" else "raise"
     return partial(_TESTS[kind], **kernels, **bandwidths, **given, column_types=types, workers=1, rng=0, **told)
 

@@ -16,7 +16,9 @@ from shrinktest.cli.input import (
     sample_columns,
     samples_from,
     types_of,
+    units_by_variable,
     variables_from,
+    widths_by_variable,
 )
 from shrinktest.cli.options import COLUMNS, add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
@@ -110,6 +112,9 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
     data = variables_from(file, [x, y, z], types, args)
     named = tuple(", ".join(table.names) for table in data.tables)
     given |= {"column_types": data.column_types, "paired": args.paired}
+    given["scale"] = units_by_variable(args.scale, data.sizes)
+    if isinstance(given["bandwidth"], dict):
+        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables)
     if labels := labels_of(args):
         given["groups"] = file.labels(labels["groups"])
     return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]

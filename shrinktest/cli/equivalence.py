@@ -16,7 +16,9 @@ from shrinktest.cli.input import (
     sample_columns,
     samples_from,
     types_of,
+    units_by_variable,
     variables_from,
+    widths_by_variable,
 )
 from shrinktest.cli.options import (
     COLUMNS,
@@ -126,6 +128,9 @@ def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceRe
     different(x, y)
     data = variables_from(file, [x, y], types, args)
     given |= {name: file.labels(column) for name, column in labels.items()}
+    given["units"] = units_by_variable(args.scale, data.sizes)
+    if isinstance(given["bandwidth"], dict):
+        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables)
     one, other = data.tables
     named = ", ".join(one.names), ", ".join(other.names)
     return equivalence_test(one, other, names=named, column_types=data.column_types, **given)

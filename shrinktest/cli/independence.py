@@ -18,6 +18,7 @@ from shrinktest.cli.input import (
     labels_of,
     read_table,
     types_of,
+    units_by_variable,
     variables_from,
     variables_in,
 )
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         lags=args.lags,
         given_method=args.given_method,
         **told,
-        **arguments(args),
+        **arguments(args, "scale"),
     )
     if args.lags is not None and args.effect:
         raise ValueError("--effect is of one test; leave --lags out")
@@ -85,7 +86,9 @@ def _in_batches(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     """Both variables of files that do not fit in memory."""
     if args.given is not None:
         raise ValueError(f"--given is not for files that are read in batches ({args.data}); leave it out")
-    return *pairs_in(args.data, args), {"column_types": args.types, "store": args.store}
+    x, y = pairs_in(args.data, args)
+    units = units_by_variable(args.scale, [len(one.columns or ()) for one in (x, y)])
+    return x, y, {"column_types": args.types, "store": args.store, "scale": units}
 
 
 def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
@@ -105,5 +108,5 @@ def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     apart(labels, [*x, *y, *z], "--x, --y or --given")
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, (x, y, z) if z else (x, y), types, args)
-    given["given"] = data.tables[2] if z else None
+    given |= {"given": data.tables[2] if z else None, "scale": units_by_variable(args.scale, data.sizes[:2])}
     return data.tables[0], data.tables[1], {"column_types": data.column_types, **given}

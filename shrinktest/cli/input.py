@@ -9,10 +9,11 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from shrinktest._validate import choice
+from shrinktest._validate import choice, counted
 from shrinktest.batches.recognized import KINDS
 from shrinktest.cli.table import TextTable, matched_columns, parse_table
 from shrinktest.tables.column import DROP
@@ -97,6 +98,31 @@ def told_apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[
             return tuple(names)
     again = [sources.count(source) > 1 for source in sources]
     return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))
+
+
+# --- what each variable has of what is typed for all columns ------------------------------------------------
+
+
+def units_by_variable(units: Any, sizes: Sequence[int]) -> Any:
+    """One number per column, as ``--scale`` has them of all variables, cut up by the number of columns of each."""
+    if not isinstance(units, tuple):
+        return units
+    if len(units) != sum(sizes):
+        raise ValueError(
+            f"--scale has {counted(len(units), 'number')} for {counted(sum(sizes), 'column')} of the variables; give "
+            "one for each in their order, or a word for all"
+        )
+    ends = list(accumulate(sizes, initial=0))
+    return [units[first:end] for first, end in pairwise(ends)]
+
+
+def widths_by_variable(width: Any, tables: Sequence[Table]) -> list[Any]:
+    """The bandwidth of each variable: of bandwidths by the names of columns its own, and any other as it is."""
+    if not isinstance(width, dict):
+        return [width] * len(tables)
+    for name in width:
+        choice(name, [name for table in tables for name in table.names], "a column in --bandwidth")
+    return [{name: width[name] for name in table.names if name in width} or "median" for table in tables]
 
 
 # --- which columns ------------------------------------------------------------------------------------------
@@ -206,6 +232,11 @@ class Data:
     tables: tuple[Table, ...]
     column_types: dict[str, Any]
     tested: tuple[Table, ...]
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many columns of each are tested."""
+        return [len(table.columns) for table in self.tested]
 
 
 def samples_from(

@@ -5,7 +5,14 @@ from __future__ import annotations
 import argparse
 
 from shrinktest import joint_independence_test
-from shrinktest.cli.input import read_table, types_of, variables_from, variables_in
+from shrinktest.cli.input import (
+    read_table,
+    types_of,
+    units_by_variable,
+    variables_from,
+    variables_in,
+    widths_by_variable,
+)
 from shrinktest.cli.options import add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
 from shrinktest.plots.axes import check_path
@@ -40,11 +47,13 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError(f"column {name!r} is in more than one --variable; nothing is independent of itself")
     check_path(args.plot)
     data = variables_from(table, variables, types, args)
+    width = one_bandwidth(args)
     result = joint_independence_test(
         *data.tables,
         column_types=data.column_types,
         kernels=args.kernel,
-        bandwidths=one_bandwidth(args),
-        **arguments(args, *REFUSED),
+        bandwidths=widths_by_variable(width, data.tables) if isinstance(width, dict) else width,
+        scale=units_by_variable(args.scale, data.sizes),
+        **arguments(args, *REFUSED, "scale"),
     )
     return report(args, result, result.reject())

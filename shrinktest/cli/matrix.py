@@ -13,8 +13,10 @@ from shrinktest.cli.input import (
     labels_of,
     read_table,
     types_of,
+    units_by_variable,
     variables_from,
     variables_in,
+    widths_by_variable,
 )
 from shrinktest.cli.options import (
     COLUMNS,
@@ -67,10 +69,11 @@ def run(args: argparse.Namespace) -> int:
         given_columns(table, args, [*x, *(y or ())])
     check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
-    given["bandwidth_x"] = one_bandwidth(args)
-    if y is not None:
-        given["bandwidth_y"] = given["bandwidth_x"]
     data = variables_from(table, [one for one in (x, y, z) if one], types, args)
+    tested = 1 if y is None else 2
+    widths = widths_by_variable(one_bandwidth(args), data.tables[:tested])
+    given |= dict(zip(("bandwidth_x", "bandwidth_y"), widths, strict=False))
+    given["scale"] = args.scale if y is None else units_by_variable(args.scale, data.sizes[:2])
     result = independence_matrix(
         data.tables[0],
         None if y is None else data.tables[1],
@@ -81,6 +84,6 @@ def run(args: argparse.Namespace) -> int:
         kernel_x=args.kernel,
         shift=args.shift,
         **given,
-        **arguments(args, "stopping"),
+        **arguments(args, "stopping", "scale"),
     )
     return report(args, result, bool(result.reject().any()))

@@ -96,8 +96,8 @@ def add_test_options(
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
     add("--tuning", metavar="WHEN", help="auto (default), sample, joint or pooled")
     what = (
-        "units of the columns: sd (default), none (as they are), mad, rank, deviation, one number per column such as "
-        "1,1000, or by name such as income=1000,age=mad"
+        "units of the columns: sd (default), none (as they are), mad, rank, deviation, one number per column in their "
+        "order such as 1,1000, or by name such as income=1000,age=mad"
     )
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")

@@ -131,7 +131,7 @@ def bandwidth(given: list[Any] | None) -> Any:
 def scale(text: str) -> Any:
     """Units of columns: a name such as ``sd``, one number per column such as ``1,1000``, or ``income=1000,age=mad``."""
     if "=" in text:
-        return {name: _number_or_word(value) for name, value in _by_name(text, "income=1000,age=mad")}
+        return {name: _unit(value) for name, value in _by_name(text, "income=1000,age=mad")}
     if text.lower() == "none":
         return None
     try:
@@ -158,7 +158,9 @@ def _by_name(text: str, example: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _number_or_word(text: str) -> float | str:
+def _unit(text: str) -> float | str | None:
+    if text.lower() == "none":
+        return None
     try:
         return float(text)
     except ValueError:
