@@ -99,6 +99,9 @@ class Batches:
         count(self.size, "size", minimum=1)
         if isinstance(self.columns, str) or (self.columns is not None and not len(self.columns)):
             raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
+        asked = list(self.columns or ())
+        if twice := [one for one in dict.fromkeys(asked) if asked.count(one) > 1]:
+            raise ValueError(f"columns names {', '.join(map(repr, twice))} more than once; name each column once")
         if is_paths(self.data) or is_dask(self.data) or is_lazy(self.data) or isinstance(self.data, np.ndarray):
             return
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection
 from functools import partial
 from typing import Any
+
+from shrinktest.cli.values import typed_type
 
 #: Arguments of the library and the options that give them; of several, the first that a command has.
 OPTIONS = {
@@ -29,6 +30,7 @@ OPTIONS = {
     "estimator": ("--estimator", "--estimators"),
     "estimators": ("--estimators", "--estimator"),
     "folds": ("--folds",),
+    "fraction": ("--fractions",),
     "form": ("--form",),
     "given": ("--given",),
     "given_method": ("--given-method",),
@@ -73,14 +75,19 @@ OPTIONS = {
 
 def _type_of(found: re.Match[str]) -> str:
     """What says how a column is to be read."""
-    return f"--types {shlex.quote((found[1] or found[2]) + (f'={found[3]}' if found[3] else ''))}"
+    return typed_type(found[1] or found[2], found[3])
+
+
+def _levels_of(found: re.Match[str]) -> str:
+    """What says in which order the levels of a column are."""
+    return typed_type(found[1] or found[2], "first<second<...")
 
 
 #: What is said of Python only, and how it is said here.
 _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"(?<!')\bcolumn_types\[(?:'([^']*)'|\"([^\"]*)\")\](?:='(\w+)')?", _type_of),
     (r"\bcolumn_types=\{(?:'([^']*)'|\"([^\"]*)\"): '(\w+)'\}", _type_of),
-    (r"column_types=\{(?:'([^']*)'|\"([^\"]*)\"): \[\.\.\.\]\}", r"--types '\1\2=first<second<...'"),
+    (r"column_types=\{(?:'([^']*)'|\"([^\"]*)\"): \[(\.\.\.)\]\}", _levels_of),
     (r"as a list$", "such as --types 'size=S<M<L'"),
     (r", turn the text into numbers \(transform=\)", ""),
     (r"gram='(\w+)', rank=(\d+)", r"--gram \1 --rank \2"),
@@ -99,6 +106,15 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"\(lists of candidates, 'auto' and 'grid' are for .*?\)", "(that is for two-sample and independence)"),
     (r", a tuple being one number per column", ", such as 0.5,2 for one number per column"),
     (r"(?: by|:) Batches\(\.\.\., columns=\[\.\.\.\]\)", " with --columns"),
+    (
+        r"^test_options is for kernel tests, and (.*); leave it out$",
+        r"options of kernels and permutations are for kernel tests, and \1; leave them out",
+    ),
+    (
+        r"is for kind='independence' without other restrictions and with all rows; leave one",
+        r"goes without --blocks, --groups, --shift and --nan-policy omit; leave one",
+    ),
+    (r"result\.effect\(\) has one", "--effect has one"),
     (r"independence_matrix\(X, Y\)", "with --x and --y"),
 )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from shrinktest import Batches
 from shrinktest.batches.source import BINS
-from shrinktest.cli.input import told_apart
+from shrinktest.cli.input import READING, different, told_apart
 from shrinktest.cli.values import whole_or_none
 
 _ARRAY = ".npy"
@@ -18,9 +18,8 @@ _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command lin
 
 #: Options that such files do not take, with what they are where nobody gave them.
 _REFUSED: dict[str, Any] = {
-    **{"header": "auto", "decimal": ".", "comment": None, "blocks": None, "groups": None},
-    **{"separator": None, "encoding": "utf-8", "na": None},
-    **{"paired": False, "witness": None, "coordinates": None},
+    **READING,
+    **{"blocks": None, "groups": None, "paired": False, "witness": None, "coordinates": None},
 }
 
 
@@ -71,6 +70,7 @@ def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:
     if args.x is None or args.y is None:
         raise ValueError(f"say which columns of {path} to test with both --x and --y, such as --x a,b --y c")
     x, y = (_columns(path, given) for given in (args.x, args.y))
+    different(x, y)
     return Batches(path, columns=x), Batches(path, columns=y)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-import shlex
 import sys
 import traceback
 from collections.abc import Callable
@@ -34,7 +33,7 @@ from shrinktest.cli.input import (
 )
 from shrinktest.cli.options import COLUMNS, DEFAULTS, add_kernels, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import report
-from shrinktest.cli.values import bandwidth, whole
+from shrinktest.cli.values import bandwidth, typed_type, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.power import KNOWN_TESTS
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
@@ -105,7 +104,7 @@ def _numbers(table: Table) -> Any:
         if column.kind != "number":
             raise ValueError(
                 f"a --test of one's own, or --given, takes numbers, and column {column.name!r} holds {column.kind} "
-                f"values; leave it out with --types {shlex.quote(f'{column.name}=drop')}"
+                f"values; leave it out with {typed_type(column.name, 'drop')}"
             )
     values = np.column_stack([column.values for column in table.columns])
     return values[:, 0] if values.shape[1] == 1 else values
@@ -119,8 +118,8 @@ def _variables(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     if args.columns is not None:
         raise ValueError("--columns are those of two samples in two files; one file has --x and --y")
     x, y = map(table.select, (args.x, args.y))
-    apart(labels, [*x, *y], "--x or --y")
     z = given_columns(table, args, [*x, *y])
+    apart(labels, [*x, *y, *z], "--x, --y or --given")
     data = variables_from(table, (x, y, z) if z else (x, y), types_of(args, [table]), args)
     told: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     if z:
@@ -152,6 +151,8 @@ def _pipeline(
             raise ValueError(f"--test must look like module:function; got {args.test!r}")
         refuse(args, tuple(DEFAULTS), "a --test of one's own")
         return _imported(args.test)
+    if args.nan_policy == "propagate":
+        raise ValueError("--nan-policy propagate leaves no p-values to count; give omit or indicator")
     kernels = dict.fromkeys(KINDS[kind].kernels, args.kernel)
     bandwidths = dict.fromkeys(KINDS[kind].bandwidths, bandwidth(args.bandwidth))
     given = arguments(args, "rng", "workers", "progress", "nan_policy")

@@ -20,7 +20,7 @@ from shrinktest.cli.input import (
     variables_from,
     widths_by_variable,
 )
-from shrinktest.cli.options import COLUMNS, add_kernel, add_test_options, arguments, one_bandwidth, refuse
+from shrinktest.cli.options import COLUMNS, COMPLETE, add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
@@ -43,7 +43,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         refused=_REFUSED,
         plot="save a picture of the difference with its interval",
         exits="exit with 1 when one is clearly nearer",
-        missing="raise (default), omit their rows, or indicator (that they are missing is information)",
+        missing=COMPLETE,
     )
     what = "distance (default); dependence or hsic: of --x on --y and on --z, in one file"
     add("--measure", metavar="WHAT", default=DISTANCE, help=what)
@@ -108,7 +108,7 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
     types = types_of(args, [file])
     x, y, z = (file.select(columns) for columns in wanted)
     different(x, y)
-    different(x, z)
+    different(x, z, "--z")
     data = variables_from(file, [x, y, z], types, args)
     named = tuple(", ".join(table.names) for table in data.tables)
     given |= {"column_types": data.column_types, "paired": args.paired}

@@ -54,7 +54,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             args, unknown = parser(words).parse_known_args(words)
         except SystemExit as stop:  # argparse has printed the help, or what is wrong
             return int(stop.code or 0)
-        return _unknown(args, unknown[0], files="--" in words) if unknown else _run(args, words)
+        if unknown:
+            return _unknown(args, unknown[0], files="--" in words)
+        return _run(args, words[list(words).index(args.command) + 1 :])
     except KeyboardInterrupt:
         store = getattr(args, "store", None)
         kept = (
@@ -87,7 +89,7 @@ def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
 
 
 def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
-    """Run a command; its warnings and errors are lines in the words of the command line."""
+    """Run a command; its warnings and errors are lines in the words of the command line, as typed behind it."""
     options = {f"--{name.replace('_', '-')}" for name in vars(args)}
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -22,6 +22,7 @@ from shrinktest.cli.input import (
 )
 from shrinktest.cli.options import (
     COLUMNS,
+    COMPLETE,
     add_kernel,
     add_restrictions,
     add_test_options,
@@ -31,6 +32,7 @@ from shrinktest.cli.options import (
 )
 from shrinktest.cli.report import report
 from shrinktest.cli.values import whole
+from shrinktest.multiple.collection import is_several
 from shrinktest.results.equivalence import AUC, DEPENDENCE, SCALES
 from shrinktest.results.kinds import TWO_SAMPLE
 
@@ -51,7 +53,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         command,
         refused=(*_REFUSED, "plot"),
         exits="exit with 1 when the difference is shown to be below the margin",
-        missing="raise (default), omit their rows, or indicator (that they are missing is information)",
+        missing=COMPLETE,
+        several=False,
     )
     what = "how large a difference does not matter: a number on the scale of --on, or a change such as 'shift 0.2'"
     add("--margin", metavar="MARGIN", help=what)
@@ -60,7 +63,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--x and --y, from 0 to 1)"
     )
     add("--on", metavar="SCALE", help=what)
-    add("--folds", metavar="N", type=whole, default=5, help="with --on auc, of the cross-fitting (default: 5)")
+    add("--folds", metavar="N", type=whole, help="with --on auc, of the cross-fitting (default: 5)")
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     for side in _SIDES:
         add(f"--{side}", metavar="NAMES", help="columns of a variable, with --on dependence")
@@ -84,8 +87,14 @@ def run(args: argparse.Namespace) -> int:
     given = arguments(args, "n_resamples", "stopping", "form", "progress")
     given["units"] = given.pop("scale")
     given["estimator"] = given["estimator"] if args.on == AUC else None
+    if is_several(given["estimator"]):
+        raise ValueError("--estimator is one in equivalence, which combines none; give one name")
+    if args.folds is not None:
+        if args.on != AUC:
+            raise ValueError("--folds is of the cross-fitting, with --on auc; leave it out")
+        given["folds"] = args.folds
     given["rng"] = 0 if args.seed is None else args.seed
-    given |= {"margin": _margin(args.margin), "scale": args.on, "folds": args.folds, "paired": args.paired}
+    given |= {"margin": _margin(args.margin), "scale": args.on, "paired": args.paired}
     given |= {"kernel": args.kernel, "bandwidth": one_bandwidth(args)}
     result = _variables(args, given) if args.on == DEPENDENCE else _samples(args, given)
     return report(args, result, result.reject())

@@ -23,6 +23,11 @@ from shrinktest.tables.reading import Table
 #: Data sets that stand for themselves where a file is expected.
 PACKAGED = ("eckerle4",)
 
+#: How files are read where nobody says it.
+READING: dict[str, Any] = {
+    **{"header": "auto", "decimal": ".", "comment": None, "separator": None, "encoding": "utf-8", "na": None}
+}
+
 #: How files begin that are compressed, archives, and text in UTF-16.
 _GZIP, _ZIP, _UTF_16 = b"\x1f\x8b", b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
 
@@ -32,6 +37,9 @@ def read_table(path: str, args: argparse.Namespace) -> TextTable:
     if path in PACKAGED:
         from importlib import resources
 
+        for option, unasked in READING.items():
+            if getattr(args, option) != unasked:
+                raise ValueError(f"--{option} says how a file is read, and {path} comes with the package; leave it out")
         text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
         return parse_table(text, path)
     if path != "-":
@@ -162,10 +170,11 @@ def given_columns(table: TextTable, args: argparse.Namespace, others: Sequence[s
     return names
 
 
-def different(x: list[str], y: list[str]) -> None:
-    """Raise where a column is in both of two variables."""
-    for name in set(x) & set(y):
-        raise ValueError(f"column {name!r} is in both --x and --y: a variable is never independent of itself")
+def different(x: Sequence[Any], y: Sequence[Any], other: str = "--y") -> None:
+    """Raise where a column is in both of two variables, of ``--x`` and of the ``other`` option."""
+    for name in x:
+        if name in y:
+            raise ValueError(f"column {name!r} is in both --x and {other}: a variable is never independent of itself")
 
 
 def sample_columns(

@@ -29,7 +29,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("data", metavar="DATA.csv", help="the observations; - is standard input")
     what = "columns of one variable, such as a,b; may be repeated (default: every column is a variable)"
     add("--variable", metavar="NAMES", action="append", help=what)
-    add_kernel(command)
+    add_kernel(command, each="variable")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -39,6 +39,7 @@ KERNELS = (
 STOPPING = "draw fewer permutations: besag-clifford (or besag-clifford:h=10), or curtailed, once the answer is certain"
 _WIDTHS = "median (default), neighbours (to the nearest tenth), a multiple such as 0.5*median"
 MISSING = "raise (default), omit their rows, indicator (that they are missing is information), or propagate"
+COMPLETE = "raise (default), omit their rows, or indicator (that they are missing is information)"
 COLUMNS = "such as a,b, or by position 1:13 (default: all)"
 
 PATTERNS = "also 'before/*.parquet' or x.npy, with --gram rff or nystrom of any size"
@@ -74,10 +75,12 @@ def add_test_options(
     exits: str = "exit with 1 when the test rejects",
     estimator: str = DEFAULTS["estimator"],
     missing: str = MISSING,
+    several: bool = True,
 ) -> None:
     """Add the options of all tests; those that a command refuses, with a reason, are not in its help.
 
-    A command says which ``estimator`` it takes where nobody names one, and what becomes of ``missing`` cells.
+    A command says which ``estimator`` it takes where nobody names one and whether it combines ``several``, and what
+    becomes of ``missing`` cells.
     """
     command.epilog = EXIT_CODES
 
@@ -87,10 +90,8 @@ def add_test_options(
         hidden = {"help": argparse.SUPPRESS} if name in refused else {}
         command.add_argument(option, **known | said | hidden)
 
-    what = (
-        f"see `shrinktest estimators` (default: {estimator}), such as fkmse:lam_cov=0.3; several with commas between "
-        "are combined, auto is the combination that is recommended"
-    )
+    what = f"see `shrinktest estimators` (default: {estimator}), such as fkmse:lam_cov=0.3"
+    what += "; several with commas between are combined, auto is the combination that is recommended" if several else ""
     add("--estimator", metavar="NAME", default=estimator, help=what)
     what = "a parameter of the one estimator, or else of the one kernel, such as lam=0.1; may be repeated"
     add("--set", metavar="KEY=VALUE", type=setting, action="append", help=what)
@@ -145,7 +146,7 @@ def add_effect(command: argparse.ArgumentParser) -> None:
 def add_tests_options(command: argparse.ArgumentParser) -> None:
     """Add the options of all tests to a command that runs one for every column or pair of columns."""
     heat, any_rejects = "save a heat map of the adjusted p-values", "exit with 1 when any test rejects"
-    add_test_options(command, refused=("stopping",), plot=heat, exits=any_rejects)
+    add_test_options(command, refused=("stopping",), plot=heat, exits=any_rejects, missing=COMPLETE)
 
 
 def add_method(command: argparse.ArgumentParser) -> None:
@@ -178,11 +179,11 @@ def add_shift(command: argparse.ArgumentParser) -> None:
     command.add_argument("--shift", metavar="HOW", type=shift, help=what)
 
 
-def add_kernel(command: argparse.ArgumentParser, suffix: str = "") -> None:
-    """Add the options of one kernel and its bandwidth; ``suffix`` says of which variable."""
-    what = f"{_WIDTHS}, a number, or one per column such as 0.5,2 or income=3,rate=0.5"
-    command.add_argument(f"--kernel{suffix}", metavar="NAME", default="gaussian", help=KERNELS)
-    command.add_argument(f"--bandwidth{suffix}", metavar="WIDTH", type=width, action="append", help=what)
+def add_kernel(command: argparse.ArgumentParser, each: str = "column") -> None:
+    """Add the options of one kernel and its bandwidth; ``each`` is what numbers that are typed in order are for."""
+    what = f"{_WIDTHS}, a number, one per {each} such as 0.5,2, or by the names of columns as in income=3,rate=0.5"
+    command.add_argument("--kernel", metavar="NAME", default="gaussian", help=KERNELS)
+    command.add_argument("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
 
 
 def add_kernels(command: argparse.ArgumentParser, suffix: str = "") -> None:

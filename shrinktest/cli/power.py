@@ -43,6 +43,8 @@ def run(args: argparse.Namespace) -> int:
     if args.design is None:
         raise ValueError("name a design; `shrinktest power --list` shows them")
     check_path(args.plot)
+    if args.csv is not None and Path(args.csv).is_dir():
+        raise ValueError(f"--csv {args.csv} cannot be saved, because it is a directory; name a file in it")
     if args.csv is not None and not Path(args.csv).absolute().parent.is_dir():
         raise ValueError(f"--csv {args.csv} cannot be saved: there is no directory {Path(args.csv).parent}")
     given = study_arguments(args)

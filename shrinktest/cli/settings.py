@@ -44,7 +44,12 @@ def stopping(text: str | None) -> Any:
         return None
     written, *settings = text.split(":")
     name = named(written)
-    return configured(as_stopping(name, 0.05), dict(map(setting, settings)), name) if settings else name
+    if not settings:
+        return name
+    try:
+        return configured(as_stopping(name, 0.05), dict(map(setting, settings)), name)
+    except OfParameter as error:
+        raise OfParameter(f"--stopping {text}: {error}") from None
 
 
 def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
@@ -118,6 +123,9 @@ def _parameters(value: Any, read: Any = as_kernel) -> set[str]:
 def estimators(text: str) -> dict[str, Any]:
     """What a study compares, by label, from such as ``kme,fkmse:loo=paper,auto,kme+fkmse,ks_2samp``."""
     labels = [label.strip() for label in text.split(",")]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise ValueError(f"estimators holds {label!r} twice; name each once")
     # a plain name may be that of another test, which the study knows
     return {one: estimator(one.replace("+", ",")) if {"+", ":"} & set(one) else one for one in labels}
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import Array, choice, counted
+from shrinktest.cli.values import typed_type
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table
 from shrinktest.tables.text import OddCell, as_number, from_cells, is_missing, kind_of_cell, level_of
@@ -93,8 +94,8 @@ class TextTable:
         for column in table.columns:
             if column.kind != "number":
                 raise ValueError(
-                    f"{self.source}: column {column.name!r} holds no numbers; leave it out with --types "
-                    f"{shlex.quote(f'{column.name}=drop')}"
+                    f"{self.source}: column {column.name!r} holds no numbers; leave it out with "
+                    f"{typed_type(column.name, 'drop')}"
                 )
         return np.column_stack([column.values for column in table.columns])
 
@@ -254,9 +255,9 @@ def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
         return "read commas as decimal points with --decimal ," if other == "," else "leave out --decimal ,"
     commented = ", or skip such lines with --comment '#'" if cell.startswith("#") else ""
     instead = (
-        f"leave the column out with --types {shlex.quote(f'{name}=drop')}"
+        f"leave the column out with {typed_type(name, 'drop')}"
         if asked
-        else f"say that all are categories with --types {shlex.quote(f'{name}=category')}"
+        else f"say that all are categories with {typed_type(name, 'category')}"
     )
     missing = f", or that such cells are missing with --na {shlex.quote(cell)}" if cell.casefold() in _USUAL else ""
     return f"correct it, choose other columns, or {instead}{missing}{commented}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import shlex
 from ast import literal_eval
 from collections.abc import Callable
 from typing import Any
@@ -144,6 +145,14 @@ def types(text: str) -> dict[str, str | list[str]]:
     """How columns are read, from such as ``zip=category,id=drop,size=S<M<L``."""
     found = _by_name(text, "zip=category,id=drop,size=S<M<L")
     return {name: [level.strip() for level in kind.split("<")] if "<" in kind else kind for name, kind in found}
+
+
+def typed_type(name: str, kind: str | None) -> str:
+    """How it is typed that a column is of a kind; the name alone without one."""
+    item = f"{name}={kind}" if kind else name
+    if set(item) & set(',"'):  # which would part it from the others
+        item = '"' + item.replace('"', '""') + '"'
+    return f"--types {shlex.quote(item)}"
 
 
 def _by_name(text: str, example: str) -> list[tuple[str, str]]:

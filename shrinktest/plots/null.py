@@ -23,6 +23,8 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
 
     A statistic far beyond the null distribution would leave a sliver of it: an arrow at the edge then points there.
     """
+    if result.n_resamples == 0 and np.isnan(result.statistic):
+        raise ValueError("values are missing, and their p-value of nan has no null distribution to plot")
     if result.n_resamples == 0:
         raise ValueError("n_resamples=0 leaves no null distribution to plot; run the test with some permutations")
     if np.isnan(result.null_distribution).all():

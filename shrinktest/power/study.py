@@ -279,7 +279,7 @@ def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:
     given = {count(n, "sample_sizes", minimum=1) for n in several(sample_sizes, Integral, "sample_sizes")}
     sizes = tuple(sorted(given))
     if sizes[0] < design.smallest():
-        raise ValueError(f"sample_sizes has n={sizes[0]}, and {design!r} needs n >= {design.smallest()}")
+        raise ValueError(f"sample_sizes has {sizes[0]}, and {design!r} needs n >= {design.smallest()}")
     return sizes
 
 

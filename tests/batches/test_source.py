@@ -167,7 +167,7 @@ def test_columns_that_are_there_twice(folder):
     with pytest.raises(ValueError, match="X has 'a' more than once; rename such columns, or choose others"):
         read("twice.csv")
     assert np.vstack(read("twice.csv", columns=["b"])).tolist() == [[2.0]]
-    with pytest.raises(ValueError, match="X has 'b' more than once"):
+    with pytest.raises(ValueError, match="columns names 'b' more than once"):
         read("0.csv", columns=["b", "b"])
 
 

@@ -163,6 +163,26 @@ def test_columns_of_a_pattern_are_tested_for_independence(run):
         assert code == 2 and said in err
 
 
+def test_a_variable_is_not_tested_against_itself(run):
+    for words, said in (
+        (
+            ["x0.parquet", "--x", "a", "--y", "b,a"],
+            "column 'a' is in both --x and --y: a variable is never independent",
+        ),
+        (["z.npy", "--x", "0", "--y", "0"], "column 0 is in both --x and --y"),
+        (["z.npy", "--x", "0,0", "--y", "1"], "columns names 0 more than once; name each column once"),
+    ):
+        code, out, error = run("independence", *words)
+        assert (code, out) == (2, "") and said in error
+
+
+def test_units_in_the_order_of_columns_reach_both_variables(run):
+    code, out, _ = run("independence", "z.npy", "--x", "0", "--y", "1", "--scale", "2,3", *FAST)
+    given = [Batches("z.npy", columns=[one]) for one in (0, 1)]
+    assert code == 0
+    assert json.loads(out)["statistic"] == independence_test(*given, scale=[(2.0,), (3.0,)], **GIVEN).statistic
+
+
 # --- who reads, and what is kept ----------------------------------------------------------------------------
 
 

@@ -149,6 +149,42 @@ def test_bandwidths_and_units_by_name(run):
     same(found, expected)
 
 
+NUMBERS = [
+    "independence a.csv --x age,income --y id",
+    "joint a.csv --variable age,income --variable id",
+    "matrix a.csv --x age,income --y id",
+    "closer a.csv --measure dependence --x age --y income --z id",
+    "equivalence a.csv --on dependence --margin 0.5 --x age,income --y id",
+    "calibrate a.csv --x age,income --y id --trials 9",
+]
+
+
+@pytest.mark.parametrize("line", NUMBERS)
+def test_units_in_the_order_of_columns_are_those_by_name(run, line):
+    options = ["--seed", "0"] if line.split()[0] in ("closer", "equivalence") else FAST
+    by_name = run(*line.split(), *options, "--scale", "age=2,income=300,id=none")
+    assert by_name[0] == 0 and run(*line.split(), *options, "--scale", "2,300,1") == by_name
+    code, _, err = run(*line.split(), *options, "--scale", "2,300")
+    assert code == 2 and "--scale has 2 numbers for 3 columns of the variables; give one for each" in err
+
+
+def test_bandwidths_by_name_are_those_of_each_variable(run):
+    a, widths = table("a"), "age=9,income=800"
+    line = ["joint", "a.csv", "--variable", "age", "--variable", "income", "--json", *FAST]
+    code, out, _ = run(*line, "--bandwidth", widths)
+    given = {"bandwidths": [{"age": 9.0}, {"income": 800.0}], **GIVEN}
+    expected = joint_independence_test(a[["age"]], a[["income"]], **given)
+    assert code == 0 and json.loads(out)["statistic"] == expected.statistic
+    code, out, _ = run("matrix", "a.csv", "--x", "age", "--y", "income", "--bandwidth", "age=9", "--json", *FAST)
+    expected = independence_matrix(a[["age"]], a[["income"]], bandwidth_x={"age": 9.0}, **GIVEN)
+    assert code == 0 and json.loads(out)["tests"][0]["statistic"] == expected.table["statistic"][0]
+    for command, more in (("closer", "--measure dependence --z id"), ("equivalence", "--on dependence --margin 0.5")):
+        line = [command, "a.csv", "--x", "age", "--y", "income", *more.split(), "--seed", "0"]
+        assert run(*line, "--bandwidth", widths)[0] == 0
+        assert run(*line, "--bandwidth", widths)[1] != run(*line)[1]
+        assert "a column in --bandwidth must be one of" in run(*line, "--bandwidth", "size=3")[2]
+
+
 def test_names_are_files_without_folders(run, tmp_path):
     (tmp_path / "new").mkdir()
     table("b").to_csv("new/b.csv", index=False)

@@ -14,7 +14,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 
 #: Options that are not arguments of the library.
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
-OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--fractions", "--csv"}
+OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
 OWN |= {"--separator", "--encoding", "--na"}
 OWN |= {"--statistic", "--decimal", "--comment", "--z", "--effect", "--sort", "--several"}  # --statistic is now --form
 
@@ -143,6 +143,30 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "leave out --kernel and --bandwidth, or"),
         ("two-sample a.csv b.csv --columns u --estimator auto --bandwidth 2", "such as --estimator kme,fkmse"),
         ("two-sample a.csv b.csv --columns u --kernel precomputed", "--kernel cannot be a matrix here"),
+        ("two-sample a.csv b.csv --columns u --bandwidth u=1,zz=2", "a column in --bandwidth must be one of 'u'"),
+        ("two-sample a.csv b.csv --columns u --scale zz=1", "a column in --scale must be one of 'u'"),
+        (
+            "two-sample a.csv b.csv --columns u --stopping besag-clifford:h=0",
+            "--stopping besag-clifford:h=0: h must be an integer >= 1, got 0",
+        ),
+        ("change a.csv --columns u --change foo", "--change must be one of 'single', 'epidemic'; got 'foo'"),
+        ("closer a.csv --measure hsic --x u --y v --z u", "column 'u' is in both --x and --z"),
+        ("equivalence a.csv b.csv --on distance --margin 0.9 --folds 4", "--folds is of the cross-fitting, with --on"),
+        ("equivalence a.csv b.csv --on auc --margin 0.9 --estimator auto", "--estimator is one in equivalence"),
+        ("calibrate a.csv --x u --y v --given site --blocks site", "column 'site' is in both --blocks and --x, --y or"),
+        (
+            "calibrate a.csv --x u --y v --given site --groups cluster",
+            "--given goes without --blocks, --groups, --shift",
+        ),
+        ("calibrate a.csv --x u --y v --nan-policy propagate", "--nan-policy propagate leaves no p-values to count"),
+        ("independence eckerle4 --header no", "--header says how a file is read, and eckerle4 comes with the package"),
+        ("power eckerle4 --quiet --fractions 2", "--fractions must give 2 to 35 of the 35 points"),
+        ("power mean-shift --quiet --estimators kme,kme", "--estimators holds 'kme' twice; name each once"),
+        ("power mean-shift --quiet --n 8 --csv .", "--csv . cannot be saved, because it is a directory"),
+        (
+            "power mean-shift --quiet --n 8 --estimators ks_2samp --kernel linear",
+            "options of kernels and permutations are",
+        ),
         (
             "k-sample a.csv b.csv --columns u --comparison pooled --form unbiased",
             "exists for --comparison pairs: ",
@@ -155,7 +179,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("power mean-shift --quiet --n 8 --alphas 2", "--alphas must lie strictly between 0 and 1"),
         ("power mean-shift --quiet --n 8 --resamples 9", "--resamples 9 is too small for --alphas 0.05: the smallest"),
         ("power mean-shift --quiet --n 8 --resamples 9", "use --resamples 19 or more"),
-        ("power mean-shift --quiet --n 1", "--n has --n 1, and MeanShift("),
+        ("power mean-shift --quiet --n 1", "--n has 1, and MeanShift("),
         ("power mean-shift --quiet --n 8 --stopping x", "--stopping must be one of"),
         ("power mean-shift --quiet --n 8 --workers 0", "--workers must be an integer >= 1"),
         ("power one-apart --quiet --n 8 --shift circular", "--shift is not for a k-sample test"),
@@ -216,6 +240,8 @@ def test_words_that_are_no_arguments_stay(message):
         ("store s is of another: seed: stored 0, asked 1", "--store s is of another: --seed: stored 0, asked 1"),
         ("use estimator='kme', 'skmse' or 'mkme', which do", "use --estimator kme, skmse or mkme, which do"),
         ("give bandwidth=a number", "give --bandwidth a number"),
+        ("leave it out (column_types={'a,b': 'drop'})", "leave it out (--types '\"a,b=drop\"')"),
+        ("as column_types['a,b']='category'", "as --types '\"a,b=category\"'"),
     ],
 )
 def test_arguments_in_a_sentence(message, typed):
