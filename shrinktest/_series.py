@@ -85,7 +85,7 @@ def read_series(
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
         rows = Rows.of([values], taken.encoding)
-        restriction = restricted(shift, rows, restriction, keep, "groups=")
+        restriction = restricted(shift, rows, restriction, keep)
     times = dates_of(X) if times is None else times
     known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
     if telling and constant_columns(values).all():

@@ -31,7 +31,16 @@ from shrinktest.cli.input import (
     variables_from,
     widths_by_variable,
 )
-from shrinktest.cli.options import COLUMNS, DEFAULTS, add_kernels, add_restrictions, add_test_options, arguments, refuse
+from shrinktest.cli.options import (
+    COLUMNS,
+    COMPLETE,
+    DEFAULTS,
+    add_kernels,
+    add_restrictions,
+    add_test_options,
+    arguments,
+    refuse,
+)
 from shrinktest.cli.report import report
 from shrinktest.cli.values import bandwidth, typed_type, whole
 from shrinktest.plots.axes import check_path
@@ -50,7 +59,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "(--x and --y) in one."
     )
     exits = "exit with 1 when it rejects too often at any level"
-    add_test_options(command, plot="save a picture of the p-values", exits=exits)
+    missing = f"{COMPLETE}; propagate for a --test of one's own that takes them"
+    add_test_options(command, plot="save a picture of the p-values", exits=exits, missing=missing)
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample, or the pairs; - is standard input")
     add("second", metavar="B.csv", nargs="?", help="the second sample")
@@ -145,6 +155,8 @@ def _pipeline(
     """The test that is calibrated: a function of the user's, the name of another package's, or one of this package."""
     if args.test in KNOWN_TESTS:
         refuse(args, tuple(DEFAULTS), "a test of another package")
+        if args.nan_policy in ("propagate", "indicator"):
+            raise ValueError(f"--test {args.test} takes no missing values; give --nan-policy omit, or leave it out")
         return str(args.test)
     if args.test is not None:
         if not all(args.test.partition(":")):

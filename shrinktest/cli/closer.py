@@ -40,7 +40,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("files", metavar="FILE.csv", nargs="+", help="what was observed, and then the models, two or more")
     add_test_options(
         command,
-        refused=_REFUSED,
+        refused=(*_REFUSED, "set"),
         plot="save a picture of the difference with its interval",
         exits="exit with 1 when one is clearly nearer",
         missing=COMPLETE,

@@ -234,7 +234,7 @@ class TwoEqualDistributions(EqualDistributions):
         if shift is not None:
             rows = memory.Rows.of(read.values, read.encoding)
             kept = np.concatenate(read.kept)
-            restriction = memory.restricted(shift, rows, read.restriction, kept, "paired= or groups=")
+            restriction = memory.restricted(shift, rows, read.restriction, kept)
             read = replace(read, restriction=restriction)
         found = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
         return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))

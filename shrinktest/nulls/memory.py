@@ -295,8 +295,8 @@ def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | 
     return Restriction(blocks, stretches(parts, length, blocks), stretch=length)
 
 
-def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[np.bool_], others: str) -> Restriction:
-    """What series may do: be shifted as a whole, or in stretches; ``others`` names restrictions that do not go with it.
+def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[np.bool_]) -> Restriction:
+    """What series may do: be shifted as a whole, or in stretches.
 
     Raises
     ------
@@ -306,7 +306,8 @@ def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[n
     if shift is None:
         return restriction
     if restriction.paired or restriction.groups is not None:
-        raise ValueError(f"shift={shift!r} moves rows along in time, which does not go with {others}; leave one out")
+        other = "paired=" if restriction.paired else "groups="
+        raise ValueError(f"shift={shift!r} moves rows along in time, which does not go with {other}; leave one out")
     if not keep.all():
         raise ValueError(
             f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "

@@ -159,6 +159,11 @@ def test_tests_name_the_option(run, command, typed, said):
             "--given goes without --blocks, --groups, --shift",
         ),
         ("calibrate a.csv --x u --y v --nan-policy propagate", "--nan-policy propagate leaves no p-values to count"),
+        (
+            "calibrate a.csv b.csv --columns u --test ks_2samp --nan-policy propagate",
+            "--test ks_2samp takes no missing",
+        ),
+        ("power mean-shift --quiet --n 8 --paired --shift 3", "which does not go with --paired; leave one out"),
         ("independence eckerle4 --header no", "--header says how a file is read, and eckerle4 comes with the package"),
         ("power eckerle4 --quiet --fractions 2", "--fractions must give 2 to 35 of the 35 points"),
         ("power mean-shift --quiet --estimators kme,kme", "--estimators holds 'kme' twice; name each once"),
