@@ -19,7 +19,7 @@ from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import several
 from shrinktest.power.known_tests import known_test, known_tests
 from shrinktest.power.store import Row
-from shrinktest.power.work import finish
+from shrinktest.power.work import finish, once_heard
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
@@ -276,9 +276,9 @@ def calibrate(
         if data["explained"] is not None:
             data["y"] = data["y"] - data["explained"]
     relabel = _Relabelled(test, kind, sizes=sizes, restriction=restriction, **data)
-    relabel(0, seed)  # what cannot work is found out before it is sent elsewhere
+    run = once_heard(relabel, 0, seed)  # what cannot work is found out before it is sent elsewhere
     kept = _PValues(np.full(trials, np.nan))
-    finish(kept, relabel, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
+    finish(kept, run, [(trial, seed) for trial in range(trials)], trials, jobs, progress)
     return CalibrationResult(
         pvalues=kept.values,
         alphas=levels,

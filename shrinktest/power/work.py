@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shrinktest._machine import n_workers
@@ -41,6 +43,29 @@ def finish(
         for rows in finished:
             kept.add(rows)
             progress.update()
+
+
+def once_heard(run: Callable[..., list[Row]], *task: Any) -> Callable[..., list[Row]]:
+    """What runs the other tasks once this one was run, without the warnings of this one, which have been heard."""
+    with warnings.catch_warnings(record=True) as heard:
+        run(*task)
+    for one in heard:
+        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return _Heard(run, tuple(dict.fromkeys(str(one.message) for one in heard))) if heard else run
+
+
+@dataclass(frozen=True)
+class _Heard:
+    """A function without some warnings, wherever it runs."""
+
+    run: Callable[..., list[Row]]
+    messages: tuple[str, ...]
+
+    def __call__(self, *task: Any) -> list[Row]:
+        with warnings.catch_warnings():
+            for message in self.messages:
+                warnings.filterwarnings("ignore", re.escape(message))
+            return self.run(*task)
 
 
 def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:

@@ -43,6 +43,14 @@ def table(name):
     return pd.read_csv(f"{name}.csv")
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_calibrate_says_a_warning_once(tmp_path, monkeypatch, capfd, workers):
+    monkeypatch.chdir(tmp_path)
+    np.savetxt("a.csv", np.random.default_rng(0).normal(size=(9, 2)), delimiter=",", header="u,v", comments="")
+    line = ["calibrate", "a.csv", "--x", "u", "--y", "v", "--resamples", "9", "--trials", "6", "--workers", workers]
+    assert main(line) == 0 and capfd.readouterr().err.count("the test can never reject") == 1
+
+
 def test_k_sample_is_the_library(run):
     expected = k_sample_test(*map(table, "abc"), comparison="pooled", weights="equal", estimator="fkmse", **GIVEN)
     expected = typed(expected, "a.csv", "b.csv", "c.csv")
