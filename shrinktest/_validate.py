@@ -312,9 +312,23 @@ def real(value: Any, name: str) -> float:
 def numbers(values: Any) -> NDArray[np.float64]:
     """Values as an array, or a single NaN where they are no numbers: for a check that refuses what is not finite."""
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
+        return real_values(values)
+    except TypeError:
         return np.array(np.nan)
+
+
+def real_values(values: Any) -> NDArray[np.float64]:
+    """What a function returned, or a user gave, as float64, without a copy where it is that.
+
+    Raises TypeError with what was found instead: numpy would drop imaginary parts, and read numbers from text.
+    """
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "biuf" or (found.dtype.kind == "O" and (found.ndim or isinstance(values, Real))):
+            return found.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(str(error)) from None
+    raise TypeError(f"found {f'an array of dtype {found.dtype}' if found.ndim else type(values).__name__}")
 
 
 def dimensions(values: Any, name: str) -> int:

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,9 @@ from shrinktest._validate import (
     complete_points,
     count,
     level,
+    numbers,
     positive,
+    real_values,
     resamples,
     rng_provenance,
 )
@@ -393,6 +396,34 @@ def test_count():
     for value in (3.0, True, np.True_, "3", None):
         with pytest.raises(TypeError, match=says("t must be an integer >= 1, got")):
             count(value, "t", minimum=1)
+
+
+def test_real_values():
+    given = np.arange(3.0)
+    assert real_values(given) is given
+    for values in (
+        [0, 1, 2],
+        np.arange(3, dtype=">f4"),
+        np.array([0, 1, 2], dtype=object),
+        [Fraction(i) for i in range(3)],
+    ):
+        assert real_values(values).dtype == np.float64
+        np.testing.assert_array_equal(real_values(values), given)
+        np.testing.assert_array_equal(numbers(values), given)
+    assert real_values(Fraction(1, 2)) == real_values(0.5) == 0.5
+    for values, words in (
+        (None, "found NoneType"),
+        ("1", "found str"),
+        (["1"], "found an array of dtype <U1"),
+        (np.array([1j]), "found an array of dtype complex128"),
+        ([[1.0], [1.0, 2.0]], "inhomogeneous"),
+        (np.array([1j], dtype=object), "'complex'"),
+        ([10**400], "too large"),
+        (np.array(["2020-01-01"], dtype="M8[D]"), "found an array of dtype datetime64[D]"),
+    ):
+        with pytest.raises(TypeError, match=says(words)):
+            real_values(values)
+        assert np.isnan(numbers(values)).all()
 
 
 def test_resamples():

@@ -109,7 +109,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         self.mean_: MeanEmbedding = centering.embed(self.points_, self.kernel_)
         self._mean_at_points, self._mean_norm2 = self.mean_.embedding(self.points_), self.mean_.norm2()
         gram = self._centred(self.points_, self._mean_at_points)
-        self.covariance_weights_ = covariance.weights(gram * gram)
+        self.covariance_weights_ = covariance.checked_weights(gram * gram)
         rounded = len(gram) * np.finfo(np.float64).eps
         rounded = rounded**2 if isinstance(self.kernel_, FiniteRank) else rounded  # features, and not their products
         self.eigenvalues_, self.coefficients_ = _components(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from shrinktest._validate import as_points, choice
+from shrinktest._validate import as_points, choice, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
 
@@ -25,8 +25,8 @@ Needs = Literal["sums", "filter", "noise", "function"]
 def as_gram(gram: object, name: str = "gram") -> np.ndarray:
     """A Gram matrix as (n, n) float64 in C order; raises ValueError if it is not square, finite and symmetric."""
     try:
-        g = np.require(gram, np.float64, ["C", "W"])  # a read-only one is copied
-    except (TypeError, ValueError) as error:
+        g = np.require(real_values(gram), requirements=["C", "W"])  # a read-only one is copied
+    except TypeError as error:
         raise TypeError(f"{name} must be a matrix of numbers: {error}") from None
     if g.ndim != 2 or g.shape[0] != g.shape[1]:
         raise ValueError(f"{name} must be a square Gram matrix, shape (n, n); found shape {g.shape}")
@@ -43,6 +43,19 @@ def as_gram(gram: object, name: str = "gram") -> np.ndarray:
             "pass the Gram matrix of one sample, not a cross-Gram matrix"
         )
     return g
+
+
+def as_weights(found: object, estimator: MeanEstimator, n: int) -> np.ndarray:
+    """What an estimator made of a Gram matrix of n points, if it is n finite numbers; an error that says so if not."""
+    try:
+        weights = real_values(found)
+    except TypeError as error:
+        raise TypeError(f"{estimator!r} must return {n} weights for {n} points: {error}") from None
+    if weights.shape != (n,):
+        raise ValueError(f"{estimator!r} must return {n} weights for {n} points; found shape {weights.shape}")
+    if not np.isfinite(weights).all():
+        raise ValueError(f"{estimator!r} returned weights that are not finite for a Gram matrix of {n} points")
+    return weights
 
 
 class MeanEstimator(ABC):
@@ -89,6 +102,16 @@ class MeanEstimator(ABC):
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
+
+    def checked_weights(self, gram: np.ndarray) -> np.ndarray:
+        """The weights that tests take, if they are one finite number for each point of this Gram matrix (n, n).
+
+        Raises
+        ------
+        TypeError, ValueError
+            For others; the message says what ``weights`` returned.
+        """
+        return as_weights(self.weights(read_only(gram)), self, len(gram))
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
         """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
@@ -177,7 +200,7 @@ class MeanEstimator(ABC):
 
     def _solve(self, gram: np.ndarray) -> tuple[np.ndarray, Any]:
         """Weights and the amount of shrinkage in the estimator's own unit."""
-        return np.asarray(self.weights(read_only(gram)), dtype=np.float64), None
+        return self.checked_weights(gram), None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

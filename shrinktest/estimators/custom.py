@@ -8,9 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import takes
-from shrinktest.estimators.base import MeanEstimator, as_gram, read_only
+from shrinktest._validate import numbers, takes
+from shrinktest.estimators.base import MeanEstimator, as_gram, as_weights, read_only
 from shrinktest.estimators.spectral import Loops, SpectralEstimator
+
+#: NaN before and after the parameters of a compiled function, which would otherwise read whatever is there.
+_BESIDE = 16
 
 
 @dataclass(frozen=True, repr=False)
@@ -42,16 +45,11 @@ class FromFunction(MeanEstimator):
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
 
     def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,); raises ValueError if the function returns another shape or numbers that are not finite."""
-        g = as_gram(gram)
-        weights = np.asarray(self.function(read_only(g)), dtype=np.float64)
-        if weights.shape != (g.shape[0],):
-            raise ValueError(
-                f"{self!r} must return {g.shape[0]} weights for {g.shape[0]} points; found {weights.shape}"
-            )
-        if not np.isfinite(weights).all():
-            raise ValueError(f"{self!r} returned weights that are not finite for a Gram matrix of {g.shape[0]} points")
-        return weights
+        """Weights (n,); raises an error if the function returns another shape, or what is no finite number."""
+        return self.checked_weights(as_gram(gram))
+
+    def checked_weights(self, gram: np.ndarray) -> np.ndarray:
+        return as_weights(self.function(read_only(gram)), self, len(gram))
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +88,11 @@ class Compiled(SpectralEstimator):
                 f"weigh must be a function (gram, theta, out) compiled with numba.njit; found {self.weigh!r}: "
                 "decorate it, or pass a Python function gram -> weights as the estimator"
             )
-        object.__setattr__(self, "parameters", tuple(float(p) for p in self.parameters))
+        takes(self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)")
+        given = numbers(self.parameters)
+        if given.ndim != 1 or np.isnan(given).any():
+            raise ValueError(f"parameters must be a tuple of numbers, such as (0.5,); got {self.parameters!r}")
+        object.__setattr__(self, "parameters", tuple(given.tolist()))
 
     def __repr__(self) -> str:
         shown = f", {self.parameters!r}" if self.parameters else ""
@@ -110,7 +112,11 @@ class Compiled(SpectralEstimator):
         return False
 
     def theta(self) -> np.ndarray:
-        return np.array(self.parameters, dtype=np.float64)
+        n = len(self.parameters)
+        room = np.full(n + 2 * _BESIDE, np.nan)
+        theta = room[_BESIDE : _BESIDE + n]
+        theta[:] = self.parameters
+        return theta
 
     def amounts(self, n: int) -> np.ndarray:
         return np.zeros(1)
@@ -122,4 +128,7 @@ class Compiled(SpectralEstimator):
         return self
 
     def _failure(self, gram: np.ndarray) -> str:
-        return f"{self!r} wrote weights that are not finite for a Gram matrix of {gram.shape[0]} points"
+        return (
+            f"{self!r} wrote weights that are not finite for a Gram matrix of {gram.shape[0]} points (what it reads of "
+            "theta beyond its parameters is NaN)"
+        )

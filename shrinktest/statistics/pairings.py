@@ -9,7 +9,6 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.base import read_only
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
@@ -245,8 +244,8 @@ def _of_function(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     size = x.size * y.size
 
     def one(permutation: np.ndarray) -> tuple[float, float]:
-        gram = x.values * y.values[np.ix_(permutation, permutation)]
-        return squared_norm(gram, estimator.weights(read_only(gram)), TIE * size, size - x.norm * y.norm)
+        gram = x.values * y.values[permutation[:, None], permutation]
+        return squared_norm(gram, estimator.checked_weights(gram), TIE * size, size - x.norm * y.norm)
 
     return lambda permutations: np.array([one(p) for p in permutations])
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
-from shrinktest.estimators.base import read_only
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.joint import WithoutMainEffects
 from shrinktest.nulls.permutation import TIE, Statistic
@@ -98,7 +97,7 @@ def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
         out = np.empty((len(shuffles), 2))
         for r in range(len(shuffles)):
             gram = _feature_gram(centre, shuffles, r)
-            out[r] = squared_norm(gram, estimator.weights(read_only(gram)), *limits)
+            out[r] = squared_norm(gram, estimator.checked_weights(gram), *limits)
         return out
 
     return statistic

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.base import read_only
 from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.products import squared_norm, times
 
@@ -121,7 +120,7 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
         out = np.empty((len(signs), 2))
         for row, found in zip(signs, out, strict=True):
             turned = gram * row * row[:, None]
-            found[:] = squared_norm(turned, estimator.weights(read_only(turned)), 0.0, 0.0)
+            found[:] = squared_norm(turned, estimator.checked_weights(turned), 0.0, 0.0)
         return out
 
     return of_function

@@ -8,7 +8,6 @@ from typing import cast
 import numpy as np
 
 from shrinktest.estimators import Landweber, MeanEstimator
-from shrinktest.estimators.base import read_only
 from shrinktest.estimators.spectral import SpectralEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.statistics.block_sums import sums_of
@@ -45,7 +44,7 @@ def _by_function(
         for row, found in zip(labels, out, strict=True):
             for p in range(len(sizes)):
                 members = np.flatnonzero(row == p)
-                found[members] = estimator.weights(read_only(matrix[np.ix_(members, members)]))
+                found[members] = estimator.checked_weights(matrix[members[:, None], members])
         return out
 
     return weigh

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
 
 import naive_kernels
-from shrinktest import FKMSE, Gaussian, Precomputed
-from shrinktest.estimators import Compiled, MeanEstimator
+from shrinktest import FKMSE, Gaussian, Precomputed, independence_test, joint_independence_test
+from shrinktest.applications import ShrinkageKernelPCA
+from shrinktest.estimators import Compiled, FromFunction, MeanEstimator
 from small import BANDWIDTH, POINTS, SIZES, WIDTHS, X, Y, pair_test, samples, split_test, values
 
 # --- two samples --------------------------------------------------------------------------------------------
@@ -86,6 +89,79 @@ def test_a_function_that_gives_no_weights_is_refused():
     ):
         with pytest.raises(ValueError, match=message):
             split_test(*samples(6, 4), function)
+
+
+class Returning(MeanEstimator):
+    """What a function makes of the Gram matrix, whatever that is."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def weights(self, gram):
+        return self.function(gram)
+
+
+NO_WEIGHTS = {
+    "scalar": (lambda gram: 1.0 / len(gram), ValueError, "must return 10 weights for 10 points; found shape ()"),
+    "others": (lambda gram: np.ones(3), ValueError, "must return 10 weights for 10 points; found shape (3,)"),
+    "matrix": (lambda gram: gram, ValueError, "must return 10 weights for 10 points; found shape (10, 10)"),
+    "nan": (lambda gram: np.full(10, np.nan), ValueError, "weights that are not finite for a Gram matrix of 10 points"),
+    "none": (lambda gram: None, TypeError, "must return 10 weights for 10 points: found NoneType"),
+    "text": (lambda gram: ["1"] * 10, TypeError, "must return 10 weights for 10 points: found an array of dtype <U1"),
+    "complex": (lambda gram: 1j * np.ones(10), TypeError, "for 10 points: found an array of dtype complex128"),
+    "objects": (lambda gram: np.array([1j] * 10, object), TypeError, "must return 10 weights for 10 points: float()"),
+}
+
+
+@pytest.mark.parametrize("wrong", NO_WEIGHTS)
+@pytest.mark.parametrize("kind", [Returning, FromFunction])
+def test_weights_are_one_finite_number_for_each_point(kind, wrong):
+    function, error, said = NO_WEIGHTS[wrong]
+    estimator, x, y = kind(function), POINTS[:10], POINTS[2:]
+    for use in (
+        lambda: estimator.fit(x),
+        lambda: split_test(x, y, estimator),
+        lambda: pair_test(x, y, estimator),
+        lambda: joint_independence_test(x, y, estimator=estimator, n_resamples=9, rng=0),
+        lambda: independence_test(x, y, given=np.sqrt(np.arange(10.0)), estimator=estimator, n_resamples=9, rng=0),
+        lambda: ShrinkageKernelPCA(covariance=estimator).fit(x),
+    ):
+        with pytest.raises(error, match=re.escape(f"{estimator!r} ") + ".*" + re.escape(said)):
+            use()
+
+
+def test_weights_may_be_numbers_of_any_kind():
+    x, y = samples(6, 4)
+    expected = values(split_test(x, y))
+    for function in (
+        lambda gram: [1 / len(gram)] * len(gram),
+        lambda gram: np.full(len(gram), 1 / len(gram)).astype(object),
+        lambda gram: [Fraction(1, len(gram))] * len(gram),
+    ):
+        np.testing.assert_allclose(values(split_test(x, y, Returning(function))), expected, rtol=1e-10)
+
+
+def test_a_compiled_function_that_reads_parameters_it_was_not_given():
+    estimator = Compiled(scaled_diagonal, (0.5,))
+    with pytest.raises(ValueError, match=r"not finite .*what it reads of theta beyond its parameters is NaN"):
+        estimator.weights(np.eye(3))
+    with pytest.raises(ValueError, match="permutation 0 is not finite"):
+        split_test(*samples(6, 4), estimator)
+
+
+def test_a_compiled_function_of_other_arguments():
+    @numba.njit
+    def too_few(gram, out):
+        out[:] = 0.0
+
+    with pytest.raises(TypeError, match=r"called with 3 arguments, \(gram, theta, out\); found too_few\(gram, out\)"):
+        Compiled(too_few)
+
+
+@pytest.mark.parametrize("parameters", [0.5, None, "a", ("0.5",), (1j,), (np.nan,), ((1.0, 2.0), (3.0,))])
+def test_parameters_of_a_compiled_function_are_numbers(parameters):
+    with pytest.raises(ValueError, match=r"parameters must be a tuple of numbers, such as \(0.5,\); got"):
+        Compiled(scaled_diagonal, parameters)
 
 
 def test_a_compiled_function_that_fails_says_where():
