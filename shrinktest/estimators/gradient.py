@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, count, positive
-from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator
+from shrinktest._validate import choice, positive
+from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator, check_steps
 
 _FEW = 4  # steps up to which products with the whole Gram matrix are the quickest way
 
@@ -30,7 +30,7 @@ class _Gradient(SpectralEstimator):
         choice(self.loo, ("deletion", "paper"), "loo")
         for name in ("t", "max_iter"):
             if getattr(self, name) is not None:
-                count(getattr(self, name), name, 1)
+                check_steps(getattr(self, name), name)
         if self.eta is not None:
             positive(self.eta, "eta")
         if self.fixed and (self.max_iter is not None or self.loo != "deletion"):
@@ -86,7 +86,7 @@ class Landweber(_Gradient):
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations; tuned by a leave-one-out score when not given.
+        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score when not given.
     eta : float, optional
         Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always safe.
     max_iter : int, optional
@@ -157,7 +157,7 @@ class NuMethod(_Gradient):
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations; tuned by a leave-one-out score when not given.
+        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score when not given.
     nu : float, default 1.0
         Qualification of the method, positive.
     eta : float, optional

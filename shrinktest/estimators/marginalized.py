@@ -236,7 +236,8 @@ class MMKME(Marginalized):
     def _check(self) -> None:
         if self.variances is not None:
             values = np.atleast_1d(numbers(self.variances))
-            if values.ndim > 1 or not values.size or not ((values >= 0.0) & np.isfinite(values)).all():
+            wrong = not values.size or not ((values >= 0.0) & np.isfinite(values)).all()
+            if wrong or values.ndim > 1 or isinstance(self.variances, bool):
                 raise ValueError(f"variances must be finite numbers >= 0, one for each column; got {self.variances!r}")
             object.__setattr__(self, "variances", tuple(values.tolist()))
 

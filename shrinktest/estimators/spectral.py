@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 
-from shrinktest._validate import positive
+from shrinktest._validate import count, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
@@ -43,6 +44,20 @@ class Sample:
     def scale(self) -> float:
         """The mean of K_ii."""
         return float(np.trace(self.matrix)) / self.n
+
+
+#: Steps of an iteration at most: the estimate is the plain mean by then, nearly, and more steps would take hours.
+MOST_STEPS = 10**7
+
+
+def check_steps(value: Any, name: str) -> None:
+    """Raise unless it is a number of steps."""
+    if isinstance(value, Integral) and int(value) > MOST_STEPS:
+        raise ValueError(
+            f"{name} must be an integer <= {MOST_STEPS}; got a larger one: what many steps come to is the plain mean, "
+            "estimator='kme'"
+        )
+    count(value, name, minimum=1)
 
 
 def check_amount(value: float | None, name: str) -> None:
@@ -114,7 +129,7 @@ class SpectralEstimator(Tuned, MeanEstimator):
 
     def _sample(self, points: np.ndarray, kernel: Kernel) -> Sample:
         if isinstance(kernel, FiniteRank) and self.by_coordinates:
-            z = np.ascontiguousarray(kernel.coordinates(points))
+            z = np.ascontiguousarray(kernel.checked_coordinates(points))
             if 0 < z.shape[1] < len(z):
                 return Sample(np.ascontiguousarray(z.T @ z), len(z), z)
         return Sample(self.features(kernel, points)(points), len(points))

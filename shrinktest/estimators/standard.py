@@ -125,7 +125,7 @@ class SKMSE(Tuned, ScaledMean):
     alpha : float in [0, 1], optional
         Fixed amount instead of a rule.
     decay : (c, beta), optional
-        Data-free amount lam = c n^-beta, 1 - alpha = 1 / (1 + lam) ([S14] Theorem 1).
+        Data-free amount lam = c n^-beta, both >= 0, 1 - alpha = 1 / (1 + lam) ([S14] Theorem 1).
     target : (points, weights), optional
         f* = sum_a weights_a k(points_a, .), fixed beforehand (not built from the sample).
     tuning : {"auto", "sample", "joint", "pooled"}
@@ -155,7 +155,7 @@ class SKMSE(Tuned, ScaledMean):
     def _check(self) -> None:
         choice(self.rule, ("loocv", "plugin"), "rule")
         if self.alpha is not None:
-            if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1):
+            if not (isinstance(self.alpha, Real) and 0 <= self.alpha <= 1) or isinstance(self.alpha, bool):
                 raise ValueError(f"alpha must be a number from 0 (no shrinkage) to 1 (all); found {self.alpha!r}")
             if self.decay is not None:
                 raise ValueError("alpha and decay both fix the amount of shrinkage; give one of them")
@@ -163,15 +163,16 @@ class SKMSE(Tuned, ScaledMean):
             raise ValueError(f"rule={self.rule!r} is not used when alpha or decay fixes the amount; drop one of them")
         if self.decay is not None:
             c, beta = map(numbers, self._pair(self.decay, "decay", "(c, beta)"))
-            if c.ndim or beta.ndim or not (np.isfinite(c) and c >= 0.0 and np.isfinite(beta)):
-                raise ValueError(f"decay=(c, beta) needs a finite c >= 0 and a finite beta; found {self.decay!r}")
+            if c.ndim or beta.ndim or not all(np.isfinite(number) and number >= 0.0 for number in (c, beta)):
+                raise ValueError(f"decay=(c, beta) needs a finite c >= 0 and a finite beta >= 0; found {self.decay!r}")
         if self.target is not None:
             points, weights = self._pair(self.target, "target", "(points, weights)")
             z = as_points(points, "target points").values
             w = np.atleast_1d(numbers(weights))
             if w.shape != (z.shape[0],) or not (np.isfinite(w).all() and np.isfinite(z).all()):
                 raise ValueError(
-                    f"target=(points, weights): {z.shape[0]} points need as many finite weights; found shape {w.shape}"
+                    f"target=(points, weights): {counted(len(z), 'point')} must have as many finite weights; found "
+                    f"{weights!r}"
                 )
             hashable = (tuple(map(tuple, z.tolist())), tuple(w.tolist()))
             object.__setattr__(self, "target", hashable)  # a value: two equal targets make equal estimators

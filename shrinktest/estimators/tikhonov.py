@@ -7,8 +7,8 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, count
-from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount
+from shrinktest._validate import choice
+from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount, check_steps
 
 # The amounts that tuning compares.  They are relative to the mean of K_ii and on the covariance scale, so that one grid
 # serves every sample size and unit.  Below the grid an estimate cannot be told from the plain mean (its squared
@@ -115,7 +115,7 @@ class IteratedTikhonov(_Tikhonov):
     lam, lam_cov : float, optional
         Fixed amount, as for :class:`FKMSE`, which is the case t = 1.
     t : int, default 3
-        Number of steps.
+        Number of steps, 10 million at most.
     loo : {"deletion", "paper"}
         Leave-one-out score when neither amount is given; "paper" is the analogue of [M14] Theorem 4.
     tuning : {"auto", "sample", "joint", "pooled"}
@@ -139,7 +139,7 @@ class IteratedTikhonov(_Tikhonov):
 
     def _check(self) -> None:
         super()._check()
-        count(self.t, "t", 1)
+        check_steps(self.t, "t")
 
     @property
     def _iterations(self) -> int:  # type: ignore[override]

@@ -126,7 +126,8 @@ class Curtailed(Stopping):
 
     def __post_init__(self) -> None:
         """Check the levels and put them in order."""
-        given = (self.alphas,) if isinstance(self.alphas, Real) else self.alphas
+        given = self.alphas[()] if isinstance(self.alphas, np.ndarray) else self.alphas  # an array may be one number
+        given = (given,) if isinstance(given, Real) else given
         if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray) or not len(given):
             raise TypeError(f"alphas must be one or more levels, such as (0.05, 0.01); got {self.alphas!r}")
         object.__setattr__(self, "alphas", tuple(sorted({level(alpha, "alphas") for alpha in given})))

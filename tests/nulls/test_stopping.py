@@ -126,6 +126,7 @@ def test_allowed_rows_agree_with_the_p_values_themselves(rows):
 def test_rules_are_values():
     for rule in RULES:
         assert pickle.loads(pickle.dumps(rule)) == rule == eval(repr(rule))
+    assert Curtailed(np.array(0.05)) == Curtailed(np.array([0.05])) == Curtailed(0.05)
     assert Curtailed(0.05) == Curtailed([0.05, 0.05]) == as_stopping("curtailed", 0.05)
     assert as_stopping("besag_clifford") == as_stopping("besag-clifford", 0.05) == BesagClifford()
     assert as_stopping(None, 0.05) is None
@@ -139,6 +140,7 @@ def test_rules_are_values():
         (lambda: BesagClifford(2.5), TypeError, "h must be an integer"),
         (lambda: Curtailed(()), TypeError, r"alphas must be one or more levels, such as \(0.05, 0.01\)"),
         (lambda: Curtailed("0.05"), TypeError, "alphas must be one or more levels"),
+        (lambda: Curtailed(np.array("0.05")), TypeError, "alphas must be one or more levels"),
         (lambda: Curtailed((0.05, 1.0)), ValueError, "alphas must lie strictly between 0 and 1, got 1.0"),
         (lambda: as_stopping("curtaild", 0.05), ValueError, "Did you mean 'curtailed'"),
         (lambda: as_stopping(10, 0.05), TypeError, r"a rule such as BesagClifford\(h=10\); got 10"),
