@@ -103,13 +103,12 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         found = kernel
     elif isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise TypeError(f"{name} is the class {kernel.__name__}; pass an object such as {name}={kernel.__name__}(...)")
-    elif callable(kernel):
+    elif callable(kernel) and not isinstance(kernel, type):
         found = Custom(kernel)
     else:
+        got = f"the class {kernel.__name__}" if isinstance(kernel, type) else type(kernel).__name__
         hint = "; a Gram matrix goes in as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
-        raise TypeError(
-            f"{name} must be a name, a Kernel, or a function (X, Y) -> Gram matrix; got {type(kernel).__name__}{hint}"
-        )
+        raise TypeError(f"{name} must be a name, a Kernel, or a function (X, Y) -> Gram matrix; got {got}{hint}")
     if not (isinstance(bandwidth, str) and bandwidth == "median"):
         argument = name.replace("kernel", "bandwidth")
         raise ValueError(

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import Array, as_rng, complete_points, counted, positive
+from shrinktest._validate import Array, as_rng, complete_points, counted, positive, real_values
 from shrinktest._warn import warn_user
-from shrinktest.kernels.symmetry import symmetric
+from shrinktest.kernels.values import checked_values
 
 
 class Kernel(ABC):
@@ -93,9 +93,9 @@ class Kernel(ABC):
 
         Raises
         ------
-        ValueError
+        TypeError, ValueError
             Missing or infinite values, different numbers of columns, a bandwidth that does not fit, or kernel
-            values that are not finite or not symmetric.
+            values that are not real numbers, not finite or not symmetric.
         """
         x = complete_points(X, "X").values
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
@@ -104,16 +104,7 @@ class Kernel(ABC):
                 f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; a kernel compares like with like"
             )
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
-            gram = np.require(self.evaluate(x, y), np.float64, ["C", "W"])
-        if gram.shape != (len(x), len(y)):
-            raise ValueError(f"{self!r} returned shape {gram.shape} for {counted(len(x), 'row')} against {len(y)}")
-        if not np.isfinite(gram).all():
-            i, j = np.argwhere(~np.isfinite(gram))[0]
-            raise ValueError(
-                f"{self!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
-                "a kernel must be finite (rescale the data if they are very large)"
-            )
-        return symmetric(gram, self) if x is y else gram
+            return checked_values(self.evaluate(x, y), self, x, y)
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
         """Gram matrix of the rows of X, computed in several threads where the kernel allows it.
@@ -204,7 +195,7 @@ class FiniteRank(Kernel):
 
     def combination(self, X: Array, weights: Array) -> Array:
         """The coordinates (rank,) of sum_i weights_i k(X[i], .)."""
-        return weights @ self.coordinates(X)
+        return weights @ self.checked_coordinates(X)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         left = self.coordinates(X)
@@ -212,7 +203,10 @@ class FiniteRank(Kernel):
 
     def checked_coordinates(self, X: Array) -> Array:
         """The coordinates, if they are numbers in as many rows as X has; raises ValueError for others."""
-        found = np.asarray(self.coordinates(X), dtype=np.float64)
+        try:
+            found = real_values(self.coordinates(X))
+        except TypeError as error:
+            raise TypeError(f"coordinates of {self!r} must be real numbers: {error}") from None
         if found.ndim != 2 or len(found) != len(X) or not found.shape[1]:
             raise ValueError(
                 f"coordinates of {self!r} must have shape (n, rank), here ({len(X)}, rank); got shape {found.shape}"
@@ -222,7 +216,7 @@ class FiniteRank(Kernel):
         return found
 
     def diagonal(self, X: Array) -> Array:
-        return np.square(self.coordinates(X)).sum(axis=1)
+        return np.square(self.checked_coordinates(X)).sum(axis=1)
 
     def differences(self, X: Array, threads: int = 1) -> Array:
         less = (z := self.checked_coordinates(X)) - z.mean(axis=0)

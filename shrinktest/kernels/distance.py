@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._threads import each
-from shrinktest._validate import Array, as_points, complete_points, count, counted, positive
+from shrinktest._validate import Array, as_points, complete_points, count, counted, dimensions, numbers, positive
 from shrinktest.kernels.bandwidths import RULES, Metric, parsed
 from shrinktest.kernels.base import Kernel, Scaled
 from shrinktest.kernels.metric import distances, magnitude
@@ -160,7 +160,7 @@ class Gaussian(DistanceKernel):
         0.6 * Gaussian(bandwidth=5.0)
         """
         widths = self._widths(count(dimension, "dimension", minimum=1))
-        noise = np.asarray(variance, dtype=np.float64)
+        noise = numbers(variance)
         if noise.shape not in ((), (dimension,)):
             raise ValueError(f"variance must be a number or have shape ({dimension},), got shape {noise.shape}")
         for entry in np.atleast_1d(noise):
@@ -199,8 +199,9 @@ def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
     if isinstance(bandwidth, str):
         factor, rule = parsed(bandwidth)
         return rule if factor == 1.0 else f"{factor!r} * {rule}"
-    if np.ndim(bandwidth) > 1 or np.size(bandwidth) == 0:
+    many = dimensions(bandwidth, "bandwidth")
+    if many > 1 or np.size(bandwidth) == 0:
         raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
-    if np.ndim(bandwidth) == 1:
+    if many == 1:
         return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))
     return positive(bandwidth[()] if isinstance(bandwidth, np.ndarray) else bandwidth, "bandwidth")

@@ -15,8 +15,10 @@ from hypothesis import strategies as st
 import shrinktest.kernels as names
 from naive_kernels import corrupted, gaussian, laplacian, linear, polynomial
 from naive_kernels import median_bandwidth as naive_median
+from shrinktest import FKMSE, KME, closer_test, independence_test, two_sample_test
 from shrinktest.kernels import (
     Custom,
+    FiniteRank,
     Gaussian,
     Kernel,
     Laplacian,
@@ -278,6 +280,8 @@ def test_bandwidths_are_normalised_so_that_equal_ones_are_equal():
         (None, TypeError, "bandwidth must be a number"),
         (True, TypeError, "bandwidth must be a number"),
         (["a"], TypeError, "bandwidth of column 0 must be a number"),
+        ([1j], TypeError, "bandwidth of column 0 must be a number"),
+        ([[1.0, 2.0], [3.0]], ValueError, "bandwidth has entries of different lengths; got"),
     ],
 )
 def test_bad_bandwidths(bandwidth, error, message):
@@ -326,6 +330,8 @@ def test_smoothing_at_the_edges():
         Gaussian(1.0).smoothed([1.0, 2.0, 3.0], 2)
     with pytest.raises(ValueError, match="variance must be a finite number >= 0"):
         Gaussian(1.0).smoothed([1.0, -2.0], 2)
+    with pytest.raises(ValueError, match="variance must be a finite number >= 0"):
+        Gaussian(1.0).smoothed(np.array(1j), 2)
     with pytest.raises(ValueError, match="2 entries but the points have 3 columns"):
         Gaussian((1.0, 2.0)).smoothed(1.0, 3)
     with pytest.raises(ValueError, match="has no number yet"):
@@ -447,17 +453,51 @@ def test_a_function_equals_the_built_in_kernel():
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
+    ("function", "error", "message"),
     [
-        (lambda X, Y: np.ones(3), r"returned shape \(3,\) for 12 rows against 12"),
-        (lambda X, Y: 1.0, r"returned shape"),
-        (lambda X, Y: np.full((len(X), len(Y)), np.nan), "is nan for row 0 of X and row 0 of Y"),
-        (lambda X, Y: X[:, :1] - Y[:, 0], "is not symmetric"),
+        (lambda X, Y: np.ones(3), ValueError, r"returned shape \(3,\) for 12 rows against 12; .* shape \(12, 12\)"),
+        (lambda X, Y: 1.0, ValueError, r"returned shape \(\) for 12 rows"),
+        (lambda X, Y: np.full((len(X), len(Y)), np.nan), ValueError, "is nan for row 0 of X and row 0 of Y"),
+        (lambda X, Y: X[:, :1] - Y[:, 0], ValueError, "is not symmetric"),
+        (lambda X, Y: X @ Y.T + 1j, TypeError, "must return real numbers, .*: found an array of dtype complex128"),
+        (lambda X, Y: (X @ Y.T + 0j).astype(object), TypeError, "must return real numbers, .* 'complex'"),
+        (lambda X, Y: np.full((len(X), len(Y)), "1"), TypeError, "must return real numbers, .* dtype <U1"),
+        (lambda X, Y: None, TypeError, "must return real numbers, .*: found NoneType"),
+        (lambda X, Y: [[1.0, 2.0], [3.0]], TypeError, "must return real numbers"),
     ],
 )
-def test_a_function_that_is_no_kernel(function, message):
-    with pytest.raises(ValueError, match=message):
-        Custom(function)(X)
+def test_a_function_that_is_no_kernel(function, error, message):
+    options = {"kernel": function, "n_resamples": 9, "rng": 0}
+    for use in (
+        lambda: Custom(function)(X),
+        lambda: KME().fit(X, function),
+        lambda: two_sample_test(X[:6], X[6:], **options),
+        lambda: independence_test(X, X, kernel_x=function, n_resamples=9, rng=0),
+        lambda: closer_test(X[:4], X[4:8], X[8:], kernel=function),
+    ):
+        with pytest.raises(error, match=message):
+            use()
+
+
+def test_a_function_may_return_numbers_of_any_kind():
+    expected = Linear()(X)
+    for function in (lambda X, Y: (X @ Y.T).tolist(), lambda X, Y: (X @ Y.T).astype(object)):
+        np.testing.assert_array_equal(Custom(function)(X), expected)
+
+
+def test_coordinates_are_real_numbers():
+    class Turned(FiniteRank):
+        def coordinates(self, X):
+            return X * 1j
+
+    for use in (
+        lambda: Turned().diagonal(X),
+        lambda: KME().fit(X, Turned()).norm2(),
+        lambda: FKMSE(lam=0.1).fit(X, Turned()),
+        lambda: two_sample_test(X[:6], X[6:], kernel=Turned(), gram="nystrom", n_resamples=9, rng=0),
+    ):
+        with pytest.raises(TypeError, match=r"coordinates of .* must be real numbers: found an array of dtype complex"):
+            use()
 
 
 class Ones(Kernel):
@@ -513,6 +553,7 @@ def test_kernels_by_name():
             TypeError,
             r"the class Gaussian; pass an object such as kernel_x=Gaussian\(...\)",
         ),
+        (int, "median", TypeError, r"kernel_x must be a name, a Kernel, or a function .*; got the class int"),
         (
             Gaussian(1.0),
             2.0,

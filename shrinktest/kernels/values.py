@@ -1,0 +1,57 @@
+"""Kernel values, checked: real, finite, one for every two rows, and within a sample exactly symmetric."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shrinktest._validate import Array, counted, real_values
+
+
+def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
+    """What a kernel returned for rows X (n, d) and Y (m, d), as (n, m) float64 in C order.
+
+    Raises
+    ------
+    TypeError, ValueError
+        For what is no matrix of kernel values; the message says what was found, and of which kernel.
+    """
+    try:
+        gram = np.require(real_values(found), requirements=["C", "W"])
+    except TypeError as error:
+        raise TypeError(f"{kernel!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}") from None
+    if gram.shape != (len(X), len(Y)):
+        raise ValueError(
+            f"{kernel!r} returned shape {gram.shape} for {counted(len(X), 'row')} against {len(Y)}; a kernel must "
+            f"return k(X[i], Y[j]) for all of them, shape ({len(X)}, {len(Y)})"
+        )
+    if not np.isfinite(gram).all():
+        i, j = np.argwhere(~np.isfinite(gram))[0]
+        raise ValueError(
+            f"{kernel!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
+            "a kernel must be finite (rescale the data if they are very large)"
+        )
+    return symmetric(gram, kernel) if X is Y else gram
+
+
+def symmetric(gram: Array, name: object) -> Array:
+    """The matrix made exactly symmetric, if it was so up to rounding; ``name`` is shown only in the error."""
+    if _equal_to_transpose(gram):
+        return gram
+    difference = np.abs(gram - gram.T)
+    if difference.max() > 1e-8 * np.abs(gram).max():
+        i, j = np.unravel_index(difference.argmax(), gram.shape)
+        raise ValueError(
+            f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i}); "
+            "a kernel has k(x, y) = k(y, x)"
+        )
+    return np.ascontiguousarray(gram / 2 + gram.T / 2)
+
+
+def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:
+    """Whether the matrix is exactly symmetric; compared in tiles, because reading a whole transpose is slow."""
+    starts = range(0, len(gram), tile)
+    return all(
+        np.array_equal(gram[i : i + tile, j : j + tile], gram[j : j + tile, i : i + tile].T)
+        for i in starts
+        for j in starts[: i // tile + 1]
+    )
