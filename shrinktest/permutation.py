@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
-from shrinktest._validate import MOST, as_rng, count, flag, level, resamples, rng_provenance, takes
+from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
 from shrinktest.nulls.permutation import TIE, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
@@ -123,8 +123,8 @@ def permutation_test(
     def rows(these: np.ndarray) -> np.ndarray:
         found = statistic(these) if vectorized else [statistic(row) for row in these]
         try:
-            values = np.asarray(found, dtype=np.float64)
-        except (TypeError, ValueError, OverflowError) as error:
+            values = real_values(found)
+        except TypeError as error:
             raise TypeError(f"statistic must return numbers; it returned what is none: {error}") from None
         if values.shape != (len(these),):
             asked = f"{len(these)} numbers for as many permutations" if vectorized else "one number for a permutation"

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._validate import Array, choice, count, counted, positive
+from shrinktest._validate import Array, choice, count, counted, positive, real_values
 from shrinktest._warn import warn_user
 from shrinktest.applications._matching import Matching, kmeans_start
 from shrinktest.applications._mixtures import Mixture, mixture_means
@@ -162,7 +162,7 @@ class KernelMeanMatching(DensityMixin, OnPoints):
             choice(self.init, ["k-means"], "init")
             return kmeans_start(points, k, floor, starts, generator(self.random_state))
         try:
-            weights, means, variances = (np.array(part, dtype=np.float64) for part in self.init)
+            weights, means, variances = (real_values(part).copy() for part in self.init)
         except (TypeError, ValueError):
             raise TypeError('init must be "k-means" or arrays (weights, means, variances) of numbers') from None
         shapes = weights.shape, means.shape, variances.shape

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, takes
+from shrinktest._validate import Array, real_values, takes
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ class XGivenZ:
         assert self.draw is not None
         drawn = self.draw(given, rng)
         try:
-            found = np.asarray(drawn, dtype=np.float64)
-        except (TypeError, ValueError) as error:
+            found = real_values(drawn)
+        except TypeError as error:
             raise TypeError(f"x_given_z must draw numbers: {error}") from None
         if found.ndim == 1:
             found = found[:, None]
@@ -85,7 +85,10 @@ class XGivenZ:
         n = len(x)
         out = np.empty((n, n))
         for i in range(n):
-            found = np.asarray(self.log_density(np.repeat(x[i : i + 1], n, axis=0), given), dtype=np.float64)
+            try:
+                found = real_values(self.log_density(np.repeat(x[i : i + 1], n, axis=0), given))
+            except TypeError as error:
+                raise TypeError(f"log_density must return numbers: {error}") from None
             if found.shape not in ((n,), (n, 1)):
                 raise ValueError(
                     f"log_density returned shape {found.shape} for {n} rows of X and Z; it must return one number a row"

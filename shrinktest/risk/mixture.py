@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count
+from shrinktest._validate import Array, as_rng, count, real_values
 
 _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
@@ -108,8 +108,8 @@ def as_mixture(mixture: Any) -> NormalMixture:
 def _numbers(values: Any, name: str, shape: str, dimensions: int) -> Array:
     """A copy as float64 with this many dimensions, none of them empty, all entries finite."""
     try:
-        found = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        found = real_values(values).copy()
+    except TypeError as error:
         raise TypeError(f"{name} must be an array of numbers, shape {shape}: {error}") from None
     if found.ndim != dimensions or found.size == 0:
         raise ValueError(f"{name} must have shape {shape} and at least one entry; found shape {found.shape}")

@@ -215,6 +215,7 @@ def test_a_start_that_is_given():
     [
         ("kmeans", ValueError, "Did you mean 'k-means'"),
         (3, TypeError, "init must be"),
+        ((np.ones(2) / 2, np.zeros((2, 2)) * 1j, np.ones(2)), TypeError, "init must be"),
         ((np.ones(2) / 2, np.zeros((2, 2)), "narrow"), TypeError, "init must be"),
         ((np.ones(3) / 3, np.zeros((3, 2)), np.ones(3)), ValueError, r"n_components=2.*found shapes \(3,\), \(3, 2\)"),
         ((np.array([1.0, 0.0]), np.zeros((2, 2)), np.ones(2)), ValueError, "positive"),

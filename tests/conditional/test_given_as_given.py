@@ -98,6 +98,7 @@ class Unfitted:
     [
         ({"x_given_z": lambda z: z}, TypeError, r"draw of a model of X given Z is a function \(Z, rng\)"),
         ({"x_given_z": lambda z, rng: ["a"] * N}, TypeError, "x_given_z must draw numbers"),
+        ({"x_given_z": lambda z, rng: 1j * np.ones(N)}, TypeError, "x_given_z must draw numbers"),
         ({"x_given_z": Unfitted()}, ValueError, "does not predict X from given: not fitted"),
         (
             {"x_given_z": lambda z, rng: rng.normal(size=N), "gram": "rff"},

@@ -110,6 +110,7 @@ def test_and_all_partitions_of_several():
         (None, ValueError, "finite number for every permutation; it returned nan"),
         ("a", TypeError, "statistic must return numbers"),
         (10**400, TypeError, "statistic must return numbers"),
+        (1j, TypeError, "statistic must return numbers"),
     ],
 )
 def test_a_statistic_is_a_finite_number(returned, error, message):

@@ -254,9 +254,10 @@ def test_what_is_no_triple_is_refused(given):
         true_embedding(given, Linear())
 
 
-def test_text_is_no_mean():
+@pytest.mark.parametrize("mean", ["a", "1", 1j])
+def test_text_is_no_mean(mean):
     with pytest.raises(TypeError, match="means must be an array of numbers"):
-        NormalMixture([1.0], [["a"]], [[[1.0]]])
+        NormalMixture([1.0], [[mean]], [[[1.0]]])
 
 
 @pytest.mark.parametrize(
