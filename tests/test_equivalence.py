@@ -285,6 +285,21 @@ def test_where_there_is_no_variance_nothing_is_shown(data, given):
     assert "upper limit" in found.summary() and "none" in found.summary()
 
 
+@pytest.mark.parametrize("n", [40, 60, 120])
+@pytest.mark.parametrize("given", [{}, {"gram": "factor"}, {"kernel": "laplacian"}, {"paired": True}], ids=str)
+def test_rounding_is_no_variance(n, given):
+    """One row that differs from all others: estimate and variance are zero, but for their last bits."""
+    one, none, other = np.r_[np.zeros(n - 1), 1.0], np.zeros(n), np.random.default_rng(n).normal(size=n)
+    found = equivalence_test(one, none, margin=0.01, scale="distance", bandwidth=1.0, **given)
+    assert found.pvalue == 1.0 and np.isnan(found.upper) and abs(found.estimate) < 1e-14
+    found = two_sample_test(one, none, bandwidth=1.0, n_resamples=0, **given).effect()
+    assert np.isnan(found.distance_interval).all()
+    if "paired" not in given:
+        found = equivalence_test(one, other, margin=0.3, scale="dependence", **given)
+        assert found.pvalue == 1.0 and np.isnan(found.upper) and np.isnan(found.estimate)
+        assert "no two of its rows differ from the others" in found.notes[0] and "block" not in " ".join(found.notes)
+
+
 def test_the_variance_of_an_area_counts_ties():
     rng, second = np.random.default_rng(5), np.repeat([False, True], [15, 20])
     found = []

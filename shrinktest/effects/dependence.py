@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from shrinktest.effects.features import Features
+from shrinktest.effects.features import ROUNDING, Features
 from shrinktest.effects.interval import Estimate, by_leaving_out
-from shrinktest.statistics.pair_sums import PairSums
+from shrinktest.statistics.pair_sums import PairSums, centred_sums
 
-_MOST = 2**26  # sums by row and group
+MOST = 2**26  # sums by row and group, beyond which there is no variance
 
 
 def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Estimate:
@@ -17,14 +20,16 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     Also known as centred kernel alignment; with kernels of a distance it is the squared distance correlation with its
     bias removed.  The variance is that of the jackknife over pairs, or ``groups`` (n,) of them (codes 0, 1, ...).  Its
     part of second order is what is left under independence, where the variance of the numerator is 2 HSIC(X, X)
-    HSIC(Y, Y) / (n (n - 3)), so that it is that of the ratio for every kernel.
+    HSIC(Y, Y) / (n (n - 3)), so that it is that of the ratio for every kernel.  NaN where a variable has no HSIC with
+    itself, as where all its rows but one are the same; there is no variance where that is so without one unit.
 
     Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
     """
     both, left, right = (hsic(one, other, groups) for one, other in ((x, y), (x, x), (y, y)))
     units = len(x) if groups is None else int(groups.max()) + 1
-    value, without = (_relative(*(np.asarray(one[k]) for one in (both, left, right))) for k in (0, 1))
+    least = [ROUNDING * one.squares() / len(one) ** 2 for one in (x, y)]
+    value, without = (_relative(both[k], left[k], right[k], least) for k in (0, 1))
     return Estimate(float(value), by_leaving_out(without), _second(units), units)
 
 
@@ -33,14 +38,18 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
 
     The part of second order is that of pairs, for they are independent, and groups are but what is left out of them.
     """
-    value, without = _relative(*sums.whole.unbiased()), _relative(*sums.without.unbiased())
+    whole = sums.whole
+    covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
+    least = [ROUNDING * float(np.square(one).sum()) / float(whole.n[0]) ** 2 for one in covariances]
+    value, without = (_relative(*one.unbiased(), least) for one in (whole, sums.without))
     return Estimate(float(value[0]), by_leaving_out(without), _second(int(sums.n.sum())), len(sums.n))
 
 
-def _relative(both: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """HSIC relative to that of each variable with itself."""
+def _relative(both: Any, left: Any, right: Any, least: Sequence[float]) -> np.ndarray:
+    """HSIC relative to that of each variable with itself; NaN where one of these is no more than rounding leaves."""
+    varies = (left > least[0]) & (right > least[1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(both / np.sqrt(np.maximum(left * right, 0.0)))
+        return np.where(varies, both / np.sqrt(np.maximum(left * right, 0.0)), np.nan)
 
 
 def _second(units: int) -> float:
@@ -83,7 +92,7 @@ def _without_groups(
 ) -> np.ndarray:
     """The sums without the rows of each group in turn, (4, groups)."""
     n, count = len(groups), int(groups.max()) + 1
-    if n * count > _MOST:
+    if n * count > MOST:
         return np.full((4, count), np.nan)
     member = np.zeros((n, count))
     member[np.arange(n), groups] = 1.0

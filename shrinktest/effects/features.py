@@ -15,6 +15,9 @@ from shrinktest.statistics.gram import Gram, Grams
 _ALL = slice(None)
 _ROOM = 1e18  # bytes: the test has made the same matrix, and looked whether it fits
 
+#: Of the size of the terms of a sum: as much as rounding may leave where they cancel.
+ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -110,7 +113,8 @@ class Features:
         """An unbiased estimate of the squared norm of the covariance operator, from all pairs of points.
 
         It is the inner product of the U-centred Gram matrix with itself: L. Song et al., Journal of Machine Learning
-        Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.
+        Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.  Zero
+        where no more is left of its terms than rounding may leave, as where all points but one are the same.
         """
         diagonal = self.diagonal(which)
         n = len(diagonal)
@@ -119,15 +123,17 @@ class Features:
         rows = self.applied(np.ones(n), which, which) - diagonal
         squares = self.squares(which, which) - float(diagonal @ diagonal)
         total = float(rows.sum())
-        return (squares + total**2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)) / (n * (n - 3.0))
+        found = squares + total**2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)
+        return 0.0 if found <= ROUNDING * squares else found / (n * (n - 3.0))
 
     def common(self, first: slice, second: slice) -> float:
-        """An unbiased estimate of the inner product of the covariance operators of two independent samples."""
+        """An unbiased inner product of the covariance operators of two independent samples, zero as there."""
         m, n = len(self.diagonal(first)), len(self.diagonal(second))
         rows = self.applied(np.full(n, 1.0 / n), first, second)
         columns = self.applied(np.full(m, 1.0 / m), second, first)
-        centred = self.squares(first, second) - n * float(rows @ rows) - m * float(columns @ columns)
-        return (centred + m * n * float(rows.mean()) ** 2) / ((m - 1.0) * (n - 1.0))
+        squares = self.squares(first, second)
+        found = squares - n * float(rows @ rows) - m * float(columns @ columns) + m * n * float(rows.mean()) ** 2
+        return 0.0 if found <= ROUNDING * squares else found / ((m - 1.0) * (n - 1.0))
 
 
 def never_negative(kernel: Kernel) -> bool:

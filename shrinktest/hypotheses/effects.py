@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.effects.dependence import dependence
+from shrinktest.effects.dependence import MOST, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
 from shrinktest.effects.features import Features, never_negative
 from shrinktest.effects.interval import Estimate
@@ -188,12 +189,31 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
     if restriction.blocks is not None and not restriction.shift:
         notes.append("Differences between blocks are part of the dependence, which the test does not count.")
     found = dependence(x, y, groups)
+    if groups is None or len(groups) * found.units <= MOST:
+        notes.extend(said_of_variance(found))
     if restriction.shift:
         found = Estimate(found.value, np.nan, found.second, found.units)
         notes.append("The observations follow each other in time: there is no interval, which would be too short.")
     elif found.units < MEASURED:
         notes.append(f"There are {_few(found.units)}")
     return found, tuple(notes)
+
+
+def said_of_variance(found: Estimate) -> tuple[str, ...]:
+    """A note on dependences of variables that hardly vary."""
+    if found.units < FEWEST:
+        return ()
+    if math.isnan(found.value):
+        return (
+            "A variable hardly varies: no two of its rows differ from the others, so that it has no variance by which "
+            "the dependence could be divided, and it was not estimated.",
+        )
+    if math.isnan(found.jackknife):
+        return (
+            "A variable hardly varies: without one of its rows (or groups) nothing is left of its variance, by which "
+            "the dependence is divided, so that there is no interval.",
+        )
+    return ()
 
 
 def said_of_members(members: Sequence[Member], leading: Member, what: str) -> tuple[str, ...]:

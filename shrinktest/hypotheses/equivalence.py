@@ -127,7 +127,9 @@ class Equivalence:
         upper = self.estimate.interval(1.0 - 2.0 * alpha)[1]
         notes = self.about["notes"]
         if np.isnan(pvalue):
-            said = NOTHING if np.isfinite(self.estimate.value) else NO_BLOCK
+            found = self.estimate
+            alone = np.isnan(found.value) if isinstance(found, Area) else found.units == 0
+            said = NO_BLOCK if alone else NOTHING
             z, pvalue, upper, notes = float("nan"), 1.0, float("nan"), (*notes, said)
         pvalue = min(1.0, max(pvalue, float(np.finfo(float).tiny)))
         return EquivalenceResult(

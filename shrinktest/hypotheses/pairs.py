@@ -21,7 +21,7 @@ from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Variable
-from shrinktest.hypotheses.effects import MEASURED
+from shrinktest.hypotheses.effects import MEASURED, said_of_variance
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.multiplied import Multiplied
 from shrinktest.hypotheses.pair_features import Meeting, PairPlan
@@ -272,7 +272,8 @@ class IndependenceInBatches(Independence):
     def effect(self, again: Again, asked: EffectAsked) -> DependenceEffect:
         """How dependent the variables are, with an interval from groups of blocks."""
         assert isinstance(again, OfPairs)
-        return self._bound(again, asked, dependence_in_groups(again.sums), self._of_groups())
+        found = dependence_in_groups(again.sums)
+        return self._bound(again, asked, found, said_of_variance(found) or self._of_groups())
 
     def _of_groups(self) -> tuple[str, ...]:
         if (groups := self.shifting.groups) >= MEASURED:

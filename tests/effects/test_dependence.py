@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive_effects as naive
-from shrinktest import Gaussian, independence_test
+from shrinktest import Batches, Gaussian, independence_test
 from shrinktest.effects.dependence import dependence, dependence_in_groups
 from shrinktest.effects.features import Features
 from shrinktest.kernels import Energy, Linear
@@ -56,6 +56,28 @@ def test_of_linear_kernels_in_one_column_it_is_nearly_the_squared_correlation():
 def test_of_a_variable_with_itself_it_is_one():
     found = dependence(LEFT, LEFT)
     assert found.value == pytest.approx(1.0) and found.jackknife == pytest.approx(0.0, abs=1e-20)
+
+
+@pytest.mark.parametrize("n", [30, 40, 60, 120])
+def test_of_a_variable_without_variance_there_is_none(n):
+    """With one row that differs HSIC(X, X) is zero but for rounding; with two, it is without one of them."""
+    rare, y = np.zeros(n), np.random.default_rng(n).normal(size=n)
+    for ones in (1, 2):
+        rare[ones] = 1.0
+        effect = independence_test(rare, y, n_resamples=0).effect()
+        assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (ones == 1)
+        said = "no two of its rows differ from the others", "without one of its rows (or groups) nothing is left"
+        assert said[ones - 1] in effect.notes[0]
+
+
+def test_sums_by_group_tell_no_variance_from_rounding():
+    x, y = np.zeros((1000, 1)), np.random.default_rng(0).normal(size=(1000, 1))
+    for ones in (1, 2):
+        x[ones] = 1.0
+        pairs = (Batches([one[:500], one[500:]]) for one in (x, y))
+        effect = independence_test(*pairs, gram="rff", rank=30, n_resamples=0).effect()
+        assert np.isnan(effect.dependence_interval).all() and np.isnan(effect.dependence) == (ones == 1)
+        assert "A variable hardly varies" in effect.notes[0]
 
 
 def test_of_distances_it_is_the_distance_correlation_without_bias():
