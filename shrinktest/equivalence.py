@@ -118,7 +118,7 @@ def equivalence_test(
     The p-value is that of a score test, asymptotic and not exact: the estimate less the margin over the standard
     deviation that it has if the margin is true.  It is at most alpha where the upper limit of the one-sided score
     interval is at most the margin; see :meth:`TwoSampleResult.effect` for the intervals, and the page "Practically the
-    same?" for the level that was measured.
+    same?" for the level that was measured.  It is too small where nearly all rows are the same, and a note says so.
 
     On the scale "auc" the statement is about the function that was fitted.  The best function there is separates the
     distributions at least as well, and better than one that was fitted to few rows: an upper limit for the fitted

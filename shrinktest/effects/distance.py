@@ -95,7 +95,8 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
     relative_to : {"norms", "variance"}
         "norms": ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 where the means have nothing in common.
         "variance": ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the variance in
-        feature space that is between the samples (for a linear kernel the R^2 of analysis of variance).
+        feature space that is between the samples (for a linear kernel and samples of one size the R^2 of analysis of
+        variance).
 
     Notes
     -----

@@ -15,6 +15,7 @@ from shrinktest.effects.features import Features, never_negative
 from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, fold_codes
 from shrinktest.hypotheses.again import Again, Member
+from shrinktest.hypotheses.rare import said_of_variables
 from shrinktest.nulls.restriction import Restriction
 
 #: Units of a sample from which it was measured how often intervals cover.
@@ -196,6 +197,8 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
         notes.append("The observations follow each other in time: there is no interval, which would be too short.")
     elif found.units < MEASURED:
         notes.append(f"There are {_few(found.units)}")
+    if not restriction.shift:
+        notes.extend(said_of_variables(again, restriction))
     return found, tuple(notes)
 
 

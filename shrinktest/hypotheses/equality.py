@@ -175,6 +175,7 @@ class EqualDistributions(Hypothesis):
     ) -> list[TwoSampleEffect]:
         """How different pairs of samples are; z is that of the test, and not known here."""
         from shrinktest.hypotheses.effects import apart, said_of_area, said_of_members
+        from shrinktest.hypotheses.rare import said_of_samples
         from shrinktest.results.effect import TwoSampleEffect
 
         told = said_of_members(again.members, again.leading, "The distance is")
@@ -188,10 +189,10 @@ class EqualDistributions(Hypothesis):
                 names=labels,
                 z=float("nan"),
                 confidence=asked.confidence,
-                notes=(*notes, *said_of_area(area), *told),
+                notes=(*notes, *said_of_area(area), *said_of_samples(again, self.restriction, pair, labels), *told),
             )
-            for labels, (area, away, relative_to, notes) in zip(
-                names, apart(again, self.restriction, which, asked.folds, asked.rng), strict=True
+            for pair, labels, (area, away, relative_to, notes) in zip(
+                which, names, apart(again, self.restriction, which, asked.folds, asked.rng), strict=True
             )
         ]
 

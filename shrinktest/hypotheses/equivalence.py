@@ -21,6 +21,7 @@ from shrinktest.hypotheses.effects import MEASURED, apart, bound
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.margins import Margin, scale_of
+from shrinktest.hypotheses.rare import said_of_samples
 from shrinktest.kernels import as_kernel
 from shrinktest.nulls.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
@@ -235,7 +236,7 @@ def _estimated(
                 "With this kernel the distance is relative to the variance: the share of the variance in feature space "
                 "that lies between the samples.",
             )
-        return away, notes
+        return away, (*notes, *said_of_samples(again, restriction, (0, 1), names))
     many = [size - -(-size // min(folds, fewest)) for size in again.sizes]
     return area, (*notes, ATTAINED.format(fitted=f"{many[0]} + {many[1]}"))
 

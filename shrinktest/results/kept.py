@@ -67,13 +67,15 @@ class Kept:
         scored by the function of the others; a combination takes the sum of its members' functions, each in units of
         its standard deviation and with the weight that the rows it was fitted to give it (the square of their unbiased
         squared distance, in units of its spread under permutations). Distance: the squared distance of the kernel means
-        over the sum of their squared norms, or, for kernels with values below zero, over the variance of both samples
-        together, each part from pairs of different observations. Dependence: the kernel correlation. All regard pairs,
-        groups and blocks.
+        over the sum of their squared norms, or, for kernels with values below zero, a quarter of it over the variance
+        of a mixture in which both samples count half, whatever their sizes (for a linear kernel and samples of one size
+        the R^2 of analysis of variance, without bias), each part from pairs of different observations. Dependence: the
+        kernel correlation. All regard pairs, groups and blocks.
 
         Intervals of distance and dependence are score intervals with the variance of the jackknife and of the second
         order of a U statistic, which is what is left where there is no effect; those of the area are score intervals
-        with the variance of DeLong et al. (1988).  The page on effects shows how often they cover.
+        with the variance of DeLong et al. (1988).  The page on effects shows how often they cover.  Where few rows are
+        not the same as most others, upper limits are too small, and a note says so.
 
         The distance and the dependence depend on the kernel and its bandwidth: compare them between data sets for one
         ``bandwidth=`` that is a number.

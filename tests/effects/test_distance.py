@@ -131,10 +131,12 @@ def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares():
     assert np.isnan(distance(features, Sides(rows, lonely), NORMS).interval(0.95)).all()
 
 
-def test_the_share_of_variance_of_a_linear_kernel_is_that_of_analysis_of_variance():
-    x, y = RNG.normal(size=400), RNG.normal(0.8, 1.0, size=400)
+@pytest.mark.parametrize("size", [400, 4000])
+def test_the_share_of_variance_of_a_linear_kernel_is_that_of_analysis_of_variance(size):
+    """Of samples of one size; of others it is that of as many of each."""
+    x, y = RNG.normal(size=400), RNG.normal(0.8, 1.0, size=size)
     features = Features.of(Linear(), np.concatenate([x, y])[:, None]).centred()
-    found = distance(features, Sides((np.arange(400), np.arange(400))), VARIANCE)
+    found = distance(features, Sides((np.arange(400), np.arange(size))), VARIANCE)
     between = (x.mean() - y.mean()) ** 2 / 4.0
     assert found.value == pytest.approx(between / (between + (x.var() + y.var()) / 2.0), abs=3e-3)
 

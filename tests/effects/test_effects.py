@@ -4,9 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from shrinktest import (
     TestResult,
+    equivalence_test,
     independence_test,
     joint_independence_test,
     k_sample_test,
@@ -156,6 +158,74 @@ def test_few_and_constant_data_claim_nothing():
     assert tied.distance_interval[0] == 0.0 and tied.auc_interval[0] <= 0.5 <= tied.auc_interval[1]
     same = two_sample_test(np.ones(20), np.ones(20), bandwidth=1.0, **FEW).effect()
     assert same.auc == 0.5 and np.isnan(same.auc_interval).all() and np.isnan(same.distance_interval).all()
+
+
+def rare(found, said=("Few rows differ from the most common one", "In few rows (")):
+    """The notes on rare rows."""
+    return [note for note in found.notes if note.startswith(said)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ((6, 50), (1, 50), "(6 of before, 1 of after)"),
+        ((44, 50), (49, 50), "(6 of before, 1 of after)"),  # the most common value is the other one
+        ((14, 50), (0, 50), "(14 of before, 0 of after)"),
+        ((5, 20), (90, 200), "(5 of before, 90 of after)"),  # as many as 9 of 20
+        ((15, 50), (0, 50), None),
+        ((6, 20), (90, 200), None),
+        ((10, 20), (10, 20), None),
+        ((0, 50), (50, 50), None),
+    ],
+)
+def test_rare_rows_have_a_note(first, second, said):
+    x, y = (np.repeat([1.0, 0.0], [ones, size - ones]) for ones, size in (first, second))
+    effect = two_sample_test(x, y, bandwidth=1.0, names=("before", "after"), n_resamples=0).effect()
+    given = {"margin": 0.6, "bandwidth": 1.0, "names": ("before", "after")}
+    found = rare(equivalence_test(x, y[::-1], scale="distance", **given))
+    assert bool(found) == (said is not None) and not rare(equivalence_test(x, y[::-1], scale="auc", **given))
+    if said is not None:
+        assert said in found[0] and "compare() has intervals of shares" in found[0] and rare(effect) == found
+
+
+def test_rare_rows_are_those_of_whole_tables_and_groups():
+    flag = np.repeat([1.0, 0.0], [3, 27])
+    assert rare(two_sample_test(flag, flag[::-2], bandwidth=1.0, **FEW).effect())
+    beside = np.column_stack([flag, X[:30, 0]])
+    assert not rare(two_sample_test(beside, 1.01 * beside[::-2], **FEW).effect())
+    several = k_sample_test(flag, flag[:20], np.tile(1.0 - flag, 2), bandwidth=1.0, **FEW).effect()
+    assert "(3 of sample 0, 3 of sample 1)" in rare(several)[0] and len(rare(several)) == 1
+    many = np.repeat([1.0, 0.0], [60, 240])  # in groups of ten
+    groups = np.arange(300) // 10, 100 + np.arange(300) // 10
+    found = two_sample_test(many, many, groups=groups, bandwidth=1.0, **FEW).effect()
+    assert "(6 of X, 6 of Y)" in rare(found)[0] and not rare(two_sample_test(many, many, bandwidth=1.0, **FEW).effect())
+
+
+def test_variables_that_are_rare_together_have_a_note():
+    x, y = np.repeat([1.0, 0.0], [20, 180]), np.repeat([0.0, 1.0, 0.0], [15, 20, 165])
+    few, many = (independence_test(x, other, **FEW).effect() for other in (y, x))
+    assert "In few rows (5) both" in rare(few)[0] and not rare(many)
+    assert rare(equivalence_test(x, y, margin=0.5, scale="dependence")) == rare(few)
+    assert not rare(independence_test(np.roll(np.repeat([1.0, 0.0], 100), 1), np.r_[y[100:], y[:100]], **FEW).effect())
+    assert not rare(independence_test(X[:9], V[:9], **FEW).effect())  # no row is the most common one
+    assert "In few rows (9)" in rare(independence_test(V, np.repeat([1.0, 0.0], [9, 31]), **FEW).effect())[0]
+
+
+def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
+    """True in 10 % of X and never in Y, or 20 %: all data sets of 50 rows each, by their chances."""
+    for share, level in ((0.1, 0.22), (0.2, 0.10)):
+        kernel = np.exp(-0.5)
+        norm = share**2 + (1.0 - share) ** 2 + 2.0 * share * (1.0 - share) * kernel
+        margin = 1.0 - 2.0 * (1.0 - share + share * kernel) / (norm + 1.0)
+        chances = {True: [0.0, 0.0], False: [0.0, 0.0]}
+        for ones in range(1, 30):
+            x = np.repeat([1.0, 0.0], [ones, 50 - ones])
+            found = equivalence_test(x, np.zeros(50), margin=margin, scale="distance", bandwidth=1.0)
+            entry, chance = chances[bool(rare(found))], stats.binom(50, share).pmf(ones)
+            entry[0] += chance
+            entry[1] += chance * found.reject()
+        assert chances[False][1] <= 0.05 * chances[False][0]
+        assert chances[True][1] / sum(one[0] for one in chances.values()) == pytest.approx(level, abs=0.005)
 
 
 def test_where_there_is_no_effect_the_error_says_why():
