@@ -67,6 +67,28 @@ def test_pipelines_get_data_of_the_kind_that_was_given():
     assert SEEN[-1][0].ndim == SEEN[-1][1].ndim == 1
 
 
+@pytest.mark.parametrize("names", [[0, 1, 2], [0, "b", 2.5], pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])])
+def test_names_of_columns_may_be_no_text(names):
+    SEEN.clear()
+    x, y = pd.DataFrame(X, columns=names), pd.DataFrame(Y, columns=names)
+    one_thread(record, x, y.iloc[:, ::-1], n_trials=2)
+    assert all(list(z.columns) == list(x.columns) for z in SEEN[-1])
+    both = np.vstack([z.to_numpy() for z in SEEN[-1]])
+    assert np.array_equal(np.sort(both, axis=0), np.sort(np.vstack([X, Y]), axis=0))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_categories_of_one_table_only_stay_categories(ordered):
+    SEEN.clear()
+    x = pd.DataFrame({0: pd.Categorical(["a", "b"] * 4, ["b", "a"], ordered=ordered)})
+    y = pd.DataFrame({0: pd.Categorical(["c", "b"] * 5, ["b", "a", "c"], ordered=ordered)})
+    one_thread(record, x, y, n_trials=2)
+    assert all(set(z[0].cat.categories) == set("abc") and z[0].cat.ordered == ordered for z in SEEN[-1])
+    assert sorted(pd.concat(SEEN[-1])[0]) == sorted("ab" * 4 + "cb" * 5)
+    one_thread(record, x[0], y[0], n_trials=2)
+    assert isinstance(SEEN[-1][0].dtype, pd.CategoricalDtype)
+
+
 def test_pvalues_do_not_depend_on_the_workers():
     one, two = (one_thread(smallest, X, Y, workers=w, rng=7) for w in (1, 2))
     assert np.array_equal(one.pvalues, two.pvalues) and one.seed == 7

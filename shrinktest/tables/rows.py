@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import loaded_pandas
 from shrinktest.tables.column import pooled
-from shrinktest.tables.reading import Table, is_table
+from shrinktest.tables.reading import Table, columns_at, is_table, read_names
 
 
 def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
@@ -37,21 +38,49 @@ def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
         return Table(tuple(columns), tables[0].named)
     if not all(map(is_table, tables)):
         return np.concatenate([np.asarray(table) for table in tables])
-    import narwhals as nw
-
-    frames = [nw.from_native(table, eager_only=True, allow_series=True) for table in tables]
-    series = isinstance(frames[0], nw.Series)
-    if series:
-        frames = [one.alias("0").to_frame() for one in frames]
-    first = frames[0].columns
-    for frame, name in zip(frames, names, strict=True):
-        if sorted(frame.columns) != sorted(first):
+    labels = [read_names(table) or ("0",) for table in tables]
+    for found, name in zip(labels, names, strict=True):
+        if sorted(found) != sorted(labels[0]):
             raise ValueError(f"{names[0]} and {name} have different columns; select the same in all")
     try:
-        whole = nw.concat([frame.select(first) for frame in frames], how="vertical")
+        return _concatenated(tables, [[found.index(label) for label in labels[0]] for found in labels])
     except Exception as error:  # the libraries have errors of their own for columns of different types
         raise TypeError(f"{' and '.join(names)} cannot be put below each other: {error}") from None
+
+
+def _concatenated(tables: Sequence[Any], places: Sequence[Sequence[int]]) -> Any:
+    """Data frames, each with its columns at these places, or series, as one of the library that the first comes from.
+
+    Names of columns of pandas may be no text, and are those of the first.
+    """
+    import narwhals as nw
+
+    pandas = loaded_pandas()
+    series = not hasattr(tables[0], "columns")
+    if pandas is not None and all(isinstance(table, pandas.DataFrame | pandas.Series) for table in tables):
+        frames = [
+            table.to_frame() if series else columns_at(table, at) for table, at in zip(tables, places, strict=True)
+        ]
+        frames = [frame.set_axis(range(frame.shape[1]), axis=1) for frame in frames]
+        whole = pandas.concat(_with_all_categories(frames, pandas), ignore_index=True)
+        return whole[0].rename("0") if series else whole.set_axis(tables[0].columns, axis=1)
+    if series:
+        parts = [nw.from_native(table, series_only=True).alias("0").to_frame() for table in tables]
+    else:
+        parts = [nw.from_native(columns_at(table, at)) for table, at in zip(tables, places, strict=True)]
+    whole = nw.concat(parts, how="vertical")
     return nw.to_native(nw.maybe_reset_index(whole["0"] if series else whole))
+
+
+def _with_all_categories(frames: list[Any], pandas: Any) -> list[Any]:
+    """Data frames of pandas whose categoricals have the categories of all, without which they would become text."""
+    for j in frames[0].columns:
+        kinds = [frame[j].dtype for frame in frames]
+        if all(isinstance(kind, pandas.CategoricalDtype) for kind in kinds):
+            first, *others = sorted(kinds, key=lambda kind: (bool(kind.ordered), len(kind.categories)), reverse=True)
+            every = first.categories.append([kind.categories for kind in others]).unique()
+            frames = [frame.astype({j: pandas.CategoricalDtype(every, first.ordered)}) for frame in frames]
+    return frames
 
 
 def taken(table: Any, rows: np.ndarray) -> Any:
