@@ -108,16 +108,17 @@ def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Sca
         return choice(scale, SCALES, name)
     if dimensions(scale, name) != 1:
         raise TypeError(f"{name} must be None, one of {listed(SCALES)}, or one number per column; got {scale!r}")
-    entries: list[str | float] = []
-    for j, value in enumerate(scale):
-        one = f"{name}[{j}]"
-        if isinstance(value, str):
-            entries.append(value if value in _BESIDE else choice(value, SCALES, one))
-        else:
-            entries.append(positive(value, one))
+    entries = [as_unit(value, f"{name}[{j}]") for j, value in enumerate(scale)]
     if columns is not None and len(entries) != columns:
         raise ValueError(f"{name} has {len(entries)} entries for {counted(columns, 'column')}; give one for each")
     return tuple(entries)
+
+
+def as_unit(value: Any, name: str) -> str | float:
+    """The unit of one column: a name or a positive number; raises ValueError or TypeError for anything else."""
+    if isinstance(value, str):
+        return value if value in _BESIDE else choice(value, SCALES, name)
+    return positive(value, name)
 
 
 def near_one(Z: Array) -> Array:

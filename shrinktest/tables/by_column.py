@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from shrinktest._validate import choice, listed
-from shrinktest.units import Scale, as_scale, beside_others
+from shrinktest.units import Scale, as_scale, as_unit, beside_others
 
 
 def scale_each(scale: Any, names: Sequence[str], argument: str) -> list[Any]:
     """The unit of every column: None, a name or a number."""
     if hasattr(scale, "keys"):
-        given = by_name(scale, names, argument, rest="sd")
-        each = [None if one is None else as_scale((one,), 1, argument)[0] for one in given]  # type: ignore[index]
-        return beside_others(each)
+        given = zip(names, by_name(scale, names, argument, rest="sd"), strict=True)
+        return beside_others([None if one is None else as_unit(one, f"{argument}[{name!r}]") for name, one in given])
     found: Scale | None = as_scale(scale, len(names), argument)
     return beside_others(found) if isinstance(found, tuple) else [found] * len(names)
 

@@ -437,6 +437,10 @@ def test_bandwidths_by_name():
     assert one.table["column"].tolist() == list(A)
     with pytest.raises(ValueError, match=says("bandwidth has no entry for 'rate'")):
         two_sample_test(A, B, bandwidth={"income": 1.0, "colour": 1.0})
+    with pytest.raises(ValueError, match=says("scale['rate'] must be one of 'sd'")):
+        two_sample_test(A, B, scale={"rate": "x"})
+    with pytest.raises(ValueError, match=says("scale['rate'] must be a finite number > 0")):
+        two_sample_test(A, B, scale={"rate": -1.0})
     with pytest.raises(ValueError, match=says("bandwidth has names of columns, which arrays do not have")):
         two_sample_test([1.0, 2], [3.0, 4], bandwidth={"a": 1.0})
 
