@@ -83,7 +83,6 @@ def run_binned(
         raise ValueError(f"a test takes two samples or more, got {len(samples)}")
     kind = TwoBinned if two else Binned
     refuse(refused)
-    asked = asked.by_feature(None)
     check(estimator, asked, settings, kind.kind.name)
     samples = as_batches(samples, names)
     if samples[0].bins is None:
@@ -93,6 +92,7 @@ def run_binned(
     with preparing(settings.progress):
         how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
         hypothesis = kind.in_batches(samples, names, **how, **options)
+    asked = asked.by_feature(hypothesis.encoding, hypothesis.columns)
     plan = planned(hypothesis, settings, generator, RANK)
     estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
     hypothesis = hypothesis.reading(kernels, plan, spare=spare)
@@ -170,7 +170,7 @@ def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
         checked_estimator(one)
     gram = choice(settings.gram, GRAMS, "gram")
     if not is_several(estimator, asked.kernel, asked.bandwidth):
-        as_kernel(asked.kernel, asked.bandwidth, asked.name)
+        asked.alone()
     for kernel in [member.kernel for member in members] or [as_kernel(one, name=asked.name) for one in kernels]:
         if checked_route(kernel, gram) == "factor" and settings.rank is not None:
             raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")

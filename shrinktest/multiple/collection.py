@@ -27,6 +27,7 @@ from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
+from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import Encoding
 
 AUTO = "auto"
@@ -238,13 +239,23 @@ class Asked:
     bandwidth: Any
     name: str = "kernel"
 
-    def by_feature(self, encoding: Encoding | None) -> Asked:
-        """The same, with bandwidths by name, or for the columns of a table, as one for every column of numbers."""
+    def alone(self) -> Kernel:
+        """The kernel, where one is asked for; bandwidths by name take the columns, and are looked at when these are."""
+        width = "median" if hasattr(self.bandwidth, "keys") else self.bandwidth
+        return as_kernel(self.kernel, width, self.name)
+
+    def by_feature(self, encoding: Encoding | None, names: Sequence[str] | None = None) -> Asked:
+        """The same, with bandwidths by name, or for the columns of a table, as one for every column of numbers.
+
+        ``names`` are those of columns that are numbers as they are.
+        """
         argument = self.name.replace("kernel", "bandwidth")
 
         def spread(width: Any) -> Any:
             if encoding is not None:
                 return encoding.by_feature(width, argument)
+            if hasattr(width, "keys") and names is not None:
+                return tuple(by_name(width, names, argument))
             if hasattr(width, "keys"):
                 raise ValueError(
                     f"{argument} has names of columns, which arrays do not have, nor what regressions on given numbers "

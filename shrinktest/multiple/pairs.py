@@ -61,7 +61,6 @@ def run_pairs(
     """
     refuse(refused)
     checked_policy(nan_policy)
-    asked = [one.by_feature(None) for one in asked]
     check(estimator, asked, settings)
     drawn = RANK if settings.rank is None else count(settings.rank, "rank", minimum=1)
     generator = as_rng(rng)
@@ -70,6 +69,8 @@ def run_pairs(
             X, Y, scale=scale, nan_policy=nan_policy, column_types=column_types, drawn=drawn,
             rng=beside(generator, 2), **by_whom(settings, rng),
         )  # fmt: skip
+    sides = zip(asked, hypothesis.encodings, hypothesis.pairs.names, strict=True)
+    asked = [one.by_feature(encoding, names) for one, encoding, names in sides]
     kept = copy.deepcopy(generator)
     plan = PairPlan(
         hypothesis.variables, settings.gram, settings.rank, hypothesis.shifting.groups, settings.memory,
@@ -103,7 +104,7 @@ def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
         checked_scaled(one)
     gram = choice(settings.gram, GRAMS, "gram")
     if not several(estimator, asked):
-        kernels = [as_kernel(one.kernel, one.bandwidth, one.name) for one in asked]
+        kernels = [one.alone() for one in asked]
     elif members:
         kernels = [kernel for member in members for kernel in member.kernel]
     else:

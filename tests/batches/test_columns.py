@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import Batches, k_sample_test, two_sample_test, two_sample_test_columns
+from shrinktest import Batches, independence_test, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches import crew as crews
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.sights import MOST_LEVELS
@@ -190,6 +190,24 @@ def test_statistics_are_those_of_tables_in_memory(tmp_path):
     for_columns = two_sample_test_columns(*pair, kernel=Linear(), n_resamples=19, rng=0, form="biased").table
     in_memory = two_sample_test_columns(X, Y, kernel=Linear(), n_resamples=19, rng=0, form="biased").table
     assert np.allclose(for_columns["statistic"], in_memory["statistic"], rtol=1e-9)
+
+
+def test_bandwidths_by_name_are_those_of_the_columns(tmp_path):
+    how = {"gram": "rff", "rank": 8, "rng": 1, "n_resamples": 19}
+    for names in (["number", "wait"], ["number", "city"]):
+        a, b = (files(tmp_path, name, frame[names], [60]) for name, frame in (("a", X), ("b", Y)))
+        found = two_sample_test(a, b, bandwidth=dict(zip(names, (0.5, 2.0), strict=True)), **how)
+        same = two_sample_test(Batches(a), Batches(b), bandwidth=(0.5, 2.0), **how)
+        assert (same.statistic, same.pvalue) == (found.statistic, found.pvalue)
+        several = two_sample_test(a, b, bandwidth=[dict(zip(names, (0.5, 2.0), strict=True)), 1.0], **how)
+        assert len(several.table) == 2
+        x, y = Batches(a, columns=names[:1]), Batches(a, columns=names[1:])
+        pair = independence_test(x, y, bandwidth_x={"number": 0.5}, bandwidth_y={names[1]: 2.0}, **how)
+        assert pair.pvalue == independence_test(x, y, bandwidth_x=0.5, bandwidth_y=2.0, **how).pvalue
+    with pytest.raises(ValueError, match="bandwidth has no entry for 'city'"):
+        two_sample_test(a, b, bandwidth={"number": 1.0}, **how)
+    with pytest.raises(ValueError, match="which arrays do not have"):
+        two_sample_test(Batches([np.eye(30)]), Batches([np.eye(30)]), bandwidth={"a": 1.0}, **how)
 
 
 def test_other_types_in_other_files_are_an_error_that_names_file_and_column(tmp_path):
