@@ -64,9 +64,16 @@ def _by_name(name: str, test: str) -> Compared:
     return known or as_estimator(name)
 
 
-def options_of(given: Mapping[str, Any], test: str, name: str, *others: str) -> dict[str, Any]:
+def mapping_of(given: Any, name: str) -> Mapping[str, Any]:
+    """Keyword arguments of the test, none for None."""
+    if given is not None and not isinstance(given, Mapping):
+        raise TypeError(f"{name} must be a dict of arguments of the test, such as {{'bandwidth': 1.5}}; got {given!r}")
+    return given or {}
+
+
+def options_of(given: Any, test: str, name: str, *others: str) -> dict[str, Any]:
     """Keyword arguments of the test, by the names that they have now; raises ValueError for those it does not take."""
-    options = by_new_names(given, {"statistic": "form"}, name)
+    options = by_new_names(mapping_of(given, name), {"statistic": "form"}, name)
     for key in options:
         choice(key, (*others, *KINDS[test].options), f"a key of {name}, for a {test} test,")
     return options

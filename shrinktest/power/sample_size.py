@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import MOST, choice, count, level, positive
+from shrinktest._validate import MOST, choice, count, level, positive, resamples
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
-from shrinktest.power.arguments import as_compared, label_of, options_of
+from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, seed_of
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, said_of
@@ -44,12 +44,12 @@ def solve_sample_size(
     alpha: float = 0.05,
     ratio: float | None = None,
     n_trials: int = 2000,
-    n_resamples: int = 199,
+    n_resamples: float = 199,
     stopping: Any = None,
     test_options: Mapping[str, Any] | None = None,
     largest: int = 5000,
     confidence: float = 0.95,
-    rng: int = 0,
+    rng: Any = 0,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = False,
@@ -84,8 +84,8 @@ def solve_sample_size(
         The largest size that is tried.
     confidence : float, default 0.95
         Confidence of the interval.
-    rng : int, default 0
-        Seed.
+    rng : int, None, SeedSequence, BitGenerator or Generator, default 0
+        Seed; None takes that of the store or, for a new one, fresh entropy.
     store : path, optional
         A file that keeps the trials, so that an interrupted search goes on where it was; see :func:`power_study`.
     workers : int, optional
@@ -137,11 +137,10 @@ def solve_sample_size(
     True
     """
     d = as_design(design)
-    level(alpha)
-    level(power, "power")
-    level(confidence, "confidence")
-    count(n_trials, "n_trials", minimum=100, maximum=MOST)
-    count(largest, "largest", d.smallest())
+    alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
+    n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MOST), resamples(n_resamples)
+    largest = count(largest, "largest", d.smallest())
+    seed = None if rng is None else seed_of(rng, None)  # once, for all studies of the search
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")
     if ratio is not None:
@@ -156,7 +155,7 @@ def solve_sample_size(
                 "draw gets the size m of Y"
             )
         d = replace(d, ratio=positive(ratio, "ratio"))  # type: ignore[type-var]  # designs of two samples are dataclasses
-    options, shown = test_options or {}, ""
+    options, shown = mapping_of(test_options, "test_options"), ""
     if test is not None:
         choice(test, (EQUIVALENCE,), "test")
         if not (isinstance(estimator, str) and estimator == "kme"):
@@ -182,7 +181,7 @@ def solve_sample_size(
                 stopping=rule,
                 with_null=with_null,
                 test_options=options,
-                rng=rng,
+                rng=seed,
                 store=where,
                 workers=workers,
                 progress=progress,
@@ -226,7 +225,7 @@ def solve_sample_size(
     )
 
 
-def _smallest(design: Design, largest: int, alpha: float, n_resamples: int, options: Mapping[str, Any]) -> int:
+def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, options: Mapping[str, Any]) -> int:
     """The first size at which the relabellings that the design and the tests allow are enough to reject."""
     sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
     for n in sizes:

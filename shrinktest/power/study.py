@@ -186,8 +186,9 @@ def power_study(
     trials = trial_numbers(n_trials)
     rule = _stopping(stopping, alphas)
     ours = [one for one in named.values() if not isinstance(one, AnyTest)]
-    _check_resamples(resamples(n_resamples), alphas[0], named.values())
-    options = options_of(test_options or {}, design.test, "test_options")
+    n_resamples = resamples(n_resamples)
+    _check_resamples(n_resamples, alphas[0], named.values())
+    options = options_of(test_options, design.test, "test_options")
     for name, given in (("test_options", options), ("stopping", rule)):
         if given and not ours:
             raise ValueError(f"{name} is for kernel tests, and there is none among {listed(named)}; leave it out")

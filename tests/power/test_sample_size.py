@@ -60,6 +60,13 @@ def test_the_same_call_gives_the_same_answer_and_a_store_keeps_the_trials(found,
     assert solve_sample_size(MeanShift(dimension=2, shift=1.0), store=store, **QUICK).table.equals(found.table)
 
 
+def test_any_seed_and_numbers_of_numpy():
+    design = MeanShift(dimension=1, shift=1.0)
+    given = {"n_trials": np.int64(100), "n_resamples": np.int64(39), "power": np.float64(0.8), "largest": np.int64(99)}
+    one, two = (solve_sample_size(design, **given, workers=1, rng=np.random.default_rng(3)) for _ in range(2))
+    assert one.table.equals(two.table)
+
+
 def test_pilot_data_and_ratio():
     rng = np.random.default_rng(0)
     pilot = FromData(rng.normal(size=(30, 2)), rng.normal(0.9, 1.0, size=(30, 2)))
@@ -252,6 +259,11 @@ def test_plot_on_given_axes_keeps_its_legend_within_them(found):
 def test_refusals(arguments, words):
     with pytest.raises(ValueError, match=words):
         solve_sample_size(MeanShift(dimension=5, shift=0.1), **{**QUICK, **arguments})
+
+
+def test_options_are_a_dict():
+    with pytest.raises(TypeError, match="test_options must be a dict of arguments"):
+        solve_sample_size(MeanShift(), test_options=["a"])
 
 
 def test_a_ratio_needs_two_samples():

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest import Precomputed
@@ -109,6 +110,25 @@ class Units(Odd):
 @pytest.mark.parametrize("design", [Stacked(), Units()], ids=["array", "units"])
 def test_samples_in_one_array_and_units_of_several_rows(design):
     assert power_study(design, "kme", 10, **FEW).table.trials.tolist() == [6]
+
+
+def test_the_twin_of_tables_whose_columns_have_numbers():
+    def tables(rng, n):
+        return pd.DataFrame(rng.normal(size=(n, 2))), pd.DataFrame(rng.normal(size=(n, 2)))
+
+    assert len(power_study(tables, "kme", 10, **FEW).size_table) == 1
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    design, store = designs.MeanShift(dimension=1), tmp_path / "study.sqlite"
+    how = {"n_resamples": np.int64(39), "n_trials": np.int64(3), "alphas": np.float64(0.05)}
+    first, again = (
+        power_study(design, "kme", 10, **{**FEW, **given}, store=store)
+        for given in (how, {name: number.item() for name, number in how.items()})
+    )
+    assert again.table.equals(first.table) and isinstance(first.n_resamples, int)
+    with pytest.raises(TypeError, match="test_options must be a dict of arguments"):
+        power_study(design, "kme", 10, test_options=["a"])
 
 
 def test_a_ratio_needs_a_size_of_y():
