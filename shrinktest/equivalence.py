@@ -68,7 +68,7 @@ def equivalence_test(
         With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
         other scales are unbiased, and take none.
     folds : int, default 5
-        With "auc": the witness function is fitted to all folds but one, and scores that one.
+        With "auc", and with nothing else: the witness function is fitted to all folds but one, and scores that one.
     alpha : float, default 0.05
         Level at which the result decides, below .5; ``upper`` has the confidence 1 - alpha.
     names : tuple of str, default ("X", "Y")
@@ -182,4 +182,4 @@ def _units_by_name() -> Iterator[None]:
 def _of_units(said: str) -> str:
     """What other tests say of ``scale=``, in the words of this one."""
     said = re.sub(r"\bscale=(?!'(distance|auc|dependence)')", "units=", said)
-    return re.sub(r"^scale(?=(\[\d+\])? (must|has)\b)", "units", said)
+    return re.sub(r"^scale(?=(\[.*?\])? (must|has)\b)", "units", said)

@@ -351,6 +351,12 @@ def refused(*data, **given):
         (refused(X, Y, alpha=0.5), ValueError, "alpha must lie below .5"),
         (refused(X, Y, alpha=5), ValueError, "alpha must lie strictly between"),
         (refused(X, Y, folds=1), ValueError, "folds must be an integer >= 2"),
+        (refused(X, Y, folds=4), ValueError, "folds= is for scale='auc'"),
+        (
+            refused(pd.DataFrame({"a": X[:, 0]}), pd.DataFrame({"a": Y[:, 0]}), units={"a": "metres"}),
+            ValueError,
+            r"units\['a'\] must be one of",
+        ),
         (refused(X, Y, units="metres"), ValueError, "units must be one of"),
         (refused(X, Y, nan_policy="propagate"), ValueError, "nan_policy must be one of 'raise', 'omit'"),
         (refused(X, Y, names=("a", "a")), ValueError, "names must differ"),

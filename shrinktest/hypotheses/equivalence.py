@@ -27,6 +27,8 @@ from shrinktest.nulls.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.statistics.gram import Grams
 
+FOLDS = 5  # where nobody says how many
+
 POLICIES = ("raise", "omit", "indicator")
 
 ASYMPTOTIC = (
@@ -91,6 +93,11 @@ class Equivalence:
             raise ValueError(
                 f"estimator= is for scale='auc', whose witness function it fits; with scale={on!r} the estimate is "
                 "unbiased, and shrinkage would make differences look smaller: leave it out"
+            )
+        if folds != FOLDS and on != AUC:
+            raise ValueError(
+                f"folds= is for scale='auc', whose witness function is fitted to all folds but one; scale={on!r} has "
+                "none: leave it out"
             )
         about: dict[str, Any] = {"rng": rng_provenance(generator), "scale": on, "margin_words": wanted.words}
         hypothesis = _read(X, Y, tuple(names), on, paired, nan_policy, told)
