@@ -327,3 +327,12 @@ def test_a_table_with_a_column_of_time_is_transformed_once():
     result = change_point_test(table, transform=lambda rows: seen.append(len(rows)) or rows, n_resamples=19, rng=0)
     assert seen == [30] and result.columns == (("x",),)
     assert result.pvalue == change_point_test(table[["x"]], n_resamples=19, rng=0).pvalue
+
+
+@pytest.mark.parametrize(("kernel", "factors"), [("energy", (1e153, 1e-170)), ("linear", (1e153, 1e-100, 1e-170))])
+def test_values_whose_squares_are_no_numbers(kernel, factors):
+    plain, small = (change_point_test(f * shifted(), kernel=kernel, n_resamples=99, rng=0) for f in (1.0, 1e-60))
+    assert (small.pvalue, small.location) == (plain.pvalue, plain.location)
+    for factor in factors:
+        with pytest.raises(ValueError, match="beyond the range of numbers; multiply the data by a constant"):
+            change_point_test(factor * shifted(), kernel=kernel, n_resamples=99, rng=0)

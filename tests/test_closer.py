@@ -343,6 +343,10 @@ def test_values_whose_squares_are_no_numbers(kernel):
     for factor in (1e154, 1e300):
         with pytest.raises(ValueError, match="beyond the range of numbers; multiply the data by a constant, or use"):
             closer_test(factor * X, factor * Y, factor * Z, kernel=kernel)
+    if kernel == "linear":
+        assert closer_test(1e-140 * X, 1e-140 * Y, 1e-140 * Z, kernel=kernel).pvalue == pytest.approx(plain.pvalue)
+        with pytest.raises(ValueError, match="beyond the range of numbers; multiply the data by a constant, or use"):
+            closer_test(1e-170 * X, 1e-170 * Y, 1e-170 * Z, kernel=kernel)
 
 
 # ------------------------------------------------------------------------------------------- several models

@@ -14,6 +14,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.place import Place
+from shrinktest.kernels.reach import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -23,6 +24,7 @@ from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
 
+_LEAST = 1e-150  # of kernel values that are squared
 _FEWEST = 2  # rows within which there is a pair
 
 
@@ -153,6 +155,7 @@ class NoChange(Hypothesis):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """The largest standardised distance over all cuts, or intervals, for every order of the rows."""
+        require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
         return prepare(estimator, kernel, self.points, self.cuts, grams=grams, workers=workers)
 
     def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:

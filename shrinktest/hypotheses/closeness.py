@@ -15,7 +15,7 @@ from shrinktest._validate import as_rng, choice, counted, flag, level, rng_prove
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import as_kernel
-from shrinktest.kernels.reach import reach_notes
+from shrinktest.kernels.reach import reach_notes, require_in_range
 from shrinktest.nulls.memory import BY_GROUPS, WRONG_ERRORS, of_samples
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
 from shrinktest.statistics.gram import Gram, Grams
@@ -25,6 +25,7 @@ POLICIES = ("raise", "omit", "indicator")
 
 #: Units of a sample below which the level was not measured.
 FEW = 20
+_LEAST = 1e-290  # of kernel values that keep their digits
 
 #: Where one-sided levels were measured that are above what they should be: of Y and Z, one with more than twice as many
 #: units as the other, which has fewer than this.
@@ -217,6 +218,7 @@ def _distances(
         _enough(name, many, called, FEWEST)
     variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
+    require_in_range(chosen, pooled, variable.name, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # after which what rounding may have made is no number
         gram = grams(chosen, pooled, by_coordinates=True).seen_from_mean(grams.options["memory"], workers)
         deleted = distances(gram, sizes, units, workers)

@@ -6,6 +6,7 @@ import numpy as np
 
 from shrinktest._validate import Array
 from shrinktest.kernels.base import Kernel
+from shrinktest.kernels.custom import Precomputed
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
@@ -57,14 +58,18 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     )
 
 
-def require_in_range(kernel: Kernel, points: Array, name: str) -> None:
-    """Raise ValueError for a kernel of values so small, or large, that squares of their products are no numbers."""
+def require_in_range(kernel: Kernel, points: Array, name: str, least: float = _LEAST) -> None:
+    """Raise ValueError for a kernel of values below ``least``, or above one over it, so that products are no numbers.
+
+    By default these are squares of their products.
+    """
     inner = kernel.kernel if isinstance(kernel, Rescaled) else kernel
     if isinstance(inner, DistanceKernel | PooledKernel):  # whose values do not depend on the units of the data
         return
     with np.errstate(all="ignore"):
         largest = float(np.abs(kernel.diagonal(points)).max())
-    if largest and not _LEAST < largest < 1.0 / _LEAST:
+    lost = not largest and not isinstance(inner, Precomputed) and np.ptp(points, axis=0).any()
+    if lost or (largest and not least < largest < 1.0 / least):
         raise ValueError(
             f"{name}: the largest value of {kernel!r} is {largest:.3g}, so that products of such values are beyond the "
             "range of numbers; multiply the data by a constant, or use scale='sd'"
