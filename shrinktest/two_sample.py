@@ -149,7 +149,8 @@ def two_sample_test(
         permutation test of that approximate statistic is still exact.  All but "dense" need an estimator that works
         without the Gram matrix: not your own, nor a marginalised one that tunes its noise in every permutation.
     rank : int, optional
-        Coordinates of the approximation (default 1000); for "factor", the rank at which it is truncated.
+        Coordinates of the approximation (default 1000), of which "rff" takes an even number, 2 at least; for "factor",
+        the rank at which it is truncated.
     max_memory : float, optional
         Bytes that the kernel's values may take; default a quarter of what is free.
     store : path, optional
@@ -225,9 +226,9 @@ def two_sample_test(
     ``max_memory`` for their rows, are read whole, and tested as they would be there. With ``gram="rff"`` or "nystrom",
     or a kernel of finite rank, they are of any size, and take estimators that work on features, lists of them, of
     kernels and of bandwidths, and "auto", all from one reading; one ``scale`` for all columns, or numbers, and for
-    tables with other columns than numbers also a dict; ``nan_policy`` "raise" or "omit"; and no restrictions. Bins of
-    their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take from the data is
-    computed from a random sample of the rows, except for standard deviations.
+    tables with other columns than numbers also a dict; ``nan_policy`` "raise", "omit" or "indicator"; and no
+    restrictions. Bins of their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take
+    from the data is computed from a random sample of the rows, except for standard deviations.
 
     Several estimators, kernels or bandwidths: every statistic becomes a p-value, that of a gamma distribution with the
     moments of the statistic over the same permutations; the smallest one (over the weight of the member) is taken in

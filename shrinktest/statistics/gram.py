@@ -344,7 +344,7 @@ def choose_gram(
         landmarks = counted(len(approximation.points), "landmark")
         return Gram(gram, approximation, points, _note(f"a Nystrom approximation with {landmarks}"))
     features = random_fourier(kernel, width, most, rng)
-    note = _note(f"an approximation by {most} random Fourier features")
+    note = _note(f"an approximation by {2 * len(features.frequencies)} random Fourier features")
     if most > size and rank is None:
         note += f" That is more than the {size} observations: gram='dense' is exact and takes less time."
     return Gram(gram, features, points, note)

@@ -212,6 +212,7 @@ def test_the_route_is_in_the_output():
     assert "Nystrom approximation with 7 landmarks" in str(result.summary())
     exact = two_sample_test(x, x + 1, gram="factor", n_resamples=19)
     assert exact.notes == ()
+    assert "by 2 random Fourier" in two_sample_test(x, x + 1, gram="rff", rank=3, n_resamples=19).notes[0]
     assert "rank 3" in two_sample_test(x, x + 1, gram="factor", rank=3, n_resamples=19).notes[0]
 
 

@@ -92,7 +92,10 @@ class Design(ABC):
     @property
     @abstractmethod
     def test(self) -> str:
-        """The test the data are for: "two-sample", "independence", "k-sample" or "joint-independence"."""
+        """The test the data are for: "two-sample", "independence", "k-sample", "joint-independence", "change-point".
+
+        Or "conditional-independence", of X, Y and what is given.
+        """
 
     @property
     def ratio(self) -> float:
