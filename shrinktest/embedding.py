@@ -54,6 +54,13 @@ class MeanEmbedding:
     shrinkage: Any = None
     smoothing: tuple[float, ...] | None = None
 
+    def __post_init__(self) -> None:
+        points, weights = np.shape(self.points), np.shape(self.weights)
+        if not points or weights != points[:1]:
+            raise ValueError(
+                f"weights must be one for each point; found shapes {points} of points, {weights} of weights"
+            )
+
     @property
     def n(self) -> int:
         """Number of points."""

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._machine import n_workers
+from shrinktest._machine import free_memory, n_workers
 from shrinktest._renamed import renamed
 from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
 from shrinktest.nulls.permutation import TIE, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.results.conclude import conclude
+from shrinktest.results.kinds import KINDS
 from shrinktest.results.result import TestResult
 
 
@@ -111,14 +112,21 @@ def permutation_test(
     vectorized = flag(vectorized, "vectorized")
     if not isinstance(name, str) or not name:
         raise TypeError(f"name must be a text, which is what the result calls the test; got {name!r}")
+    if name in KINDS:
+        raise ValueError(f"name={name!r} is a test of this package, of another statistic; call yours something else")
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
     takes(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
     alpha = level(alpha)
-    threads, draws = n_workers(workers), resamples(n_resamples)
+    threads, draws, progress = n_workers(workers), resamples(n_resamples), flag(progress, "progress")
     rule = as_stopping(stopping, alpha)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     drawn = _permutations(permutations, draws, generator)
+    if 8.0 * drawn.size > (free := free_memory()):
+        raise MemoryError(
+            f"permutations: one of {drawn.size} observations takes {8e-9 * drawn.size:.3g} GB, and {free / 1e9:.3g} GB "
+            "are free; take fewer observations"
+        )
 
     def rows(these: np.ndarray) -> np.ndarray:
         found = statistic(these) if vectorized else [statistic(row) for row in these]
@@ -156,7 +164,7 @@ def _permutations(given: Any, n_resamples: float, rng: np.random.Generator) -> R
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
         return Pairings(n_resamples, rng, count(given, "permutations", minimum=2, maximum=MOST))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()
-    if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 for n in sizes):
+    if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 and n is not True for n in sizes):
         count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MOST)
         return Partitions(n_resamples, rng, tuple(map(int, sizes)), alike=False)
     raise TypeError(

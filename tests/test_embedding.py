@@ -180,6 +180,13 @@ def test_different_spaces():
     assert same[0].inner(same[1]) == pytest.approx(1 / 14)
 
 
+def test_every_point_has_a_weight():
+    with pytest.raises(
+        ValueError, match=r"weights must be one for each point; found shapes \(1, 1\) of points, \(2,\)"
+    ):
+        MeanEmbedding(np.ones((1, 1)), np.ones(2), Gaussian(1.0))
+
+
 @pytest.mark.parametrize("estimator", [KME(), MKME(variance=0.1)], ids=repr)
 def test_points_that_do_not_fit(estimator):
     mean = estimator.fit(X, Gaussian(1.0))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._machine import memory_limit
-from shrinktest._validate import as_rng, complete_points, count, counted, level
+from shrinktest._validate import as_rng, complete_points, count, counted, flag, level
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again
@@ -67,7 +67,7 @@ class Witness(Again):
 
         Without ``points``, at the observations, whatever their labels.
         """
-        confidence = level(confidence, "confidence")
+        confidence, studentize = level(confidence, "confidence"), flag(studentize, "studentize")
         points = self._observations() if points is None else points
         shape = np.shape(points)
         groups = len(shape) == 3 and 0 not in shape

@@ -110,8 +110,10 @@ class Relabellings(ABC):
         first = [next(self.every())]
 
         def take(rows: int) -> np.ndarray:
-            head = [first.pop()] if first else []
-            return np.concatenate([np.array(head), self.draw(rows - len(head))]) if head else self.draw(rows)
+            if not first:
+                return self.draw(rows)
+            head = np.array([first.pop()])
+            return np.concatenate([head, self.draw(rows - 1)]) if rows > 1 else head
 
         return take
 

@@ -72,7 +72,7 @@ def test_places_are_each_taken_once():
 def test_there_are_as_many_as_were_asked_for():
     with pytest.raises(ValueError, match=r"must be of 16 observations, 50 of them .*got shape \(5, 16\)"):
         result_of(ROWS[:5], said=50)
-    with pytest.raises(ValueError, match="1 more were asked for, and 3 came"):
+    with pytest.raises(ValueError, match="1 more were asked for, and 2 came"):
         drawn = Listed(30, RNG, ROWS, 10**6)
         permutation_test(lambda labels: float(labels[:8].sum()), drawn, n_resamples=30, vectorized=False)
 
@@ -116,3 +116,26 @@ def test_and_all_partitions_of_several():
 def test_a_statistic_is_a_finite_number(returned, error, message):
     with pytest.raises(error, match=message):
         permutation_test(lambda labels: returned, (4, 4))
+
+
+class OneMore(Listed):
+    def draw(self, rows):
+        return np.array([self.all_of_them[self.rng.integers(self.distinct)] for _ in range(rows)])
+
+
+def test_no_permutation_is_drawn_beside_the_first():
+    assert np.array_equal(OneMore(9, np.random.default_rng(0), ROWS).rows()(1), ROWS[:1])
+
+
+@pytest.mark.parametrize(
+    ("permutations", "options", "error", "message"),
+    [
+        (10**14, {}, MemoryError, "permutations: one of 100000000000000 observations takes 8e\\+05 GB"),
+        ((True, 15), {}, TypeError, "permutations must be a number of observations"),
+        ((4, 4), {"progress": "no"}, TypeError, "progress must be True or False"),
+        ((4, 4), {"name": "two-sample"}, ValueError, "name='two-sample' is a test of this package"),
+    ],
+)
+def test_what_cannot_be_permuted(permutations, options, error, message):
+    with pytest.raises(error, match=message):
+        permutation_test(lambda labels: 1.0, permutations, **options)

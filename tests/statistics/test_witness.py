@@ -361,3 +361,8 @@ def test_contributions_that_do_not_fit_say_so(monkeypatch):
         MemoryError, match=r"what columns contribute is found on changed .* more than max_memory=.*use "
     ):
         result.contributions(n_repeats=2)
+
+
+def test_studentize_is_true_or_false():
+    with pytest.raises(TypeError, match="studentize must be True or False"):
+        run().witness_band(studentize="x")
