@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,6 +245,24 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "columns") and hasattr(value, "to_dict"):
         return {str(name): _plain(value[name]) for name in value.columns}
     return value.tolist() if hasattr(value, "tolist") else value  # of numpy, and series of pandas
+
+
+# --- paths --------------------------------------------------------------------------------------------------
+
+
+def path_of(given: Any, name: str) -> Path:
+    """A path as users give it; raises TypeError for what is none."""
+    if not isinstance(given, str | os.PathLike):
+        raise TypeError(f"{name} must be a path, a text or a pathlib.Path; got {given!r} ({type(given).__name__})")
+    return Path(given)
+
+
+def path_to_write(given: Any, name: str) -> Path:
+    """The same, of a file for which there is a folder; raises FileNotFoundError where there is none."""
+    path = path_of(given, name)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
+    return path
 
 
 # --- names and numbers --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
 from shrinktest._renamed import renamed
-from shrinktest._validate import MOST, as_rng, choice, count, level, listed, takes
+from shrinktest._validate import MOST, as_rng, choice, count, flag, level, listed, takes
 from shrinktest.conditional.null import null_given
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.any_test import AnyTest, pvalue_of
@@ -262,7 +262,7 @@ def calibrate(
     trials = count(n_trials, "n_trials", minimum=1, maximum=MOST)
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     confidence = level(confidence, "confidence")
-    jobs = None if workers is None else n_workers(workers)
+    jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     generator = as_rng(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}

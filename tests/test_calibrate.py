@@ -140,6 +140,11 @@ def test_numbers_that_are_no_pvalues_are_refused(wrong):
     assert caught.value.__notes__ == ["in trial 0 of calibrate with seed 0"]
 
 
+def test_progress_is_true_or_false():
+    with pytest.raises(TypeError, match="progress must be True or False"):
+        one_thread(smallest, X, Y, progress="no")
+
+
 @pytest.mark.parametrize("wrong", ["0.05", None, True, np.array([0.1, 0.2])])
 def test_what_is_no_number_is_refused(wrong):
     with pytest.raises(TypeError, match="must return a p-value, or an object with an attribute pvalue"):

@@ -17,7 +17,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import gathered
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.shuffles import Shuffles
-from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
+from shrinktest.batches.store import DATA, FEATURES, RESAMPLES, SEED, Store, digest
 from shrinktest.batches.survey import Survey
 from shrinktest.batches.tasks import KeptReading
 
@@ -140,6 +140,7 @@ def sums_by_label(
     """
     sizes, shuffles, features = labelling.sizes, labelling.shuffles, labelling.features
     of = {
+        RESAMPLES: digest(len(shuffles.keys)),  # which the keys tell, too
         SEED: digest(shuffles),
         DATA: digest(sizes, survey.probe, [rows.batches.size for rows in samples], survey.checks),
         FEATURES: digest(features.summands, features.centre),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -97,11 +98,11 @@ class Batches:
         if self.bins is not None:
             count(self.bins, "bins", minimum=20)
         count(self.size, "size", minimum=1)
-        if isinstance(self.columns, str) or (self.columns is not None and not len(self.columns)):
-            raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
-        asked = list(self.columns or ())
-        if twice := [one for one in dict.fromkeys(asked) if asked.count(one) > 1]:
-            raise ValueError(f"columns names {', '.join(map(repr, twice))} more than once; name each column once")
+        if self.columns is not None:
+            if isinstance(self.columns, str) or not isinstance(self.columns, Sized) or not len(self.columns):
+                raise ValueError(f"columns must be a list of names or numbers of columns; got {self.columns!r}")
+            if twice := [one for one, times in Counter(self.columns).items() if times > 1]:
+                raise ValueError(f"columns has {twice[0]!r} more than once; name every column once")
         if is_paths(self.data) or is_dask(self.data) or is_lazy(self.data) or isinstance(self.data, np.ndarray):
             return
         if hasattr(self.data, "columns") or not isinstance(self.data, Iterable):

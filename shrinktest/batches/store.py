@@ -14,10 +14,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from shrinktest._validate import path_to_write
+
 #: What a reading is of, as messages call it.
-DATA, SEED, FEATURES = (
+DATA, SEED, RESAMPLES, FEATURES = (
     "data (or size= of batches)",
     "random numbers (rng=)",
+    "numbers of permutations (n_resamples=)",
     "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
 )
 
@@ -77,9 +80,7 @@ class Store:
         FileNotFoundError
             Where there is no folder for it.
         """
-        found = cls(Path(path))
-        if not found.path.parent.is_dir():
-            raise FileNotFoundError(f"store={str(path)!r}: there is no folder {str(found.path.parent)!r}")
+        found = cls(path_to_write(path, "store"))
         if not found.path.exists():
             return found
         try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, level
+from shrinktest._validate import choice, level, path_to_write
 from shrinktest.nulls.stopping import Curtailed, Stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import permutes
@@ -208,7 +208,8 @@ class PowerStudyResult(Result):
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """``frame`` as CSV: the text, or None when it goes to a file."""
-        return self.frame().to_csv(path, index=False, lineterminator="\n")
+        where = None if path is None else path_to_write(path, "path")
+        return self.frame().to_csv(where, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:
         """Power and level side by side as a Markdown table."""

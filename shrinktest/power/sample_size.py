@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._renamed import renamed
-from shrinktest._validate import MOST, choice, count, level, positive, resamples
+from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, seed_of
@@ -139,7 +139,7 @@ def solve_sample_size(
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
     n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MOST), resamples(n_resamples)
-    largest = count(largest, "largest", d.smallest())
+    largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
     seed = None if rng is None else seed_of(rng, None)  # once, for all studies of the search
     if power <= alpha:
         raise ValueError(f"power={power:g} must be above the level alpha={alpha:g}, which needs no data at all")

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from shrinktest._validate import path_of
 from shrinktest._version import __version__
 from shrinktest._warn import warn_user
 
@@ -111,7 +112,7 @@ class Store:
     def __init__(
         self, path: str | os.PathLike[str] | None = None, kind: Kind = POWER, *, read_only: bool = False
     ) -> None:
-        self.path = None if path is None else Path(path)
+        self.path = None if path is None else path_of(path, "store")
         self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
@@ -253,9 +254,10 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     """
     if not sources:
         raise ValueError("merge needs at least one store to join: merge(target, source, ...)")
-    paths = [Path(path) for path in sources]
-    if Path(target).exists() and Path(target).stat().st_size:
-        paths.insert(0, Path(target))
+    paths = [path_of(path, "every store to join") for path in sources]
+    into = path_of(target, "target")
+    if into.exists() and into.stat().st_size:
+        paths.insert(0, into)
     study: dict[str, Any] = {}
     estimators: dict[str, str] = {}
     rows: dict[tuple[Any, ...], Row] = {}

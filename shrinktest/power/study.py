@@ -12,7 +12,7 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest._renamed import renamed
-from shrinktest._validate import _plain, as_rng, choice, count, level, listed, resamples
+from shrinktest._validate import _plain, as_rng, choice, count, flag, level, listed, resamples
 from shrinktest._warn import warn_user
 from shrinktest.hypotheses.registry import READERS
 from shrinktest.nulls.relabellings import Relabellings
@@ -196,7 +196,7 @@ def power_study(
         if key.startswith(("kernel", "bandwidth")) and all(map(brings_kernels, named.values())):
             raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
     choice(interval, tuple(INTERVALS), "interval")
-    nulls = (False, True) if with_null else (False,)
+    nulls, progress = (False, True) if flag(with_null, "with_null") else (False,), flag(progress, "progress")
     jobs = None if workers is None else n_workers(workers)
     as_rng(rng)  # raises on what is no seed
     stops = {} if rule is None else {"stopping": rule}

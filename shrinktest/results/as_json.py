@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from shrinktest._validate import path_to_write
 from shrinktest.results.reading import read_json
 
 
@@ -27,7 +28,7 @@ def written(values: Any, path: str | Path | None, **options: Any) -> str:
     """Plain Python values as JSON; written to ``path`` if one is given."""
     text = json.dumps(plain_json(values), **options)
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        path_to_write(path, "path").write_text(text, encoding="utf-8")
     return text
 
 

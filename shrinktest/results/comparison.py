@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, counted
+from shrinktest._validate import choice, counted, path_to_write
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.conclude import NEVER
@@ -288,9 +288,10 @@ class ComparisonResult(Result):
         """
         from shrinktest.results.report import page
 
+        where = None if path is None else path_to_write(path, "path")
         text = page(self)
-        if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+        if where is not None:
+            where.write_text(text, encoding="utf-8")
         return text
 
     def plot(self, columns: Any = None, *, figure: Figure | None = None) -> np.ndarray:

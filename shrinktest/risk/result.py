@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import Array, choice
+from shrinktest._validate import Array, choice, path_to_write
 from shrinktest.kernels import Kernel
 from shrinktest.power.store import RISK, Row
 from shrinktest.results.base import Result
@@ -195,7 +195,8 @@ class RiskStudyResult(Result):
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """``frame`` as CSV: the text, or None when it goes to a file."""
-        return self.frame().to_csv(path, index=False, lineterminator="\n")
+        where = None if path is None else path_to_write(path, "path")
+        return self.frame().to_csv(where, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:
         """Losses and improvements as a Markdown table."""

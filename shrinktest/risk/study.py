@@ -8,7 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._machine import n_workers
-from shrinktest._validate import as_rng, count
+from shrinktest._validate import as_rng, count, flag
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
@@ -113,7 +113,7 @@ def risk_study(
         for name, values in (("n", n), ("d", d))
     )
     trials = trial_numbers(n_trials)
-    jobs = None if workers is None else n_workers(workers)
+    jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     as_rng(rng)  # raises on what is no seed
     whole = {repr(kernel): (kernel, named) for kernel in kinds.values()}
     for dimension in dimensions:  # find out what cannot work before anything is stored, and compile what must be

@@ -68,6 +68,16 @@ def test_what_is_no_store_says_so(tmp_path, what):
         two_sample_test(tmp_path / "x.npy", tmp_path / "x.npy", **run)
 
 
+def test_a_store_says_what_else_was_asked_for(tmp_path):
+    run = {"store": tmp_path / "s.npz", **HOW}
+    one, two = Batches(X, bins=None), Batches(X + 1.0, bins=None)
+    two_sample_test(one, two, **run)
+    with pytest.raises(ValueError, match=r"begun with other numbers of permutations \(n_resamples=\)"):
+        two_sample_test(one, two, **{**run, "n_resamples": 29})
+    with pytest.raises(TypeError, match="store must be a path"):
+        two_sample_test(one, two, **{**run, "store": 5})
+
+
 @pytest.mark.parametrize("source", ["memory", "a file beside memory", "pairs", "whole"])
 def test_a_store_of_other_data_is_an_error(tmp_path, source):
     """One number of 6000 rows that are in no file, or beside rows that are in none, is not the same."""

@@ -167,8 +167,12 @@ def test_columns_that_are_there_twice(folder):
     with pytest.raises(ValueError, match="X has 'a' more than once; rename such columns, or choose others"):
         read("twice.csv")
     assert np.vstack(read("twice.csv", columns=["b"])).tolist() == [[2.0]]
-    with pytest.raises(ValueError, match="columns names 'b' more than once"):
+    with pytest.raises(ValueError, match="columns has 'b' more than once; name every column once"):
         read("0.csv", columns=["b", "b"])
+    with pytest.raises(ValueError, match="columns has 0 more than once"):
+        Batches(np.eye(3), columns=[0, 0])
+    with pytest.raises(ValueError, match="columns must be a list of names"):
+        Batches(np.eye(3), columns=3)
 
 
 def test_files_without_names_and_saved_indices(folder):

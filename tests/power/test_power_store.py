@@ -463,6 +463,10 @@ def test_merging_needs_stores(path, tmp_path):
     text.write_text("text")
     with pytest.raises(ValueError, match="at least one store"):
         merge(path)
+    with pytest.raises(TypeError, match="target must be a path"):
+        merge(5, one)
+    with pytest.raises(TypeError, match="every store to join must be a path"):
+        merge(path, one, True)
     with pytest.raises(FileNotFoundError, match="no such store"):
         merge(path, one, tmp_path / "missing")
     with pytest.raises(ValueError, match="empty is empty"):

@@ -131,6 +131,32 @@ def test_numbers_of_numpy_are_numbers(tmp_path):
         power_study(design, "kme", 10, test_options=["a"])
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"store": b"x"}, "store must be a path"),
+        ({"with_null": "no"}, "with_null must be True or False"),
+        ({"progress": "no"}, "progress must be True or False"),
+    ],
+)
+def test_arguments_of_the_wrong_kind(options, message):
+    with pytest.raises(TypeError, match=message):
+        power_study(designs.MeanShift(dimension=1), "kme", 10, **{**FEW, **options})
+
+
+def test_what_functions_are_called_with():
+    with pytest.raises(TypeError, match=r"function must be \(rng, n\) -> \(X, Y\), and is called with 2 arguments"):
+        power_study(lambda n: None, "kme", 10, **FEW)
+    with pytest.raises(TypeError, match=r"restriction must be \(n, m\) -> dict, and is called with 2 arguments"):
+        designs.FromFunction(with_gaps, restriction=lambda n: {})
+
+
+def test_a_table_goes_to_a_folder_that_is_there(tmp_path):
+    found = power_study(designs.MeanShift(dimension=1), "kme", 10, **FEW)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing"):
+        found.to_csv(tmp_path / "missing" / "a.csv")
+
+
 def test_a_ratio_needs_a_size_of_y():
     with pytest.raises(TypeError, match=r"function must be \(rng, n, m\) -> \(X, Y\) where ratio is not 1"):
         solve_sample_size(drawn, ratio=2.0)

@@ -186,6 +186,13 @@ def test_json_options_and_numbers_of_numpy():
     assert json.loads(result.to_json())["alpha"] == 0.25
 
 
+def test_paths_of_files_to_write(result, tmp_path):
+    with pytest.raises(TypeError, match=r"path must be a path, a text or a pathlib\.Path; got 5"):
+        result.to_json(5)
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing'; make it first"):
+        result.to_json(tmp_path / "missing" / "a.json")
+
+
 def test_one_row_for_a_table_of_results(result, paired):
     table = pd.concat([result.to_frame(), paired.to_frame()], ignore_index=True)
     assert table.shape[0] == 2

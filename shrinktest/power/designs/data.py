@@ -153,7 +153,7 @@ class FromFunction(Design):
         For two samples, the size of Y over that of X; other ratios need a function that takes ``m``.
     restriction : callable, optional
         ``restriction(n, m) -> dict`` with what the test is told of n observations of X and m of Y: ``blocks``,
-        ``groups``, ``paired``, ``shift``.
+        ``groups`` and, of two samples, ``paired``, of pairs ``shift``.
 
     Notes
     -----
@@ -197,8 +197,12 @@ class FromFunction(Design):
             raise TypeError(f"function must be callable, (rng, n) -> (X, Y); found {self.function!r}")
         if self.ratio != 1.0 and self.test == TWO_SAMPLE.name:
             takes(self.function, ("rng", "n", "m"), "function must be (rng, n, m) -> (X, Y) where ratio is not 1")
-        if self.restriction is not None and not callable(self.restriction):
-            raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
+        else:
+            takes(self.function, ("rng", "n"), "function must be (rng, n) -> (X, Y)")
+        if self.restriction is not None:
+            if not callable(self.restriction):
+                raise TypeError(f"restriction must be callable, (n, m) -> dict; found {self.restriction!r}")
+            takes(self.restriction, ("n", "m"), "restriction must be (n, m) -> dict")
         _no_ratio_of_pairs(self)
 
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
