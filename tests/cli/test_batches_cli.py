@@ -170,7 +170,7 @@ def test_a_variable_is_not_tested_against_itself(run):
             "column 'a' is in both --x and --y: a variable is never independent",
         ),
         (["z.npy", "--x", "0", "--y", "0"], "column 0 is in both --x and --y"),
-        (["z.npy", "--x", "0,0", "--y", "1"], "columns names 0 more than once; name each column once"),
+        (["z.npy", "--x", "0,0", "--y", "1"], "columns has 0 more than once; name every column once"),
     ):
         code, out, error = run("independence", *words)
         assert (code, out) == (2, "") and said in error
