@@ -41,7 +41,7 @@ from shrinktest.two_sample import two_sample_test
 
 if TYPE_CHECKING:
     from shrinktest.batches.source import Batches
-    from shrinktest.calibration import CalibrationResult, calibrate
+    from shrinktest.calibration import calibrate
     from shrinktest.change import change_point_test
     from shrinktest.closer import closer_test
     from shrinktest.columns import two_sample_test_columns
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
 _LATER = {
     "Batches": "shrinktest.batches.source",
     "AggregateChangeResult": "shrinktest.results.change",
-    "CalibrationResult": "shrinktest.calibration",
+    "CalibrationResult": "shrinktest.results.calibration",
     "ChangeResult": "shrinktest.results.change",
     "ChangesResult": "shrinktest.results.changes",
     "CloserMatrixResult": "shrinktest.results.closer_matrix",

@@ -10,6 +10,9 @@ from typing import Any
 from shrinktest._validate import count
 
 
+_MOST_WORKERS = 2**16  # more than any machine runs at a time
+
+
 def n_workers(workers: Any) -> int:
     """How many threads to run: None or -1 mean every core this process may use."""
     if workers is None or (isinstance(workers, Integral) and workers == -1):
@@ -21,7 +24,7 @@ def n_workers(workers: Any) -> int:
             "say"
         )
     try:
-        return count(workers, "workers", minimum=1)
+        return count(workers, "workers", minimum=1, maximum=_MOST_WORKERS)
     except (TypeError, ValueError) as error:
         raise type(error)(f"{error}; None or -1 use all cores") from None
 

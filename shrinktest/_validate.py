@@ -173,6 +173,11 @@ def counted(number: int, thing: str) -> str:
     return f"{number} {thing}{'s' * (number != 1)}"
 
 
+def percent(share: float) -> str:
+    """A share as percent, with all digits that it has: "95%", "97.5%"."""
+    return f"{100.0 * share:.15g}%"
+
+
 def listed(names: Iterable[str]) -> str:
     """Names in quotes, with commas."""
     return ", ".join(repr(name) for name in names)

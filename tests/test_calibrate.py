@@ -111,6 +111,8 @@ def test_table_has_exact_intervals():
     for row in found.table.itertuples():
         assert row.rejections == sum(p <= row.alpha for p in found.pvalues) and row.trials == 60
         assert np.allclose((row.low, row.high), clopper_pearson(row.rejections, 60, 0.9))
+    assert "Intervals:  90% Clopper-Pearson" in found.summary()
+    assert "Intervals:  99.9% Clopper" in one_thread(smallest, X, Y, n_trials=2, confidence=0.999).summary()
 
 
 def test_json_has_everything():
@@ -158,6 +160,7 @@ def test_what_is_no_number_is_refused(wrong):
         ((X, Y), {"kind": "independence"}, ValueError, "X has 9 rows and Y has 12 rows"),
         ((X, Y), {"kind": "two-samples"}, ValueError, "kind must be one of .* Did you mean 'two-sample'"),
         ((X, Y), {"n_trials": 0}, ValueError, "n_trials must be an integer >= 1"),
+        ((X, Y), {"workers": 2**40}, ValueError, "workers must be an integer <= 65536; .*None or -1 use all cores"),
         ((X, Y), {"alphas": [0.05, 1.0]}, ValueError, "alphas must lie strictly between 0 and 1"),
         ((X[:1], Y), {}, ValueError, "X has 1 row"),
         ((np.where(X > 1, np.nan, X), Y), {}, ValueError, "missing value"),
@@ -179,8 +182,12 @@ def test_missing_values_are_left_out_or_left_to_the_pipeline():
     SEEN.clear()
     one_thread(record, holes, Y, nan_policy="omit", n_trials=1)
     assert SEEN[-1][0].shape == (8, 3)
-    one_thread(record, holes, Y, nan_policy="propagate", n_trials=1)
-    assert np.isnan(np.vstack(SEEN[-1])).sum() == 1
+    for policy in ("propagate", "indicator"):  # which the pipeline may do, and nobody else
+        one_thread(record, holes, Y, nan_policy=policy, n_trials=1)
+        both = np.vstack(SEEN[-1])
+        assert both.shape == (21, 3) and np.isnan(both).sum() == 1
+        one_thread(record, holes[:, 0], Y[:9, 1], nan_policy=policy, kind="independence", n_trials=1)
+        assert np.array_equal(SEEN[-1][0], holes[:, 0], equal_nan=True)
 
 
 BLOCKS = np.arange(9) % 3, np.arange(12) // 4
@@ -235,7 +242,20 @@ def test_what_blocks_hide_is_found_where_they_are_named():
     [
         ({"shift": "circular"}, "shift= is for kind='independence'; kind='two-sample' takes blocks, paired, groups"),
         ({"kind": "independence", "paired": True}, "paired= is for kind='two-sample'"),
-        ({"blocks": np.arange(18)}, "blocks allow no other order of the rows"),
+        (
+            {"blocks": np.arange(18)},
+            "permuting within 18 blocks leaves 1 different permutation, so that there is nothing",
+        ),
+        (
+            {"blocks": np.repeat([0, 1], 9)},
+            "within 2 blocks leaves 1 different permutation.*use fewer and larger blocks",
+        ),
+        (
+            {"groups": np.repeat([0, 1], 9)},
+            "permuting 2 whole groups leaves 1 different permutation.*collect more groups",
+        ),
+        ({"kind": "independence", "groups": np.zeros(9)}, "permuting 1 whole group leaves 1 different permutation"),
+        ({"kind": "independence", "given": np.arange(9).astype(str)}, "given: each of 9 rows has a value of its own"),
         ({"blocks": np.zeros(18), "nan_policy": "omit"}, "drop them before"),
         ({"blocks": np.zeros(5)}, "blocks has 5 labels"),
     ],

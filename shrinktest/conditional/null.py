@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._read import read_variables
-from shrinktest._validate import Array, complete_points
+from shrinktest._validate import Array, complete_points, counted
 from shrinktest.conditional.given import all_labels, values_of, with_labels
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.regression import Regression
@@ -34,7 +34,13 @@ def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
     if z.missing:
         raise ValueError("Y or given misses values, of which a study with given= takes none; leave such rows out first")
     if all_labels(z.encodings[1]):
-        return None, Restriction(blocks=values_of(z.values[1]))
+        codes = values_of(z.values[1])
+        if np.bincount(codes).max() == 1:
+            raise ValueError(
+                f"given: each of {counted(len(codes), 'row')} has a value of its own, so that there is nothing to "
+                "permute; use fewer and larger strata, or numbers"
+            )
+        return None, Restriction(blocks=codes)
     if is_table(Y):
         raise TypeError(
             "given= numbers needs Y in numbers, an array such as Y.to_numpy(): what is made of it is no row of a table"

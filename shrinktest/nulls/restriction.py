@@ -104,7 +104,19 @@ class Restriction:
 
     def relabelled(self, rng: np.random.Generator, size: int) -> np.ndarray:
         """A random permutation (N,) of observations that puts each where another one with its labels was."""
-        return self.pairings(1, rng, size, alpha=1.0).rows()(2)[1]
+        return self.pairings(1, rng, size, alpha=1.0).draw(1)[0]
+
+    def check_some(self, sizes: tuple[int, ...]) -> None:
+        """Raise ValueError where it leaves nothing to permute of samples of these sizes, or of so many pairs."""
+        if not self:
+            return
+        rng, pairs = np.random.default_rng(0), len(sizes) == 1
+        found = self.pairings(1, rng, *sizes, alpha=1.0) if pairs else self.partitions(1, rng, sizes, alpha=1.0)
+        if found.magnitude < 1.0 and found.distinct < 2:
+            raise ValueError(
+                f"permuting {found.restriction} leaves 1 different permutation, so that there is nothing "
+                f"to permute; {self._advice(self.strata(sum(sizes)), alpha=0.5)}"
+            )
 
     def _words(self, strata: Strata) -> str:
         if self.paired:
@@ -126,26 +138,26 @@ class Restriction:
             or 1.0 / found.distinct <= alpha
         ):
             return found
-        if self.paired:
-            advice = f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
-        elif self.shift or self.stretch:
-            shorter = "take shorter stretches (shift=), " if self.stretch > 1 else ""
-            advice = f"{shorter}observe longer series, or more of them"
-        elif self.groups is None:
-            advice = "use fewer and larger blocks, or collect more observations in them"
-        else:
-            longest = strata.rows.shape[1]
-            several = np.unique(np.bincount(strata.unit)).size > 1
-            advice = "collect more groups" + (
-                f"; only groups of equal sizes can be exchanged and theirs range up to {longest}: drop observations "
-                "at random until sizes agree, or test one summary of every group"
-                if several
-                else ""
-            )
         left, smallest = counted(found.distinct, "different permutation"), 1.0 / found.distinct
         raise ValueError(
             f"permuting {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
-            f"can never reject at alpha={alpha:g}; {advice}"
+            f"can never reject at alpha={alpha:g}; {self._advice(strata, alpha)}"
+        )
+
+    def _advice(self, strata: Strata, alpha: float) -> str:
+        """What to do where there are too few permutations."""
+        if self.paired:
+            return f"collect {math.ceil(-math.log2(alpha) - 1e-9) + 1} pairs or more"
+        if self.shift or self.stretch:
+            shorter = "take shorter stretches (shift=), " if self.stretch > 1 else ""
+            return f"{shorter}observe longer series, or more of them"
+        if self.groups is None:
+            return "use fewer and larger blocks, or collect more observations in them"
+        if np.unique(np.bincount(strata.unit)).size == 1:
+            return "collect more groups"
+        return (
+            "collect more groups; only groups of equal sizes can be exchanged and theirs range up to "
+            f"{strata.rows.shape[1]}: drop observations at random until sizes agree, or test one summary of every group"
         )
 
 

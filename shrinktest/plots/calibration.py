@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shrinktest.calibration import CalibrationResult
+    from shrinktest.results.calibration import CalibrationResult
 
 
 def plot_calibration(result: CalibrationResult, ax: Axes | None = None) -> Axes:
@@ -22,7 +23,9 @@ def plot_calibration(result: CalibrationResult, ax: Axes | None = None) -> Axes:
     trials, grid = len(result.pvalues), np.linspace(0.0, 1.0, 201)
     tail = (1.0 - result.confidence) / 2.0
     low, high = (binom.ppf(q, trials, grid) / trials for q in (tail, 1.0 - tail))
-    ax.fill_between(grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=f"uniform, {result.confidence:.0%} band")
+    ax.fill_between(
+        grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=f"uniform, {percent(result.confidence)} band"
+    )
     ordered = np.concatenate([[0.0], np.sort(result.pvalues), [1.0]])
     ax.step(ordered, [*np.arange(trials + 1) / trials, 1.0], where="post", color=BLUE, label=f"{trials} trials")
     table = result.table
