@@ -27,6 +27,7 @@ from shrinktest._validate import (
     count,
     level,
     numbers,
+    percent,
     positive,
     real_values,
     resamples,
@@ -439,6 +440,12 @@ def test_resamples():
     ):
         with pytest.raises(error, match=says("n_resamples must be an integer >= 0", "numpy.inf")):
             resamples(value)
+
+
+def test_percent_has_all_digits():
+    shares = {0.95: "95%", 0.975: "97.5%", 0.999: "99.9%", 0.9999: "99.99%", 0.5: "50%", 0.07: "7%", 1.0 - 0.7: "30%"}
+    assert [percent(share) for share in shares] == list(shares.values())
+    assert percent(np.float64(0.99)) == "99%"
 
 
 def test_workers(monkeypatch):

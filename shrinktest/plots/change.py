@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._validate import counted, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
 
 if TYPE_CHECKING:
@@ -37,7 +37,9 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
             continue
         if interval is not None:
             low, high = (at[min(row, len(at) - 1)] for row in interval)
-            ax.axvspan(low, high, color=ORANGE, alpha=0.2, label=None if i else f"{result.confidence:.0%} interval")
+            ax.axvspan(
+                low, high, color=ORANGE, alpha=0.2, label=None if i else f"{percent(result.confidence)} interval"
+            )
         what = f"{said[i]}, {result.named(place)}" + ("" if i else f"; p = {result.pvalue:.4g}")
         ax.axvline(at[min(place, len(at) - 1)], color=ORANGE, linewidth=2, label=what)
     first = "first row of the interval" if epidemic else "first row after the cut"
@@ -78,7 +80,9 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
     ):
         if interval is not None:
             low, high = (at[min(place, n - 1)] for place in interval)
-            ax.axvspan(low, high, color=ORANGE, alpha=0.2, label=None if i else f"{result.confidence:.0%} interval")
+            ax.axvspan(
+                low, high, color=ORANGE, alpha=0.2, label=None if i else f"{percent(result.confidence)} interval"
+            )
         ax.axvline(at[row], color=ORANGE, linewidth=2, label=None if i else "first row after a change")
         ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), xycoords=("data", "axes fraction"), fontsize=8)
     ax.set_xlabel("time" if _has_axis(result.times) else "row")

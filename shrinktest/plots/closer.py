@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def plot_closer_matrix(result: Any, ax: Axes | None = None) -> Axes:
     ax.set_yticks(np.arange(len(result.ranked)), result.ranked)
     ax.invert_yaxis()
     what = "further away than" if result.measure == "distance" else "less dependence than on"
-    ax.set_xlabel(f"{what} {nearest} ({test.confidence:.0%} intervals, each by itself)")
+    ax.set_xlabel(f"{what} {nearest} ({percent(test.confidence)} intervals, each by itself)")
     ax.set_title(fill(result.answer, 70))
     return ax
 

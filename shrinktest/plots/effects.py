@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice
+from shrinktest._validate import choice, percent
 from shrinktest.plots.axes import BLUE, GREY, axes
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axe
     )
     ax.invert_yaxis()
     what = "probability to tell which is which" if measure == "auc" else "distance"
-    ax.set_xlabel(f"{what} ({effect.confidence:.0%} intervals, each by itself)")
+    ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)")
     shown = f", {len(pairs)} of {every} pairs" if len(pairs) < every else ""
     ax.set_title(f"how different every two samples are{shown}", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, count, counted
+from shrinktest._validate import choice, count, counted, percent
 from shrinktest.plots.along import Along
 from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes
 
@@ -86,7 +86,7 @@ def plot_witness(
     for column, axis_of in zip(chosen, (ax.xaxis, ax.yaxis), strict=False):
         column.ticks(axis_of)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
-    ax.set_title(f"Where {first} and {second} differ, {confidence:.0%} simultaneous band{held}", fontsize="medium")
+    ax.set_title(f"Where {first} and {second} differ, {percent(confidence)} simultaneous band{held}", fontsize="medium")
     ax.legend(edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import level
+from shrinktest._validate import level, percent
 from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
 from shrinktest.results.kinds import kind_of
 
@@ -57,7 +57,7 @@ def plot_sample_size(result: SampleSizeResult, ax: Axes | None) -> Axes:
     ax.errorbar(table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals")
     ax.axhline(result.power, color=GREY, linestyle=":")
     ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
-    label = f"{result.confidence:.0%} interval"
+    label = f"{percent(result.confidence)} interval"
     ax.axvspan(result.low, min(result.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
     ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
     ax.xaxis.set_major_formatter(ScalarFormatter())

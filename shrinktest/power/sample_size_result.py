@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design
 from shrinktest.results.base import Result
@@ -108,7 +109,7 @@ class SampleSizeResult(Result):
         return Report([*text, ""], Table(rows, "r", ["n", "power", "low", "high", "trials"], gap="  ", heads="r"))
 
     def _answer(self) -> str:
-        kind, interval = KINDS[self.design.test], f"{self.confidence:.0%} interval"
+        kind, interval = KINDS[self.design.test], f"{percent(self.confidence)} interval"
         if not kind.several_samples:
             size = f"{self.n} {kind.unit}"
         elif len(set(self.sizes)) == 1:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.nulls.stopping import allowed_rows
 from shrinktest.results.base import Result
 from shrinktest.results.text import Report, Table
@@ -85,7 +86,7 @@ class WitnessBand(Result):
 
     def __repr__(self) -> str:
         outside = int(self.outside.sum())
-        return f"WitnessBand({len(self.values)} points, {outside} outside the {self.confidence:.0%} band)"
+        return f"WitnessBand({len(self.values)} points, {outside} outside the {percent(self.confidence)} band)"
 
     @property
     def outside(self) -> np.ndarray:

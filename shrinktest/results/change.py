@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.kinds import OUTSIDE_INSIDE
 from shrinktest.results.reading import numbers_of
@@ -63,11 +64,11 @@ class Placed:
         first = "First row after the change:" if self.until is None else "First changed row:"
         rows = [(first, self._shown(self.location, when))]
         if self.interval is not None:
-            rows.append((f"{self.confidence:.0%} interval:", self._between(self.interval, when)))
+            rows.append((f"{percent(self.confidence)} interval:", self._between(self.interval, when)))
         if self.until is not None:
             rows.append(("First row behind:", self._shown(self.until, when)))
         if self.until_interval is not None:
-            rows.append((f"{self.confidence:.0%} interval:", self._between(self.until_interval, when)))
+            rows.append((f"{percent(self.confidence)} interval:", self._between(self.until_interval, when)))
         return rows
 
     def _shown(self, row: int, when: When) -> str:

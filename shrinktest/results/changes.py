@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import counted
+from shrinktest._validate import counted, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE
@@ -235,7 +235,7 @@ class ChangesResult(AsJson, Result):
             rows.append([str(at), when, ends, times, f"{p:.4g}", f"{adjusted:.4g}"])
         if not rows:
             rows = [["none", "", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
-        level = "" if self.confidence is None else f"{self.confidence:.0%} interval"
+        level = "" if self.confidence is None else f"{percent(self.confidence)} interval"
         headers = ["row", "when", level, "in time", "p-value", "adjusted"]
         if not any(row[3] for row in rows):  # without times
             rows, headers = [[*row[:3], *row[4:]] for row in rows], [*headers[:3], *headers[4:]]

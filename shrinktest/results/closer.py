@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from shrinktest._validate import level
+from shrinktest._validate import level, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
@@ -218,7 +218,7 @@ class CloserResult(AsJson, Result):
         x = self.names[0]
         what = ESTIMATES[self.measure]
         said = f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {x}, "
-        lines = [self.answer, f"{said}with {self.confidence:.0%} interval of the difference"]
+        lines = [self.answer, f"{said}with {percent(self.confidence)} interval of the difference"]
         return Report(lines, Table(rows, "ll", gap="  ", below="="), self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from shrinktest._validate import level
+from shrinktest._validate import level, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult
@@ -216,7 +216,7 @@ class CloserMatrixResult(AsJson, Result):
             ]
             for row in self.rows()
         ]
-        interval = f"difference, {self.tests[0].confidence:.0%} interval"
+        interval = f"difference, {percent(self.tests[0].confidence)} interval"
         headers = ["first", "second", interval, "p-value", "adjusted", "nearer"]
         if self.measure != DISTANCE:
             headers[-1] = "more"

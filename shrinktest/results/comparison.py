@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shrinktest._validate import choice, counted, path_to_write
+from shrinktest._validate import choice, counted, path_to_write, percent
 from shrinktest.results.as_json import written
 from shrinktest.results.base import Result
 from shrinktest.results.conclude import NEVER
@@ -256,7 +256,8 @@ class ComparisonResult(Result):
             f"{name} ({counted(size, 'row')})"
             for name, size in zip(self.names, self.overall.n_observations, strict=True)
         )
-        headers = ["column", "type", "p-value", "adjusted", "changed", f"change, with {self.confidence:.0%} interval"]
+        change = f"change, with {percent(self.confidence)} interval"
+        headers = ["column", "type", "p-value", "adjusted", "changed", change]
         lines = [f"Comparison of {sizes}", fill(self.answer, 80)]
         return Report(lines, Text(rows, "llrrll", headers=headers, gap="  ", below="-"), self.notes)
 
@@ -273,8 +274,8 @@ class ComparisonResult(Result):
             + ", the same for all columns",
             "Columns": f"{counted(len(self.columns), 'test')}, adjusted by {self.columns.method}",
             "Level": f"{self.alpha:g}",
-            "Intervals": f"{self.confidence:.0%} each, not adjusted for their number; means and standard deviations by "
-            "the jackknife (Miller 1968), shares after Newcombe (1998)",
+            "Intervals": f"{percent(self.confidence)} each, not adjusted for their number; means and standard "
+            "deviations by the jackknife (Miller 1968), shares after Newcombe (1998)",
             "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
             "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
             "Seed": "-" if entropy is None else str(entropy),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from shrinktest._validate import percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.reading import SCHEMA
@@ -94,7 +95,7 @@ class Effect(AsJson, Result, ABC):
             labels = [row[name] for name in names if name != "estimate"]
             cells.append([*labels, shown, "-" if math.isnan(reach[0]) else _interval(reach, form)])
         aligns = "".join("l" if isinstance(rows[0][name], str) else "r" for name in names) + "r"
-        return Table(cells, aligns, [*names, f"{self.confidence:.0%} interval"], gap="   ", heads="c")
+        return Table(cells, aligns, [*names, f"{percent(self.confidence)} interval"], gap="   ", heads="c")
 
     def _report(self) -> Report:
         return Report([*(fill(line, WIDTH) for line in self.lines()), ""], self.printed(), self.remarks)

@@ -9,7 +9,7 @@ from html import escape
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import counted
+from shrinktest._validate import counted, percent
 from shrinktest.results.effects import Effects, shown_pvalue
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def page(result: ComparisonResult) -> str:
 
 def table(result: ComparisonResult) -> str:
     """The columns, most significant first."""
-    headers = ("Column", "Changed", f"How, with {result.confidence:.0%} interval", "p, adjusted", "p")
+    headers = ("Column", "Changed", f"How, with {percent(result.confidence)} interval", "p, adjusted", "p")
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in headers)
     rows = "".join(_row(result, one, headers) for one in result.ordered)
     tests = counted(len(result.columns), "test")
@@ -137,7 +137,7 @@ def _where(result: ComparisonResult) -> str:
         "and where fewer."
     )
     sample = " It is computed from a random part of the rows." if found.sampled else ""
-    name = f"its {found.confidence:.0%} simultaneous permutation band"
+    name = f"its {percent(found.confidence)} simultaneous permutation band"
     band = "" if found.outside is None else f" Outlined: where it leaves {name}."
     if found.outside is not None and not found.outside.any():
         band = f" It stays within {name}."
