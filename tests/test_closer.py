@@ -101,6 +101,9 @@ def test_answers_in_words():
     greater = closer_test(X, Y, Z, alternative="greater", names=names)
     assert greater.answer == "It is not clear that seen is nearer to b than to a (p = 1.00)."
     assert "seen is nearer to a than to b" in closer_test(X, Y, Z, names=names).summary()
+    for confidence, said in ((0.95, "95% interval"), (0.975, "97.5% interval"), (0.999, "99.9% interval")):
+        assert said in closer_test(X, Y, Z, confidence=confidence).summary()
+        assert said in closer_matrix(X, {"a": Y, "b": Z}, confidence=confidence).summary()
 
 
 # --------------------------------------------------------------------------------------------- kinds of data
@@ -405,6 +408,21 @@ def test_answers_about_several_models():
     assert found.answer == "X depends most on same, and clearly less on all others."
     found = closer_matrix(x, dict(zip("ab", rng.normal(size=(2, 40)), strict=True)), measure="hsic")
     assert "by the estimates, and not clearly less on " in found.answer
+
+
+def test_groups_of_other_models_change_nothing():
+    rng = np.random.default_rng(31)
+    labels, models = np.arange(40) // 5, dict(zip("abc", rng.normal(size=(3, 40)), strict=True))
+    x, alone, mixed = rng.normal(size=40), rng.permutation(8), np.repeat([0, 1, 8, 9], 10)
+    for c, of_c in ((models["c"][:8], alone % 4), (models["c"], mixed)):
+        found = closer_matrix(x, {**models, "c": c}, kernel=Gaussian(1.2), groups=[labels, labels, labels, of_c])
+        of_models = {"a": (models["a"], labels), "b": (models["b"], labels), "c": (c, of_c)}
+        for test in found.tests:
+            (y, of_y), (z, of_z) = (of_models[name] for name in test.names[1:])
+            pair = closer_test(x, y, z, kernel=Gaussian(1.2), groups=[labels, of_y, of_z])
+            np.testing.assert_allclose(
+                (test.pvalue, test.error, test.freedom), (pair.pvalue, pair.error, pair.freedom), rtol=1e-9
+            )
 
 
 def test_matched_rows_of_several_models():

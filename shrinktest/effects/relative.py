@@ -31,15 +31,15 @@ class Deleted:
     ----------
     estimates : ndarray, shape (k,)
     without : ndarray, shape (units, k)
-    parts : ndarray of int, shape (units,)
-        Units of one kind, such as the rows of one sample, have one number.
+    present : ndarray of bool, shape (units, 1 + k)
+        Whether a unit has rows in the first sample, and in each of the others.
     rounding : float
         What rounding may have made of an estimate.
     """
 
     estimates: np.ndarray
     without: np.ndarray
-    parts: np.ndarray
+    present: np.ndarray
     rounding: float
 
     def difference(self, first: int, second: int) -> tuple[float, float, float]:
@@ -53,12 +53,25 @@ class Deleted:
         value = float(self.estimates[first] - self.estimates[second])
         moved = self.without[:, first] - self.without[:, second] - value
         unit = 2.0 ** int(np.frexp(np.abs(moved).max())[1])  # squares of squares neither overflow nor underflow
-        counts = np.bincount(self.parts).astype(np.float64)
-        each = (counts - 1.0) / counts * np.bincount(self.parts, weights=(moved / unit) ** 2)
+        kinds = self._kinds(first, second)
+        counts = np.bincount(kinds)[1:]
+        squares = np.bincount(kinds, weights=(moved / unit) ** 2)[1:][counts > 0]
+        counts = counts[counts > 0].astype(np.float64)
+        each = (counts - 1.0) / counts * squares
         variance = float(each.sum())
         if unit * variance**0.5 <= self.rounding:
             return value, 0.0, float("nan")
         return value, unit * variance**0.5, variance**2 / float((each**2 / (counts - 1.0)).sum())
+
+    def _kinds(self, first: int, second: int) -> np.ndarray:
+        """A number for every unit: 0 without rows in any of the three samples, else by those in which it has some.
+
+        A kind of one joins the largest.
+        """
+        kinds = self.present[:, [0, 1 + first, 1 + second]] @ np.array([4, 2, 1])
+        counts = np.bincount(kinds)
+        counts[0] = 0
+        return np.where(counts[kinds] == 1, counts.argmax(), kinds)
 
 
 # --- distances ----------------------------------------------------------------------------------------------
@@ -82,7 +95,7 @@ def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int 
     own = [sums.mean(s, s) for s in range(len(sizes))]
     crossed = [sums.mean(0, s) for s in range(1, len(sizes))]
     found = np.stack([own[0] + one - 2.0 * across for one, across in zip(own[1:], crossed, strict=True)], axis=1)
-    return Deleted(found[0], found[1:], sums.parts(), _ROUNDING * gram.size(workers))
+    return Deleted(found[0], found[1:], sums.present(), _ROUNDING * gram.size(workers))
 
 
 class _Sums:
@@ -137,14 +150,9 @@ class _Sums:
         assert self.z is not None
         return np.asarray(np.square(self.z[rows]).sum(axis=1))
 
-    def parts(self) -> np.ndarray:
-        """Which units are of one kind: those with rows in the same samples; a kind of one joins the largest."""
-        if self.alone:
-            return np.repeat(np.arange(len(self.samples)), [s.stop - s.start for s in self.samples])
-        parts = np.unique(self.rows > 0.0, axis=0, return_inverse=True)[1].reshape(-1)
-        counts = np.bincount(parts)
-        parts = np.where(counts[parts] == 1, counts.argmax(), parts)
-        return np.asarray(np.unique(parts, return_inverse=True)[1].reshape(-1))
+    def present(self) -> np.ndarray:
+        """Whether a unit has rows in a sample, shape (units, samples)."""
+        return self.rows > 0.0
 
 
 # --- dependences --------------------------------------------------------------------------------------------
@@ -171,7 +179,8 @@ def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) ->
     if normalised:
         scale = np.sqrt(np.stack([_both(first, first) * _both(one, one) for one in others], axis=1))
         found, sizes = found / scale, sizes / scale[0]
-    return Deleted(found[0], found[1:], np.zeros(len(found) - 1, dtype=np.int64), _ROUNDING * float(sizes.max()))
+    everywhere = np.ones((len(found) - 1, len(variables)), dtype=bool)
+    return Deleted(found[0], found[1:], everywhere, _ROUNDING * float(sizes.max()))
 
 
 def _both(x: Features, y: Features) -> np.ndarray:

@@ -20,7 +20,9 @@ class Energy(Kernel):
     Parameters
     ----------
     origin : sequence of float, optional
-        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means.
+        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means.  What
+        :func:`closer_test` finds with groups of unequal sizes, without the pairs of rows in a group, it changes a
+        little, and not in expectation.
 
     Notes
     -----
