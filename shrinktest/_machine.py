@@ -9,7 +9,6 @@ from typing import Any
 
 from shrinktest._validate import count
 
-
 _MOST_WORKERS = 2**16  # more than any machine runs at a time
 
 

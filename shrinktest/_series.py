@@ -71,10 +71,12 @@ def read_series(
     types = checked_types(column_types)
     data = observed([X], ["X"], nan_policy, column_types, transform)
     check_column_types(column_types, [data])
+    in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
+    if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
+        data = observed([X], ["X"], nan_policy, {**types, **dict.fromkeys(counters, "number")}, transform)
     complete, keep, taken = _taken(data, nan_policy, scale)
-    asked = {*types, *(map(str, scale.keys()) if hasattr(scale, "keys") else ())}
     by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
-    telling = {} if by_place else _telling_time(taken.values, taken.encoding, asked)
+    telling = {} if by_place else _telling_time(taken.values, taken.encoding, {*types, *in_scale})
     if telling and isinstance(data, ObservedTables):
         data = replace(data, pooled=data.pooled.without(telling))
         complete, keep, taken = _taken(data, nan_policy, scale)

@@ -76,7 +76,8 @@ def change_point_test(
         their length is chosen from the correlation of successive rows, so that the variance of the mean, computed from
         shuffled stretches, is at least 95 % of what it is in the series.
         "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
-        each block is a series.
+        each block is a series, and is shifted by itself.  There is no interval for the place, and no epidemic change
+        of one series, which would move along with the rows: these take ``blocks`` whose rows take turns.
     permutations : Relabellings, optional
         Permutations of your own, orders of the rows.
     nan_policy : {"raise", "omit", "indicator", "propagate"}

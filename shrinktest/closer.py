@@ -74,7 +74,7 @@ def closer_test(
         Missing values are an error; their rows are left out (with those they are paired with); or it is used as
         information that they are missing.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Source of random coordinates; nothing else is random.
+        Source of random coordinates, and of the rows on which bandwidths are found where there are more than 2000.
     workers : int, optional
         Threads; the result is the same for any number.
     gram, rank, max_memory

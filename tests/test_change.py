@@ -140,6 +140,18 @@ def test_places_of_what_moves(shift):
     found = change_point_test(shifted(100, 50, 3.0), shift=shift, rng=0, n_resamples=199)
     assert found.location == 50
     assert (found.interval is None) == (shift == "circular")
+    said = any("no interval for the place" in note and "shift='stretches' has one" in note for note in found.notes)
+    assert said == (shift == "circular")
+
+
+def test_an_epidemic_change_is_shifted_within_series_that_take_turns():
+    told = {"change": "epidemic", "shift": "circular", "n_resamples": 99, "rng": 0}
+    with pytest.raises(ValueError, match="so that the p-value is 1"):
+        change_point_test(shifted(), **told)
+    x = shifted(by=0.0)
+    x[20:32] += 4.0
+    found = change_point_test(x, blocks=np.arange(60) % 4, **told)
+    assert found.pvalue < 0.05 and (found.location, found.until) == (20, 32) and found.interval is None
 
 
 def test_a_long_series_has_its_interval_by_few_directions():
@@ -160,7 +172,7 @@ def test_permutations_of_ones_own():
 
     found = change_point_test(shifted(), permutations=Reversed(99, np.random.default_rng(0)), alpha=0.6)
     assert found.pvalue == 1.0  # the same cuts, seen from the other end
-    assert found.interval is None
+    assert found.interval is None and "permutations of your own may not do that" in found.notes[-1]
 
 
 def test_missing_values():
@@ -180,6 +192,17 @@ def test_tables_with_dates():
     assert found.when == pd.Timestamp("2020-01-01") + pd.Timedelta(days=found.location)
     with pytest.raises(ValueError, match=r"not sorted.*sort_index"):
         change_point_test(table[::-1])
+
+
+def test_columns_that_scale_names_are_tested():
+    table = pd.DataFrame({"i": np.arange(60), "v": shifted()[:, 0], "key": [f"r{i}" for i in range(60)]})
+    told = {"n_resamples": 19, "rng": 0, "confidence": None}
+    assert change_point_test(table, **told).columns == (("v",),)
+    by_types = change_point_test(table, column_types={"i": "number"}, **told)
+    by_scale = change_point_test(table, scale={"i": "sd", "v": "sd"}, **told)
+    assert by_scale.columns == by_types.columns == (("i", "v"),) and by_scale.statistic == by_types.statistic
+    with pytest.raises(ValueError, match="a column in scale must be one of 'v'; got 'key'"):
+        change_point_test(table, scale={"key": "sd"}, **told)
 
 
 @pytest.mark.parametrize(
@@ -245,6 +268,16 @@ def test_pictures():
     for options in ({}, {"change": "epidemic"}, {"estimator": "auto", "confidence": None}):
         ax = change_point_test(shifted(), rng=0, n_resamples=19, times=np.arange(60.0), **options).plot()
         assert ax.get_xlabel() == "time" and len(ax.lines) >= 2
+        plt.close(ax.figure)
+    hours = list(pd.timedelta_range("1h", periods=20, freq="h").to_pytimedelta())
+    lengths = {
+        "days": pd.timedelta_range("1D", periods=20),
+        "hours": hours,
+        "minutes": np.arange(20) * np.timedelta64(1, "m"),
+    }
+    for unit, times in lengths.items():
+        ax = change_point_test(shifted(20, 10, 9.0), rng=0, n_resamples=19, times=times, confidence=None).plot()
+        assert ax.get_xlabel() == f"time, in {unit}" and np.allclose(np.diff(ax.lines[0].get_xdata()), 1.0)
         plt.close(ax.figure)
 
 

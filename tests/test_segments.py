@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from naive_change import hierarchical
@@ -94,8 +95,17 @@ def test_json_table_and_pictures():
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
+    of_days = change_points(stairs(), rng=0, n_resamples=99, times=pd.timedelta_range("1D", periods=len(stairs())))
+    assert of_days.plot().get_xlabel() == "time, in days"
     for one in (found, again):
         plt.close(one.plot().figure)
+    plt.close("all")
+
+
+def test_shifted_as_a_whole_there_are_no_intervals():
+    told = {"rng": 0, "n_resamples": 99, "shift": "circular", "n_changes": 1}
+    found = change_points(stairs(60, (0.0, 4.0)), alpha=0.2, **told)
+    assert found.intervals == (None,) and "no interval for the place" in " ".join(found.notes)
 
 
 def test_times_of_intervals_and_the_name_of_a_column():

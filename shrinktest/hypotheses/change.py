@@ -25,6 +25,9 @@ from shrinktest.statistics.prepared import Prepared
 from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
+_NO_INTERVAL = "There is no interval for the place, which takes rows that change places on either side of it: "
+_SHIFTED = "shift='circular' moves the series as a whole (shift='stretches' has one)."
+_OWN = "permutations of your own may not do that."
 _FEWEST = 2  # rows within which there is a pair
 
 
@@ -161,13 +164,19 @@ class NoChange(Hypothesis):
     def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
         within = Within.of(found_again(member.features[0], self.points, grams, self.change))
-        free = self.own is None and not self.restriction.shift
+        free = not self.of_interval()
         several = len(getattr(result, "members", ())) > 1
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         notes = result.notes
         if self.noted:
-            notes += (*self.of_memory_between(place.edges), *place.notes(result))
+            notes += (*self.of_memory_between(place.edges), *place.notes(result), *self.of_interval())
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
+
+    def of_interval(self) -> tuple[str, ...]:
+        """Why there is no interval for the place where one is asked for."""
+        if self.confidence is None or (self.own is None and not self.restriction.shift):
+            return ()
+        return (_NO_INTERVAL + (_SHIFTED if self.own is None else _OWN),)
 
     def of_memory_between(self, edges: list[int]) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""

@@ -140,6 +140,7 @@ def segmented(
         notes=(
             *whole.notes,
             *hypothesis.of_memory_between([one.location for one in found]),
+            *(hypothesis.of_interval() if found else ()),
             *(_NOTES if len(found) > 1 else ()),
         ),
         points=hypothesis.points,

@@ -28,7 +28,7 @@ class Relabellings(ABC):
     n_resamples : int or inf
         Permutations to draw; all of them are used instead where there are no more than this.
     rng : numpy.random.Generator
-        Source of the draws; nothing else is random in a test.
+        Source of the draws.
 
     Examples
     --------

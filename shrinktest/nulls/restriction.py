@@ -111,11 +111,11 @@ class Restriction:
         if not self:
             return
         rng, pairs = np.random.default_rng(0), len(sizes) == 1
-        found = self.pairings(1, rng, *sizes, alpha=1.0) if pairs else self.partitions(1, rng, sizes, alpha=1.0)
+        found = self.pairings(1, rng, sizes[0], 1.0) if pairs else self.partitions(1, rng, sizes, 1.0)
         if found.magnitude < 1.0 and found.distinct < 2:
             raise ValueError(
-                f"permuting {found.restriction} leaves 1 different permutation, so that there is nothing "
-                f"to permute; {self._advice(self.strata(sum(sizes)), alpha=0.5)}"
+                f"permuting {found.restriction} leaves 1 different permutation, so that there is nothing to "
+                f"permute; {self._advice(self.strata(sum(sizes)), alpha=0.5)}"
             )
 
     def _words(self, strata: Strata) -> str:

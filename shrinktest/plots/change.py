@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+_UNITS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}  # of durations
 _COLUMNS = 8  # that are drawn
 _ALIKE = 3.0  # times as far spread as another: columns in one unit
 
@@ -21,15 +23,15 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     if result.location is None:
         raise ValueError("this result has no place of a change to draw: the data had missing values")
     ax = axes(ax)
-    rows = np.arange(len(result.curve))
-    at = list(result.times) if _has_axis(result.times) else rows[:-1]
-    shown = rows[:-1][np.isfinite(result.curve[:-1])]
+    epidemic = result.until is not None
+    first = "first row of the interval" if epidemic else "first row after the cut"
+    at, along = _axis(result.times, len(result.curve) - 1, first)
+    shown = np.flatnonzero(np.isfinite(result.curve[:-1]))
     one = not hasattr(result, "members")
     ax.plot([at[row] for row in shown], result.curve[shown], color=BLUE, label="distance, standardised")
     critical = result.critical_value() if one else np.nan
     if np.isfinite(critical):
         ax.axhline(critical, color=GREY, linestyle="--", label=f"critical value at level {result.alpha:g}")
-    epidemic = result.until is not None
     said = ("first changed row", "first row behind") if epidemic else ("first row after the change",)
     ends = [(result.location, result.interval), (result.until, result.until_interval)]
     for i, (place, interval) in enumerate(ends):
@@ -42,8 +44,7 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
             )
         what = f"{said[i]}, {result.named(place)}" + ("" if i else f"; p = {result.pvalue:.4g}")
         ax.axvline(at[min(place, len(at) - 1)], color=ORANGE, linewidth=2, label=what)
-    first = "first row of the interval" if epidemic else "first row after the cut"
-    ax.set_xlabel("time" if _has_axis(result.times) else first)
+    ax.set_xlabel(along)
     ax.set_ylabel("distance outside and inside" if epidemic else "distance before and after")
     kernel = (result if one else result.best).kernel
     ax.set_title(f"change-point test, {getattr(kernel, 'label', kernel)}", wrap=True)
@@ -52,16 +53,22 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _has_axis(times: tuple[Any, ...]) -> bool:
-    """Whether times can be drawn along an axis: numbers and dates, but not texts or periods."""
-    return bool(times) and not isinstance(times[0], str) and not hasattr(times[0], "freqstr")
+def _axis(times: tuple[Any, ...], n: int, otherwise: str) -> tuple[Any, str]:
+    """Where n rows are along the axis, and its label: by times; texts and periods have no place there."""
+    if not times or isinstance(times[0], str) or hasattr(times[0], "freqstr"):
+        return np.arange(n), otherwise
+    if not isinstance(times[0], timedelta | np.timedelta64):
+        return list(times), "time"
+    seconds = np.array(times, dtype="timedelta64[ns]") / np.timedelta64(1, "s")
+    unit = next((name for name, length in _UNITS.items() if np.ptp(seconds) >= length), "seconds")
+    return seconds / _UNITS[unit], f"time, in {unit}"
 
 
 def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
     """The rows, column by column, or without them the distance at every cut; changes and their intervals."""
     ax = axes(ax)
     n = result.n_observations[0]
-    at = list(result.times) if _has_axis(result.times) else np.arange(n)
+    at, along = _axis(result.times, n, "row")
     points = result.points
     if points is None:
         finite = np.flatnonzero(np.isfinite(result.curve[:n]))
@@ -85,7 +92,7 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
             )
         ax.axvline(at[row], color=ORANGE, linewidth=2, label=None if i else "first row after a change")
         ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), xycoords=("data", "axes fraction"), fontsize=8)
-    ax.set_xlabel("time" if _has_axis(result.times) else "row")
+    ax.set_xlabel(along)
     ax.set_title(f"{counted(len(result), 'change')} at level {result.alpha:g}", wrap=True, pad=14)
     ax.spines[["top", "right"]].set_visible(False)
     if len(result):

@@ -50,7 +50,8 @@ class AsJson:
     def from_json(cls, text: str) -> Self:
         """The result whose ``to_json`` the text is.
 
-        Kernels and estimators come back as their text, which computes nothing, and null distributions not at all.
+        Kernels and estimators come back as their text, which computes nothing, times that are no numbers as text, and
+        null distributions not at all.
 
         Raises
         ------

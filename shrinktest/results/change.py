@@ -61,14 +61,15 @@ class Placed:
         if self.location is None:
             return []
         when = When(self.times)
+        level = "" if self.confidence is None else f"{percent(self.confidence)} interval:"
         first = "First row after the change:" if self.until is None else "First changed row:"
         rows = [(first, self._shown(self.location, when))]
         if self.interval is not None:
-            rows.append((f"{percent(self.confidence)} interval:", self._between(self.interval, when)))
+            rows.append((level, self._between(self.interval, when)))
         if self.until is not None:
             rows.append(("First row behind:", self._shown(self.until, when)))
         if self.until_interval is not None:
-            rows.append((f"{percent(self.confidence)} interval:", self._between(self.until_interval, when)))
+            rows.append((level, self._between(self.until_interval, when)))
         return rows
 
     def _shown(self, row: int, when: When) -> str:
@@ -123,7 +124,8 @@ class ChangeResult(Placed, TestResult):
         The first row after the change, counting from 0; of an epidemic change the first changed row.  None where
         missing values propagate.
     interval : tuple of int or None
-        Confidence interval for ``location``: first and last of the places that a test does not reject.
+        Confidence interval for ``location``: first and last of the places that a test does not reject.  None without
+        ``confidence``, with ``shift="circular"`` and with permutations of your own, which a note says.
     until : int or None
         The first row after the end of an epidemic change.
     until_interval : tuple of int or None

@@ -120,7 +120,7 @@ class ComparisonResult(Result):
 
     def pvalues_of(self, name: str) -> tuple[float, float]:
         """The p-value of a column and the adjusted one; NaN for a column that was not tested."""
-        if name not in self._tested:
+        if choice(name, [one.name for one in self.effects], "a column") not in self._tested:
             return math.nan, math.nan
         i = self._tested.index(name)
         return float(self.columns.pvalues[i]), float(self.columns.adjusted[i])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, replace
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -81,12 +82,13 @@ class Kept:
         ``bandwidth=`` that is a number.
         """
         folds, confidence = count(folds, "folds", minimum=2), level(confidence, "confidence")
+        generator = as_rng(rng)
         if self.stored is not None:
-            if not isinstance(rng, int) or (confidence, folds, bool(columns), rng) != _AS_STORED:
+            if not isinstance(rng, Integral) or (confidence, folds, bool(columns), int(rng)) != _AS_STORED:
                 raise ValueError(_STORED)
             return self.stored
         return self._recomputed().effect(
-            z=self.z, confidence=confidence, folds=folds, rng=as_rng(rng), columns=bool(columns), names=self.names
+            z=self.z, confidence=confidence, folds=folds, rng=generator, columns=bool(columns), names=self.names
         )
 
     @property

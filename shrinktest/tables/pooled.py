@@ -132,6 +132,12 @@ class PooledTable:
         sizes = tuple(one.size for one in read)
         return cls(table, sizes, tuple(names), tuple(left_out), tuple(notes), tuple(identifiers))
 
+    @property
+    def counters(self) -> list[str]:
+        """Columns that are left out and are no text, such as numbers of the rows."""
+        texts = [column.name for column in self.identifiers if column.kind == "category"]
+        return [name for name in self.left_out if name not in texts]
+
     def units(self, *, paired: bool) -> tuple[str, ...]:
         """What identifiers say of units that are in all tables; raises ValueError where pairs are of different ones."""
         notes = []

@@ -88,6 +88,9 @@ def test_json_with_the_effect_is_read_back(result):
     text = result.to_json(effect=True)
     back = TestResult.from_json(text)
     assert back.effect() == result.effect() and back.to_json(effect=True) == text
+    assert back.effect(rng=np.int64(0)) == back.effect()
+    with pytest.raises(TypeError, match="rng must be None, an integer seed"):
+        back.effect(rng=False)
     assert back.to_json() == result.to_json() and str(back.summary(effect=True)) == str(result.summary(effect=True))
     assert pickle.loads(pickle.dumps(back)).effect() == copy.deepcopy(back).effect() == result.effect()
 
