@@ -116,15 +116,20 @@ class MeanEmbedding:
             return float(np.square(first - second).sum())
         return max(self.norm2() + other.norm2() - 2.0 * inner, 0.0)
 
-    def embedding(self, x: object) -> np.ndarray:
-        """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
-        from shrinktest._validate import as_points, counted
+    def read(self, x: object, name: str) -> np.ndarray:
+        """Rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
+        from shrinktest._validate import complete_points, counted
 
-        at = as_points(x, "x").values
+        at = complete_points(x, name).values
         if at.shape[1] != self.points.shape[1]:
             raise ValueError(
-                f"x has {counted(at.shape[1], 'column')}, the embedding's points have {self.points.shape[1]}"
+                f"{name} has {counted(at.shape[1], 'column')}, the embedding's points have {self.points.shape[1]}"
             )
+        return at
+
+    def embedding(self, x: object) -> np.ndarray:
+        """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
+        at = self.read(x, "x")
         kernel = self.kernel
         if self.smoothing is not None:
             kernel = kernel.smoothed(np.asarray(self.smoothing), self.points.shape[1])

@@ -144,6 +144,8 @@ def _models(given: Any, name: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     if not isinstance(name, str) or not name:
         raise TypeError(f"name must be a text, what to call X; got {name!r}")
     names = tuple(map(str, given))
+    if not all(names):
+        raise ValueError("models has an empty name; give every model a text, which is what the answer calls it")
     if len(names) < 2:
         raise ValueError(f"models has {len(names)} entries; to say which is nearer takes two or more")
     if len({name, *names}) <= len(names):

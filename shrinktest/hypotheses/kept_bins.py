@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_points, counted
+from shrinktest._validate import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.again import Again, Member
 from shrinktest.kernels.base import FiniteRank
@@ -47,16 +47,21 @@ class BinnedEmbedding(MeanEmbedding):
         """Number of rows."""
         return self.rows
 
+    def read(self, x: object, name: str) -> np.ndarray:
+        """Rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
+        at, names = complete_points(x, name)
+        if names and self.names and names != self.names:
+            raise ValueError(
+                f"{name} has the columns {', '.join(names)}; give those of the samples, {', '.join(self.names)}"
+            )
+        if at.shape[1] != self.columns:
+            raise ValueError(f"{name} has {counted(at.shape[1], 'column')}, the samples have {self.columns}")
+        return at
+
     def embedding(self, x: object) -> np.ndarray:
         """Evaluate the estimate at the rows of ``x`` (m, d), shape (m,)."""
         assert self.features is not None
-        at, names = as_points(x, "x")
-        if names and self.names and names != self.names:
-            raise ValueError(
-                f"x has the columns {', '.join(names)}; give those of the samples, {', '.join(self.names)}"
-            )
-        if at.shape[1] != self.columns:
-            raise ValueError(f"x has {counted(at.shape[1], 'column')}, the samples have {self.columns}")
+        at = self.read(x, "x")
         return np.asarray(self.features.coordinates(at) @ (self.weights @ self.points))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._validate import Array
 from shrinktest.kernels.base import FiniteRank, Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.pooled import PooledKernel, require_plain
+from shrinktest.kernels.pooled import PooledKernel
 
 _ROUNDING = 1e-12  # of the largest depth
 
@@ -25,7 +25,7 @@ class Depth(PooledKernel):
     ----------
     kernel : Kernel, default Gaussian()
         Whose mean over the pooled sample is the depth of a point.
-    points : ndarray, shape (N, d), optional
+    points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test puts it in (see :meth:`resolve`).
 
     Notes
@@ -52,9 +52,6 @@ class Depth(PooledKernel):
     affine: ClassVar[bool] = True
 
     kernel: Kernel = field(default_factory=Gaussian)
-
-    def __post_init__(self) -> None:
-        require_plain(self.kernel, "Depth")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         return self.finite_rank().evaluate(X, Y)

@@ -37,6 +37,12 @@ class PooledKernel(Kernel):
     kernel: Kernel
     points: Array | None = field(default=None, repr=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        require_plain(self.kernel, type(self).__name__)
+        read = self.points is None or (isinstance(self.points, np.ndarray) and self.points.ndim == 2)
+        if not read:
+            object.__setattr__(self, "points", complete_points(self.points, "points").values)
+
     @property
     def points_are(self) -> frozenset[str]:
         return self.kernel.points_are

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._validate import Array
 from shrinktest.kernels.base import FiniteRank, Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.pooled import PooledKernel, require_plain
+from shrinktest.kernels.pooled import PooledKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class SecondOrder(PooledKernel):
     ----------
     kernel : Kernel, default Gaussian()
         Whose features are taken.
-    points : ndarray, shape (N, d), optional
+    points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test puts it in (see :meth:`resolve`).
 
     Notes
@@ -43,9 +43,6 @@ class SecondOrder(PooledKernel):
     """
 
     kernel: Kernel = field(default_factory=Gaussian)
-
-    def __post_init__(self) -> None:
-        require_plain(self.kernel, "SecondOrder")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
         if self._both_pooled(X, Y):

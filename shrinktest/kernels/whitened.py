@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._validate import Array, positive
 from shrinktest.kernels.base import FiniteRank, Kernel
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.pooled import PooledKernel, require_plain
+from shrinktest.kernels.pooled import PooledKernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +25,7 @@ class Whitened(PooledKernel):
         Ridge, in units of the variance of the features: the trace of their covariance operator, which is the mean
         eigenvalue of the centred Gram matrix.  The smaller it is, the more do directions of small variance count; with
         a very large one the test is that of ``kernel``.
-    points : ndarray, shape (N, d), optional
+    points : ndarray, shape (N, d), optional, by name only
         The pooled sample; a test puts it in (see :meth:`resolve`).
 
     Notes
@@ -61,7 +61,7 @@ class Whitened(PooledKernel):
     lam: float = 0.1
 
     def __post_init__(self) -> None:
-        require_plain(self.kernel, "Whitened")
+        super().__post_init__()
         object.__setattr__(self, "lam", positive(self.lam, "lam"))
 
     def evaluate(self, X: Array, Y: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +29,8 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
     if columns is None:
         shown = list(result.changed())[:_MOST] or [one.name for one in result.ordered][:_MOST]
     else:
-        shown = [choice(name, known, "a column") for name in ([columns] if isinstance(columns, str) else columns)]
+        given = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else columns
+        shown = list(dict.fromkeys(choice(name, known, "a column") for name in given))
     if not shown:
         raise ValueError("columns is empty; name one or more columns, or leave it out")
     across = 2 if len(shown) == 4 else min(len(shown), 3)

@@ -234,9 +234,10 @@ class TestResult(Kept, Result):
         point when the null distribution is exact.  Where a rule stopped the drawing the same limits hold, with a little
         more confidence than asked for.
         """
+        confidence = level(confidence, "confidence")
         if self.exact or self.n_resamples == 0 or np.isnan(self.pvalue):
             return self.pvalue, self.pvalue
-        return clopper_pearson(self.exceedances, self.n_resamples, level(confidence, "confidence"))
+        return clopper_pearson(self.exceedances, self.n_resamples, confidence)
 
     def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names (embeddings as their size, amount and squared norm).

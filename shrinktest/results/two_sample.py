@@ -53,7 +53,7 @@ class TwoSampleResult(TestResult):
         """
         self._require_estimates()
         first, second = self.estimates
-        points = self._encoded(points, "points")
+        points = first.read(self._encoded(points, "points"), "points")
         return first.embedding(points) - second.embedding(points)
 
     def _encoded(self, points: Any, name: str) -> Any:

@@ -236,6 +236,8 @@ def test_power_studies():
     [
         (lambda: Whitened(lam=0.0), ValueError, "lam must be a finite number > 0, got 0"),
         (lambda: Whitened(lam=np.inf), ValueError, "lam must be a finite number"),
+        (lambda: Whitened(points=5), ValueError, "points is a single number"),
+        (lambda: Depth(points=[["a"]]), TypeError, "points must hold real numbers"),
         (lambda: Whitened("gaussian"), TypeError, "Whitened takes a kernel such as Gaussian"),
         (lambda: SecondOrder(Whitened()), ValueError, "not taken one of another"),
         (lambda: Whitened()(X), ValueError, r"no pooled sample yet: call .resolve\(Z\)"),

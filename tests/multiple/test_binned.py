@@ -249,7 +249,7 @@ def test_the_witness_function_is_that_of_the_means():
     points = np.array([[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0]])
     assert np.allclose(result.witness(points), plain.witness(points), atol=0.05)
     assert result.witness(points)[2] > 0.0 > result.witness(points)[1]
-    with pytest.raises(ValueError, match="x has 3 columns, the samples have 2"):
+    with pytest.raises(ValueError, match="points has 3 columns, the samples have 2"):
         result.witness(np.zeros((1, 3)))
 
 
@@ -258,7 +258,7 @@ def test_the_witness_function_of_files_knows_their_columns(tmp_path):
     result = two_sample_test(tmp_path / "x.parquet", Y, **RFF)
     at = pd.DataFrame([[0.5, -1.0]], columns=["a", "b"])
     assert result.witness(at) == result.witness([[0.5, -1.0]])
-    with pytest.raises(ValueError, match="x has the columns b, a; give those of the samples, a, b"):
+    with pytest.raises(ValueError, match="points has the columns b, a; give those of the samples, a, b"):
         result.witness(at[["b", "a"]])
 
 

@@ -331,6 +331,12 @@ def test_the_columns_that_changed_are_drawn(result):
         result.plot("agee")
     with pytest.raises(ValueError, match="columns is empty"):
         result.plot([])
+    with pytest.raises(ValueError, match=r"a column must be one of .*; got 0"):
+        result.plot(0)
+    assert len(result.plot(["age", "age"])) == 1
+    for method in (result.pvalues_of, result.distribution):
+        with pytest.raises(ValueError, match=r"a column must be one of .*; got 'nope'"):
+            method("nope")
 
 
 def test_bars_are_shares_of_categories(result, tables):

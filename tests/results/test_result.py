@@ -278,6 +278,8 @@ def test_an_exhaustive_p_value_has_no_uncertainty():
     assert np.isnan(two_sample_test(X, Y, n_resamples=0).pvalue_interval()).all()
     with pytest.raises(ValueError, match="confidence must lie strictly between 0 and 1"):
         two_sample_test(X, Y, n_resamples=19).pvalue_interval(95)
+    with pytest.raises(TypeError, match="confidence must be a number"):
+        two_sample_test(X[:4], Y[:4], n_resamples=np.inf).pvalue_interval("a")
 
 
 # --- witness ------------------------------------------------------------------------------------------------
@@ -320,8 +322,10 @@ def test_there_is_not_always_a_witness(result, paired):
     assert not hasattr(paired, "witness") and hasattr(result, "witness")
     with pytest.raises(AttributeError, match="'TestResult' object has no attribute 'wittness'"):
         paired.wittness(X)
-    with pytest.raises(ValueError, match="x has 3 columns, the embedding's points have 2"):
+    with pytest.raises(ValueError, match="points has 3 columns, the embedding's points have 2"):
         result.witness(np.zeros((4, 3)))
+    with pytest.raises(ValueError, match=r"points has 1 missing value \(NaN\), in row 0, column 1"):
+        result.witness([[0.0, np.nan]])
     missing = two_sample_test(np.r_[X, [[np.nan, 0.0]]], Y, nan_policy="propagate")
     with pytest.raises(ValueError, match="missing values"):
         missing.witness(X)
