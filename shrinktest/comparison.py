@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest._labels import pooled_labels
 from shrinktest._names import two_names
 from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
+from shrinktest._warn import each_once
 from shrinktest.columns import column_tests, labelled, one_by_one
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -187,17 +188,18 @@ def compare(
             "compare"
         )
     generator = as_rng(rng)
-    overall = run(whole, estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator))
-    tests = column_tests(
-        whole,
-        parts,
-        method=method,
-        estimator=estimator,
-        kernel="gaussian",
-        widths=["median"] * len(parts),
-        settings=settings,
-        generator=generator,
-    )
+    with each_once():
+        overall = run(whole, estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator))
+        tests = column_tests(
+            whole,
+            parts,
+            method=method,
+            estimator=estimator,
+            kernel="gaussian",
+            widths=["median"] * len(parts),
+            settings=settings,
+            generator=generator,
+        )
     units = _units(pooled.sizes, paired, labels["groups"])
     keep = _kept(pooled, nan_policy, paired)
     kept = _split(pooled, keep)

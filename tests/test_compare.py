@@ -216,8 +216,9 @@ def test_small_tables_have_effects_without_intervals():
         pd.DataFrame({"x": [1.0, 2.0, 4.0], "g": list("uvu")}),
         pd.DataFrame({"x": [8.0, 9.0, 7.5], "g": list("vvv")}),
     )
-    with pytest.warns(UserWarning, match="the test can never reject"):
+    with pytest.warns(UserWarning, match="the test can never reject") as said:
         found = compare(a, b, rng=0, workers=1)
+    assert len({str(one.message) for one in said}) == len(said)
     frame = found.to_frame().set_index(["column", "effect"]).sort_index()
     assert frame.loc[("x", "mean"), "estimate"] > 0 and math.isnan(frame.loc[("x", "mean"), "low"])
     assert "interval not estimated" in found.table.set_index("column").loc["x", "change"]

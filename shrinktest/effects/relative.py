@@ -53,7 +53,7 @@ class Deleted:
         value = float(self.estimates[first] - self.estimates[second])
         moved = self.without[:, first] - self.without[:, second] - value
         unit = 2.0 ** int(np.frexp(np.abs(moved).max())[1])  # squares of squares neither overflow nor underflow
-        kinds = self._kinds(first, second)
+        kinds = self.kinds(first, second)
         counts = np.bincount(kinds)[1:]
         squares = np.bincount(kinds, weights=(moved / unit) ** 2)[1:][counts > 0]
         counts = counts[counts > 0].astype(np.float64)
@@ -63,7 +63,7 @@ class Deleted:
             return value, 0.0, float("nan")
         return value, unit * variance**0.5, variance**2 / float((each**2 / (counts - 1.0)).sum())
 
-    def _kinds(self, first: int, second: int) -> np.ndarray:
+    def kinds(self, first: int, second: int) -> np.ndarray:
         """A number for every unit: 0 without rows in any of the three samples, else by those in which it has some.
 
         A kind of one joins the largest.
