@@ -16,13 +16,13 @@ FEWEST_APART = 15
 FEWEST_TOGETHER = 10
 
 OF_SAMPLES = (
-    "Few rows differ from the most common one ({first} of {names[0]}, {second} of {names[1]}): the upper limit of the "
-    "distance is then too small more often than it says, so that equivalence is shown too often. Take more rows; of "
+    "Few rows differ from the most common one ({first} of {names[0]}, {second} of {names[1]}): upper limits of the "
+    "distance are then too small more often than they say, so that equivalence is shown too often. Take more rows; of "
     "single columns compare() has intervals of shares, which hold with few."
 )
 OF_VARIABLES = (
-    "In few rows ({both}) both variables differ from their most common rows: the upper limit of the dependence is then "
-    "too small more often than it says, so that equivalence is shown too often. Take more rows."
+    "In few rows ({both}) both variables differ from their most common rows: upper limits of the dependence are then "
+    "too small more often than they say, so that equivalence is shown too often. Take more rows."
 )
 
 
