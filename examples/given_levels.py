@@ -240,7 +240,8 @@ def page(tables) -> list[str]:
     null, power = table[table["effect"] == "none"], table[table["effect"] != "none"]
     models, holds, fails = null_cells(table)
     trials = ", ".join(
-        f"n = {n}: {some['trials'].max()} (some methods {some['trials'].min()} or more)"
+        f"n = {n}: {some[some['method'] == 'residuals']['trials'].min()} ({some['trials'].min()} to "
+        f"{some['trials'].max()} of other methods)"
         for n, some in null.groupby("n")
     )
     mean = table.groupby(["n", "method"], sort=False)["seconds"].mean().unstack("n")
