@@ -256,10 +256,10 @@ def _plain(value: Any) -> Any:
 
 
 def path_of(given: Any, name: str) -> Path:
-    """A path as users give it; raises TypeError for what is none."""
+    """A path as users give it, "~" being their folder; raises TypeError for what is none."""
     if not isinstance(given, str | os.PathLike):
         raise TypeError(f"{name} must be a path, a text or a pathlib.Path; got {given!r} ({type(given).__name__})")
-    return Path(given)
+    return Path(given).expanduser()
 
 
 def path_to_write(given: Any, name: str) -> Path:

@@ -105,15 +105,15 @@ def two_sample_test_columns(
 
     Notes
     -----
-    The p-value of a column is that of :func:`two_sample_test` on that column with the same ``rng``, unless random
-    coordinates (``gram="rff"`` or "nystrom") are drawn, for one column after the other.  All columns have the same
-    permutations of the rows, which keep the dependence between columns, so that the step-down procedure of Westfall and
-    Young [WY93] loses little power where columns are correlated.  It compares columns by their p-values (min-p), and
-    equal ones by how many standard deviations statistics are above their means.  Its adjusted p-values are exact when
-    the two samples have one distribution.  When they differ in some columns, the chance of a false rejection among the
-    others is at most ``alpha`` if those columns have the same *joint* distribution in both samples; if each of them has
-    the same distribution but they depend on each other differently, use "holm", which needs n_resamples >= d / alpha to
-    reject anything.
+    The p-value of a column is that of :func:`two_sample_test` on that column in the same unit with the same ``rng``,
+    unless random coordinates (``gram="rff"`` or "nystrom") are drawn, for one column after the other.  All columns have
+    the same permutations of the rows, which keep the dependence between columns, so that the step-down procedure of
+    Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by their p-values
+    (min-p), and equal ones by how many standard deviations statistics are above their means.  Its adjusted p-values are
+    exact when the two samples have one distribution.  When they differ in some columns, the chance of a false rejection
+    among the others is at most ``alpha`` if those columns have the same *joint* distribution in both samples; if each
+    of them has the same distribution but they depend on each other differently, use "holm", which needs n_resamples >=
+    d / alpha to reject anything.
 
     Examples
     --------

@@ -89,10 +89,10 @@ def two_sample_test(
         Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample; "rank"
         replaces every column by its mid-ranks over their number, "deviation" by its distances from the median over
         their mean, so that only spread is compared; a sequence has a number or a name for every column, a dict for
-        columns by name ("sd" for others), and names that differ are units in which a typical column has standard
-        deviation 1, as with "sd".  Units are found without labels, so that the level stays exact.  "auto" is "sd" for
-        tables and None (columns as they are) for arrays.  A column with one value only has no weight, and a note says
-        so.
+        columns by name ("sd" for others), and names beside other names or numbers are units in which a typical column
+        has standard deviation 1, as with "sd".  Units are found without labels, so that the level stays exact.  "auto"
+        is "sd" for tables and None (columns as they are) for arrays.  A column with one value only has no weight, and a
+        note says so.
     column_types : dict, optional
         How to read columns, by their names (of arrays, by their numbers), where their type in a table does not tell:
         "number", "category", "boolean", "ordered", "date", a list of levels in their order, or "drop".

@@ -21,6 +21,7 @@ from shrinktest.cli.input import (
     units_by_variable,
     variables_from,
     variables_in,
+    without_dropped,
 )
 from shrinktest.cli.options import (
     PATTERNS,
@@ -87,7 +88,7 @@ def _in_batches(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     if args.given is not None:
         raise ValueError(f"--given is not for files that are read in batches ({args.data}); leave it out")
     x, y = pairs_in(args.data, args)
-    units = units_by_variable(args.scale, [len(one.columns or ()) for one in (x, y)])
+    units = units_by_variable(args.scale, [len(without_dropped(one.columns or (), args.types or {})) for one in (x, y)])
     return x, y, {"column_types": args.types, "store": args.store, "scale": units}
 
 

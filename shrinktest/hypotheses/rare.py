@@ -16,13 +16,13 @@ FEWEST_APART = 15
 FEWEST_TOGETHER = 10
 
 OF_SAMPLES = (
-    "Few rows differ from the most common one ({first} of {names[0]}, {second} of {names[1]}): upper limits of the "
-    "distance are then too small more often than they say, so that equivalence is shown too often. Take more rows; of "
-    "single columns compare() has intervals of shares, which hold with few."
+    "Few {units} differ from the most common {row} ({first} of {names[0]}, {second} of {names[1]}): upper limits of "
+    "the distance are then too small more often than they say, so that equivalence is shown too often. Take more "
+    "{units}; of single columns compare() has intervals of shares, which hold with few."
 )
 OF_VARIABLES = (
-    "In few rows ({both}) both variables differ from their most common rows: upper limits of the dependence are then "
-    "too small more often than they say, so that equivalence is shown too often. Take more rows."
+    "In few {units} ({both}) {who} from the most common {row}: upper limits of the dependence are then too small more "
+    "often than they say, so that equivalence is shown too often. Take more {units}."
 )
 
 
@@ -37,7 +37,7 @@ def said_of_samples(
     (k, m), (j, n) = (_units(restriction, own, part) for own, part in parts)
     if not 0.0 < rare.mean() < 0.5 or min(m, n) * (k / m + j / n) >= FEWEST_APART:
         return ()
-    return (OF_SAMPLES.format(first=k, second=j, names=names),)
+    return (OF_SAMPLES.format(first=k, second=j, names=names, **_words(restriction)),)
 
 
 def said_of_variables(again: Again, restriction: Restriction) -> tuple[str, ...]:
@@ -47,7 +47,8 @@ def said_of_variables(again: Again, restriction: Restriction) -> tuple[str, ...]
     (one, n), (other, _), (both, _) = (_units(restriction, rows, rare) for rare in (x, y, x & y))
     if min(x.mean(), y.mean()) >= 0.5 or max(both, one * other / n) >= FEWEST_TOGETHER:
         return ()
-    return (OF_VARIABLES.format(both=both),)
+    who = "both variables differ" if max(x.mean(), y.mean()) < 0.5 else "one of the variables differs"
+    return (OF_VARIABLES.format(both=both, who=who, **_words(restriction)),)
 
 
 def _rare(points: np.ndarray) -> np.ndarray:
@@ -59,3 +60,9 @@ def _units(restriction: Restriction, rows: np.ndarray, rare: np.ndarray) -> tupl
     """How many rows, or groups, are rare, and how many there are."""
     codes = rows if restriction.groups is None else restriction.groups[rows]
     return np.unique(codes[rare]).size, np.unique(codes).size
+
+
+def _words(restriction: Restriction) -> dict[str, str]:
+    """What is counted, and what they differ from."""
+    grouped = restriction.groups is not None
+    return {"units": "groups" if grouped else "rows", "row": "row" if grouped else "one"}

@@ -6,7 +6,6 @@ import numpy as np
 
 from shrinktest._validate import Array
 from shrinktest.kernels.base import Kernel
-from shrinktest.kernels.custom import Precomputed
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
@@ -68,7 +67,8 @@ def require_in_range(kernel: Kernel, points: Array, name: str, least: float = _L
         return
     with np.errstate(all="ignore"):
         largest = float(np.abs(kernel.diagonal(points)).max())
-    lost = not largest and not isinstance(inner, Precomputed) and np.ptp(points, axis=0).any()
+        apart = np.flatnonzero((points != points[0]).any(axis=1))[:1]
+        lost = not largest and apart.size and not kernel(points[:1], points[apart]).any()
     if lost or (largest and not least < largest < 1.0 / least):
         raise ValueError(
             f"{name}: the largest value of {kernel!r} is {largest:.3g}, so that products of such values are beyond the "

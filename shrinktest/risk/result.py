@@ -195,7 +195,7 @@ class RiskStudyResult(Result):
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """``frame`` as CSV: the text, or None when it goes to a file."""
-        where = None if path is None else path_to_write(path, "path")
+        where = path if path is None or hasattr(path, "write") else path_to_write(path, "path")
         return self.frame().to_csv(where, index=False, lineterminator="\n")
 
     def to_markdown(self) -> str:

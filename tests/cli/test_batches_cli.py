@@ -163,6 +163,14 @@ def test_columns_of_a_pattern_are_tested_for_independence(run):
         assert code == 2 and said in err
 
 
+def test_a_column_that_is_dropped_has_no_unit(run):
+    pd.DataFrame(np.random.default_rng(1).normal(size=(300, 3)), columns=["a", "b", "c"]).to_parquet("three.parquet")
+    words = ("independence", "three.parquet", "--x", "a", "--scale", "1,2", "--gram", "rff", *FAST)
+    found = [run(*words, *more) for more in (["--y", "b"], ["--y", "b,c", "--types", "c=drop"])]
+    assert [code for code, _, _ in found] == [0, 0], found
+    assert len({json.loads(out)["statistic"] for _, out, _ in found}) == 1
+
+
 def test_a_variable_is_not_tested_against_itself(run):
     for words, said in (
         (

@@ -1,5 +1,6 @@
 """What power studies take for data, tests and stored results: NaN, sizes, ratios, long arrays."""
 
+import io
 from dataclasses import dataclass
 
 import numpy as np
@@ -151,8 +152,11 @@ def test_what_functions_are_called_with():
         designs.FromFunction(with_gaps, restriction=lambda n: {})
 
 
-def test_a_table_goes_to_a_folder_that_is_there(tmp_path):
+def test_a_table_goes_to_a_folder_that_is_there_or_to_what_is_open(tmp_path, monkeypatch):
     found = power_study(designs.MeanShift(dimension=1), "kme", 10, **FEW)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert found.to_csv("~/a.csv") is None and found.to_csv(opened := io.StringIO()) is None
+    assert (tmp_path / "a.csv").read_text() == opened.getvalue() == found.to_csv()
     with pytest.raises(FileNotFoundError, match=r"there is no folder .*missing"):
         found.to_csv(tmp_path / "missing" / "a.csv")
 
