@@ -12,6 +12,7 @@ from shrinktest.effects.interval import Estimate, by_leaving_out
 from shrinktest.statistics.pair_sums import PairSums, centred_sums
 
 MOST = 2**26  # sums by row and group, beyond which there is no variance
+_IN_GROUPS = 2.0**-12  # as `ROUNDING`, of features that were made whole numbers, with room for larger ones
 
 
 def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Estimate:
@@ -40,7 +41,7 @@ def dependence_in_groups(sums: PairSums) -> Estimate:
     """
     whole = sums.whole
     covariances = (centred_sums(xx, x, x, whole.n)[0] for xx, x in ((whole.xx, whole.x), (whole.yy, whole.y)))
-    least = [ROUNDING * float(np.square(one).sum()) / float(whole.n[0]) ** 2 for one in covariances]
+    least = [_IN_GROUPS * float(np.square(one).sum()) / float(whole.n[0]) ** 2 for one in covariances]
     value, without = (_relative(*one.unbiased(), least) for one in (whole, sums.without))
     return Estimate(float(value[0]), by_leaving_out(without), _second(int(sums.n.sum())), len(sums.n))
 
