@@ -18,6 +18,9 @@ _ROOM = 1e18  # bytes: the test has made the same matrix, and looked whether it 
 #: Of the size of the terms of a sum: as much as rounding may leave where they cancel.
 ROUNDING = 1e-12
 
+_ALIKE = 1.0 - 1e-6  # of their mean square, the square of the mean of inner products that share nearly all
+_LAST_BITS = 1e-14  # of such an inner product, what rounding may have changed in it
+
 
 @dataclass(frozen=True, eq=False)
 class Features:
@@ -116,24 +119,57 @@ class Features:
         Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014), section 3.  Zero
         where no more is left of its terms than rounding may leave, as where all points but one are the same.
         """
-        diagonal = self.diagonal(which)
-        n = len(diagonal)
+        n = len(self.diagonal(which))
         if n < 4:
             return float("nan")
+        pairs = n * (n - 1.0)
+        found, squares, total = self._spread(which)
+        least = ROUNDING * squares
+        if total**2 > _ALIKE * pairs * squares:
+            found, squares, _ = self._less_shared(which, which, total / pairs)._spread(which)
+            least = max(ROUNDING * squares, _LAST_BITS**2 * total**2 / pairs)
+        return 0.0 if found <= least else found / (n * (n - 3.0))
+
+    def common(self, first: slice, second: slice) -> float:
+        """An unbiased inner product of the covariance operators of two independent samples, zero as there."""
+        m, n = len(self.diagonal(first)), len(self.diagonal(second))
+        found, squares, total = self._common(first, second)
+        least = ROUNDING * squares
+        if total**2 > _ALIKE * m * n * squares:
+            found, squares, _ = self._less_shared(first, second, total / (m * n))._common(first, second)
+            least = max(ROUNDING * squares, _LAST_BITS**2 * total**2 / (m * n))
+        return 0.0 if found <= least else found / ((m - 1.0) * (n - 1.0))
+
+    def _spread(self, which: slice) -> tuple[float, float, float]:
+        """What `spread` is a multiple of, and the sums of the squares of all inner products and of themselves."""
+        diagonal = self.diagonal(which)
+        n = len(diagonal)
         rows = self.applied(np.ones(n), which, which) - diagonal
         squares = self.squares(which, which) - float(diagonal @ diagonal)
         total = float(rows.sum())
         found = squares + total**2 / ((n - 1.0) * (n - 2.0)) - 2.0 * float(rows @ rows) / (n - 2.0)
-        return 0.0 if found <= ROUNDING * squares else found / (n * (n - 3.0))
+        return found, squares, total
 
-    def common(self, first: slice, second: slice) -> float:
-        """An unbiased inner product of the covariance operators of two independent samples, zero as there."""
+    def _common(self, first: slice, second: slice) -> tuple[float, float, float]:
+        """The same for `common`."""
         m, n = len(self.diagonal(first)), len(self.diagonal(second))
         rows = self.applied(np.full(n, 1.0 / n), first, second)
         columns = self.applied(np.full(m, 1.0 / m), second, first)
         squares = self.squares(first, second)
         found = squares - n * float(rows @ rows) - m * float(columns @ columns) + m * n * float(rows.mean()) ** 2
-        return 0.0 if found <= ROUNDING * squares else found / ((m - 1.0) * (n - 1.0))
+        return found, squares, n * float(rows.sum())
+
+    def _less_shared(self, first: slice, second: slice, mean: float) -> Features:
+        """The same less what inner products of these points share, which covariance operators do not see.
+
+        For those that share nearly all, which would take their digits.
+        """
+        if not self.by_coordinates:
+            return Features(self.values - mean, False)
+        moved = self.values.copy()
+        for which in (first, second):
+            moved[which] -= moved[which].mean(axis=0)
+        return Features(moved, True)
 
 
 def never_negative(kernel: Kernel) -> bool:

@@ -270,3 +270,10 @@ def test_many_rows_take_no_gram_matrix():
     assert 0.0 < effect.distance_interval[0] < effect.distance_interval[1] < 0.01
     bound = independence_test(x, x**2 + y, gram="rff", rank=30, n_resamples=19, rng=0).effect()
     assert 0.05 < bound.dependence < 0.9 and np.diff(bound.dependence_interval)[0] < 0.05
+
+
+def test_a_wide_bandwidth_leaves_the_interval_its_digits():
+    x, y = X[:40, :1], Y[:40, :1] + 0.5
+    wide = [two_sample_test(x, y, bandwidth=b, **FEW).effect() for b in (1e2, 1e4, 1e5)]
+    shares = [np.array(one.distance_interval) / one.distance for one in wide]
+    assert np.allclose(shares[1:], shares[0], rtol=1e-3)
