@@ -83,33 +83,45 @@ def jackknife(values):
     return (n - 1) / n * ((values - values.mean()) ** 2).sum()
 
 
-def area(scores, second, strata):
-    """The share of pairs, in one stratum, in which the row of the first sample is higher, and the number of pairs."""
+def area(scores, second, strata, units=None):
+    """The share of pairs, in one stratum, in which the row of the first sample is higher, and the number of pairs.
+
+    Rows of one unit are no pair.
+    """
     won = pairs = 0.0
+    units = range(len(scores)) if units is None else units
     for i in range(len(scores)):
         for j in range(len(scores)):
-            if not second[i] and second[j] and strata[i] == strata[j]:
+            if not second[i] and second[j] and strata[i] == strata[j] and units[i] != units[j]:
                 pairs += 1.0
                 won += (scores[i] > scores[j]) + 0.5 * (scores[i] == scores[j])
     return won / pairs, pairs
 
 
-def area_variance(scores, second, strata):
-    """What DeLong's influences add up to, less what single pairs (1, 0, or 0.5) add to them once too often."""
-    value, pairs = area(scores, second, strata)
-    parts, square = {False: [], True: []}, 0.0
+def area_variance(scores, second, strata, units=None):
+    """What DeLong's influences add up to, less what single pairs (1, 0, or 0.5) add to them once too often.
+
+    With units of a row of each sample the influences of both add up first.
+    """
+    linked, units = units is not None, range(len(scores)) if units is None else units
+    value, pairs = area(scores, second, strata, units)
+    parts, both, square = {False: [], True: []}, {}, 0.0
     for i in range(len(scores)):
         influence = 0.0
         for j in range(len(scores)):
-            if second[i] != second[j] and strata[i] == strata[j]:
+            if second[i] != second[j] and strata[i] == strata[j] and units[i] != units[j]:
                 a, b = (j, i) if second[i] else (i, j)
                 found = (scores[a] > scores[b]) + 0.5 * (scores[a] == scores[b])
                 influence += found - value
                 square += found**2 / (2.0 * pairs)
         parts[bool(second[i])].append(influence / pairs)
+        both[units[i]] = both.get(units[i], 0.0) + influence / pairs
     squares = {k: sum(one**2 for one in part) * len(part) / (len(part) - 1) for k, part in parts.items()}
     single = square - value**2 - sum(len(parts[k]) * squares[k] for k in parts)
-    return squares[False] + squares[True] - max(single, 0.0) / pairs
+    total = squares[False] + squares[True]
+    if linked:
+        total = sum(one**2 for one in both.values()) * len(both) / (len(both) - 1)
+    return total - max(single, 0.0) / pairs
 
 
 def hanley(a, m, n):

@@ -79,20 +79,25 @@ class Estimate:
         zero, and by its first order, in proportion to itself, where it is not (J. Shao and D. Tu, The Jackknife and
         Bootstrap, 1995, section 2.2; W. Hoeffding, Annals of Mathematical Statistics 19 (1948), 293-325): the variance
         is taken as ``second + slope * theta``.  The slope is that of the data, drawn towards what chance makes of it
-        where there is hardly any distance to measure it by.
+        where there is hardly any distance to measure it by.  What varies where the distance is zero has the long tail
+        of squares of normal variables, at worst of a single one: for the lower limit ``second`` counts as many standard
+        deviations as that square needs.
         """
         if not self.has_variance:
             return math.nan, math.nan
-        from scipy.special import stdtrit
+        from scipy.special import ndtri, stdtrit
 
-        t2 = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0)) ** 2
-        slope = self.slope
-        centre = self.value + t2 * slope / 2.0
-        square = centre**2 - self.value**2 + t2 * self.second
-        if square < 0.0:  # the estimate is so far below zero that no value is near enough
+        t = float(stdtrit(self.units - 1.0, 0.5 + confidence / 2.0))
+        of_square = (float(ndtri(0.5 + confidence / 2.0)) ** 2 - 1.0) / math.sqrt(2.0)
+        centre = self.value + t**2 * self.slope / 2.0
+
+        def square(of_second: float) -> float:
+            return centre**2 - self.value**2 + of_second**2 * self.second
+
+        if square(t) < 0.0:  # the estimate is so far below zero that no value is near enough
             return 0.0, 0.0
-        reach = math.sqrt(square)
-        low, high = np.clip([centre - reach, centre + reach], 0.0, 1.0)
+        limits = centre - math.sqrt(square(max(t, of_square))), centre + math.sqrt(square(t))
+        low, high = np.clip(limits, 0.0, 1.0)
         return float(low), float(high)
 
 

@@ -254,6 +254,8 @@ def _hanley(area: np.ndarray, m: int, n: int) -> np.ndarray:
 def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float) -> Area:
     """How often a row of the first sample has a higher score than one of the second in its stratum; ties count half.
 
+    Rows of one unit are not compared with each other: they need not be independent.
+
     Parameters
     ----------
     scores : ndarray, shape (N,)
@@ -267,28 +269,42 @@ def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: n
         See :class:`Area`.
     """
     won, compared = comparisons(scores, second, strata)
-    total = float(compared[~second].sum())
-    there = compared > 0.0
-    held = [np.bincount(units[part & there], minlength=int(units.max()) + 1) > 0 for part in (~second, second)]
+    samples, most = (~second, second), int(units.max()) + 1
+    held = [np.bincount(units[part & (compared > 0.0)], minlength=most) > 0 for part in samples]
     counts = int(held[0].sum()), int(held[1].sum())
+    linked, within = bool((held[0] & held[1]).any()), strata.astype(np.int64) * most + units
+    if linked:
+        own_won, own = comparisons(scores, second, within)
+        won, compared = won - own_won, compared - own
+    total = float(compared[~second].sum())
     if total == 0.0 or np.ptp(scores) == 0.0:
         return Area(math.nan if total == 0.0 else 0.5, math.nan, counts, chance)
     value = float(won[~second].sum()) / total
     influences = (won - np.where(second, 1.0 - value, value) * compared) / total
-    signed = np.where(second, -influences, influences)
-    sums = np.bincount(units, weights=signed)
-    sample = np.zeros(len(sums), dtype=bool)
-    sample[units] = second
-    parts = [sums[sample], sums[~sample]] if not (held[0] & held[1]).any() else [sums]
-    found = [float(part @ part) * part.size / max(part.size - 1.0, 1.0) for part in parts]
+    sums = [np.bincount(units[part], weights=influences[part], minlength=most) for part in samples]
+    parts = [one[np.bincount(units[part], minlength=most) > 0] for one, part in zip(sums, samples, strict=True)]
+    found = [_squares(part) for part in parts]
     # the influences of each sample have what single pairs add to them, which is there once and not twice; a pair counts
     # 0, 1 or, if it is tied, one half
+    tied = _ties(scores, second, strata) - (_ties(scores, second, within) if linked else 0.0)
+    apart = (
+        value - 0.25 * tied / total - value**2 - sum(part.size * one for part, one in zip(parts, found, strict=True))
+    )
+    variance = _squares(sums[0] - sums[1]) if linked else sum(found)
+    return Area(value, variance - max(apart, 0.0) / total, counts, chance)
+
+
+def _squares(influences: np.ndarray) -> float:
+    """The variance of the sum of the influences of independent units."""
+    return float(influences @ influences) * influences.size / max(influences.size - 1.0, 1.0)
+
+
+def _ties(scores: np.ndarray, second: np.ndarray, strata: np.ndarray) -> float:
+    """In how many pairs of rows of both samples, in one stratum, the scores are the same."""
     ranks = np.unique(scores, return_inverse=True)[1]
     places = np.unique(strata.astype(np.int64) * len(scores) + ranks, return_inverse=True)[1]
     ones, others = (np.bincount(places[part], minlength=len(scores)) for part in (~second, second))
-    tied = float(ones @ others) / total
-    apart = value - 0.25 * tied - value**2 - sum(part.size * one for part, one in zip(parts, found, strict=True))
-    return Area(value, sum(found) - max(apart, 0.0) / total, counts, chance)
+    return float(ones @ others)
 
 
 def comparisons(scores: np.ndarray, second: np.ndarray, strata: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -154,7 +154,12 @@ def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
 
 
 def said_of_area(area: Area) -> tuple[str, ...]:
-    """A note on intervals of separability that are on the safe side."""
+    """A note on intervals of separability that are on the safe side, or that there is none."""
+    if min(area.units) >= FEWEST and not area.has_variance:
+        return (
+            "There is no interval of the auc: the fitted witness functions do not tell rows from each other (shrinkage "
+            "that leaves nothing, say).",
+        )
     if not MEASURED <= min(area.units) < LONG:
         return ()
     return (

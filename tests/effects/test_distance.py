@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import naive_effects as naive
 from shrinktest import Gaussian
@@ -170,6 +171,15 @@ def test_limits_are_as_many_standard_deviations_away_as_the_confidence_says():
     for limit in (low, high):
         assert abs(limit - 0.12) / np.sqrt(0.0005 + slope * limit) == pytest.approx(t.ppf(0.95, 29))
     assert found.interval(0.99)[0] < low < 0.12 < high < found.interval(0.99)[1]
+
+
+@pytest.mark.parametrize("confidence", [0.95, 0.99, 0.999])
+def test_lower_limits_are_above_zero_as_often_as_the_square_of_a_normal_variable_allows(confidence):
+    """Where nothing differs a linear kernel in one column has such a square; no more of these are above zero."""
+    for share, above in ((confidence - 1e-4, False), (confidence + 1e-4, True)):
+        value = (stats.chi2(1).ppf(share) - 1.0) / np.sqrt(2.0)
+        low, _ = Estimate(1e-3 * value, 2e-6, 1e-6, 10_000).interval(confidence)
+        assert (low > 0.0) == above
 
 
 def test_intervals_stay_within_the_scale_and_claim_nothing_without_data():
