@@ -125,6 +125,11 @@ def test_neighbourhoods_have_their_size():
     assert sizes.sum() == 103 and sizes.min() >= 10 and sizes.max() < 20
 
 
+def test_neighbourhoods_lie_along_the_longest_axis_wherever_the_rows_are():
+    z = np.column_stack([100.0 + np.arange(40) % 2, np.arange(40.0)])
+    np.testing.assert_array_equal(neighbourhoods(z, 10), np.repeat(range(4), 10))
+
+
 def test_columns_of_one_value_are_left_out():
     z = np.column_stack([np.arange(5.0), np.full(5, 2.0)])
     assert standardized(z).shape == (5, 1)

@@ -108,7 +108,8 @@ def test_histograms_count_every_value():
 def test_whole_numbers_have_a_bin_each_and_one_value_has_one():
     found = Distribution.of(*columns([1, 2, 2, 4], [4, 4, 4, 4]))
     assert found.edges.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5] and found.first.tolist() == [0.25, 0.5, 0.0, 0.25]
-    assert Distribution.of(*columns([3.0, 3.0], [3.0, 3.0])).first.tolist() == [1.0]
+    one = Distribution.of(*columns([3.0, 3.0], [3.0, 3.0]))
+    assert one.first.tolist() == [1.0] and one.edges.tolist() == [2.5, 3.5]
 
 
 def test_many_categories_are_put_together():

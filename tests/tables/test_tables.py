@@ -20,6 +20,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest._read import XY, read_samples, read_variables
+from shrinktest.tables.reading import read_table
 
 NAN = float("nan")
 SPAN = pd.Timedelta(days=1)
@@ -172,6 +173,16 @@ def test_types_may_be_overridden():
     array = np.array([[1.0, 5.0], [2.0, 6.0], [1.0, 7.0]])
     found, encoding, _ = numbers(array, array, column_types={0: "category"})
     assert encoding.features == ("0 = 1", "0 = 2", "1") and not encoding.named
+
+
+@pytest.mark.parametrize("kind", ["number", "date", "duration", "ordered", "category"])
+def test_missing_text_is_missing_whatever_it_is_read_as(kind):
+    texts = {"number": ["2", "10"], "date": ["2020-01-01", "2020-01-03"], "duration": ["1 days", "3 days"]}
+    values = np.array(texts.get(kind, ["low", "high"]) * 3, dtype=object)
+    values[[1, 4]] = None
+    types = {"c": ["low", "high"] if kind == "ordered" else kind}
+    column = read_table(pd.DataFrame({"c": values, "x": np.arange(6.0)}), "X", types).columns[0]
+    assert column.kind == kind and np.flatnonzero(column.missing()).tolist() == [1, 4]
 
 
 @pytest.mark.parametrize(
@@ -412,6 +423,8 @@ def test_names_are_kept():
         result.witness(A.drop(columns="rate"))
     with pytest.raises(ValueError, match=says("column 'colour' has the level 'grey', which the data that were tested")):
         result.witness(A.assign(colour="grey"))
+    unused = pd.Categorical(A["colour"], ["blue", "green", "grey", "red"])
+    np.testing.assert_array_equal(result.witness(A.assign(colour=unused)), result.witness(A))
     plain = two_sample_test(A[["income", "rate"]], B[["income", "rate"]], rng=0, n_resamples=19)
     np.testing.assert_allclose(plain.witness(A[["income", "rate"]].to_numpy()), plain.witness(A[["rate", "income"]]))
     assert len(plain.witness_band(A[["rate", "income"]].iloc[:4]).values) == 4
