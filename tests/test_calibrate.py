@@ -13,6 +13,7 @@ from scipy import stats
 
 from naive_several import clopper_pearson
 from shrinktest import calibrate, two_sample_test
+from shrinktest.tables.reading import read_table
 
 matplotlib.use("Agg")
 
@@ -120,6 +121,14 @@ def test_json_has_everything():
     read = json.loads(result.to_json(indent=1))
     assert read == result.to_dict() and {field.name for field in fields(result)} - {"alphas"} <= set(read)
     assert [row["alpha"] for row in read["levels"]] == list(result.alphas) and len(read["pvalues"]) == 12
+
+
+def test_tables_that_were_read_may_have_as_many_categories_as_they_like():
+    names = pd.DataFrame({"who": [f"no. {i % 110}" for i in range(115)], "x": np.arange(115.0)})
+    with pytest.raises(ValueError, match="too many for categories"):
+        one_thread(lambda x, y: 0.5, names, names, n_trials=1)
+    read = read_table(names, "X")
+    assert one_thread(lambda x, y: 0.5, read, read, n_trials=1).pvalues.tolist() == [0.5]
 
 
 def test_tests_of_the_package_go_in_as_they_are():

@@ -324,3 +324,21 @@ def test_calibration_given_numbers_and_labels():
     for wrong in ({"kind": "two-sample"}, {"blocks": site}):
         with pytest.raises(ValueError, match="given= is for kind='independence'"):
             calibrate(inside, x, y, given=z, **{**told, **wrong})
+    with pytest.raises(TypeError, match="given= numbers needs Y in numbers"):
+        calibrate(inside, x, pd.DataFrame({"y": y}), given=z, **told)
+
+
+def test_calibration_keeps_what_the_given_explains():
+    z, seen = np.linspace(-1.0, 1.0, 40), []
+
+    def look(x, y):
+        seen.append(y)
+        return 0.5
+
+    for y, given in ((X[:40, 0], np.ones(40)), (50.0 * z + RNG.normal(size=40), z), (X[:40, 0], z > 0)):
+        calibrate(look, z, y, given=given, kind="independence", n_trials=3, workers=1)
+    alone, explained, strata = np.array(seen).reshape(3, 4, 40)  # the first trial is tried out before all are run
+    np.testing.assert_allclose(np.sort(alone), np.tile(np.sort(X[:40, 0]), (4, 1)))  # a constant explains nothing
+    assert len({tuple(y) for y in alone}) == 3 and np.abs(explained - 50.0 * z).max() < 12.0
+    for part in (z <= 0, z > 0):
+        np.testing.assert_array_equal(np.sort(strata[:, part]), np.tile(np.sort(X[:40, 0][part]), (4, 1)))

@@ -112,6 +112,12 @@ def test_whole_numbers_have_a_bin_each_and_one_value_has_one():
     assert one.first.tolist() == [1.0] and one.edges.tolist() == [2.5, 3.5]
 
 
+@pytest.mark.parametrize("values", [[0.1, 0.2, 0.3, 0.4], [0.0, 1000.0, 2000.0], np.linspace(0.0, 3.0, 50)])
+def test_other_numbers_have_bins_as_wide_as_their_range_asks_for(values):
+    found = Distribution.of(*columns(values, values))
+    assert 8 <= len(found.first) <= 40 and (found.edges[0], found.edges[-1]) == (min(values), max(values))
+
+
 def test_many_categories_are_put_together():
     x = [f"c{i % 20:02d}" for i in range(100)]
     found = Distribution.of(*columns(x, x))

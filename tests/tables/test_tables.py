@@ -175,14 +175,22 @@ def test_types_may_be_overridden():
     assert encoding.features == ("0 = 1", "0 = 2", "1") and not encoding.named
 
 
-@pytest.mark.parametrize("kind", ["number", "date", "duration", "ordered", "category"])
-def test_missing_text_is_missing_whatever_it_is_read_as(kind):
-    texts = {"number": ["2", "10"], "date": ["2020-01-01", "2020-01-03"], "duration": ["1 days", "3 days"]}
-    values = np.array(texts.get(kind, ["low", "high"]) * 3, dtype=object)
-    values[[1, 4]] = None
-    types = {"c": ["low", "high"] if kind == "ordered" else kind}
-    column = read_table(pd.DataFrame({"c": values, "x": np.arange(6.0)}), "X", types).columns[0]
-    assert column.kind == kind and np.flatnonzero(column.missing()).tolist() == [1, 4]
+@pytest.mark.parametrize(
+    ("kind", "texts", "numbers"),
+    [
+        ("number", ("2", "10"), (2.0, 10.0)),
+        ("boolean", ("FALSE", "true"), (0.0, 1.0)),
+        ("date", ("1970-01-02", "1970-01-04"), (1.0, 3.0)),
+        ("duration", ("1 days", "3 days"), (1.0, 3.0)),
+        (["low", "high"], ("low", "high"), (0.0, 1.0)),
+    ],
+)
+def test_missing_text_is_missing_whatever_it_is_read_as(kind, texts, numbers):
+    values, expected = np.array(texts * 3, dtype=object), np.array(numbers * 3)
+    values[[1, 4]], expected[[1, 4]] = None, np.nan
+    column = read_table(pd.DataFrame({"c": values, "x": np.arange(6.0)}), "X", {"c": kind}).columns[0]
+    assert column.kind == ("ordered" if isinstance(kind, list) else kind)
+    np.testing.assert_array_equal(column.numbers(), expected)
 
 
 @pytest.mark.parametrize(
