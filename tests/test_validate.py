@@ -198,6 +198,8 @@ def test_two_samples_of_different_variables():
         two_samples(X, Y, "raise")
     with pytest.raises(ValueError, match=says("only in X: 'a')")):
         two_samples(X, Y[["b"]], "raise")
+    with pytest.raises(ValueError, match=says("(only in Y: 'c')")):
+        two_samples(X[["b"]], Y, "raise")
     with pytest.raises(ValueError, match=says("X has 2 columns and Y has 1 column")):
         two_samples(np.eye(2), [1, 2], "raise")
 
