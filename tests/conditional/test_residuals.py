@@ -109,6 +109,16 @@ def test_units_change_nothing():
     assert moved.pvalue == plain.pvalue
 
 
+@pytest.mark.parametrize("told", [{}, {"kernel_x": "linear", "kernel_y": "linear"}, {"estimator": "skmse"}])
+def test_which_variable_is_named_first_changes_nothing(told):
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=40)
+    x, y = z + rng.normal(size=40), np.sin(5.0 * z) + 0.2 * rng.normal(size=40)  # regressions of unlike wiggliness
+    one, other = (independence_test(*pair, given=z, n_resamples=99, rng=0, **told) for pair in ((x, y), (y, x)))
+    assert one.pvalue == other.pvalue and one.statistic == pytest.approx(other.statistic)
+    np.testing.assert_allclose(one.null_distribution, other.null_distribution, rtol=1e-9)
+
+
 def test_a_note_where_regressions_fail():
     rng = np.random.default_rng(0)
     z = rng.normal(size=300)
