@@ -227,6 +227,8 @@ def test_notes_say_what_was_permuted_and_what_was_left_out():
     assert "53 + 44 bins of 56 rows each, chosen at random, were permuted in place of rows: the level is exact" in notes
     assert "33 + 36 rows, which fill no bin, are left out." in notes
     assert "from a random sample of 2000 rows." in notes
+    every = two_sample_test(Batches(X[:1000], bins=100), Y[:1000], **RFF)
+    assert not any("random sample" in note for note in every.notes)
     assert "No. observations:" in str(result.summary()) and "2968 + 2464" in str(result.summary())
 
 
