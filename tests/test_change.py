@@ -194,6 +194,20 @@ def test_tables_with_dates():
         change_point_test(table[::-1])
 
 
+@pytest.mark.parametrize(("trim", "first"), [(0.0, 3), (0.1, 6), (0.25, 15)])
+def test_neither_part_has_less_than_its_share_of_the_rows(trim, first):
+    x = np.repeat([9.0, 0.0], [3, 57])
+    told = {"bandwidth": 1.0, "trim": trim, "n_resamples": 0, "confidence": None}
+    assert change_point_test(x, **told).location == first
+    assert change_point_test(x[::-1], **told).location == 60 - first
+
+
+def test_a_place_without_permutations_has_an_interval_and_no_words_on_the_test():
+    found = change_point_test(shifted(), bandwidth=1.0, n_resamples=0)
+    assert np.isnan(found.pvalue) and found.interval[0] <= found.location <= found.interval[1]
+    assert not any("does not reject" in note for note in found.notes)
+
+
 def test_columns_that_scale_names_are_tested():
     table = pd.DataFrame({"i": np.arange(60), "v": shifted()[:, 0], "key": [f"r{i}" for i in range(60)]})
     told = {"n_resamples": 19, "rng": 0, "confidence": None}
