@@ -335,10 +335,12 @@ def test_calibration_keeps_what_the_given_explains():
         seen.append(y)
         return 0.5
 
-    for y, given in ((X[:40, 0], np.ones(40)), (50.0 * z + RNG.normal(size=40), z), (X[:40, 0], z > 0)):
+    quiet = np.where(z > 0, 1.0, 0.01) * RNG.normal(size=40)
+    for y, given in ((X[:40, 0], np.ones(40)), (50.0 * z + RNG.normal(size=40), z), (X[:40, 0], z > 0), (quiet, z)):
         calibrate(look, z, y, given=given, kind="independence", n_trials=3, workers=1)
-    alone, explained, strata = np.array(seen).reshape(3, 4, 40)  # the first trial is tried out before all are run
+    alone, explained, strata, near = np.array(seen).reshape(4, 4, 40)  # the first trial is tried out before all are run
     np.testing.assert_allclose(np.sort(alone), np.tile(np.sort(X[:40, 0]), (4, 1)))  # a constant explains nothing
     assert len({tuple(y) for y in alone}) == 3 and np.abs(explained - 50.0 * z).max() < 12.0
+    assert np.abs(near[:, z < 0]).max() < 0.2  # noise stays where the given is alike
     for part in (z <= 0, z > 0):
         np.testing.assert_array_equal(np.sort(strata[:, part]), np.tile(np.sort(X[:40, 0][part]), (4, 1)))
