@@ -185,7 +185,7 @@ def test_workers_and_units_do_not_change_the_result():
         ((X, Y, Z), {"estimator": SKMSE(tuning="pooled")}, "tuning='pooled' tunes once"),
         ((X, Y, Z), {"max_memory": 100}, "max_memory=100 bytes; use a random part of the data, or raise max_memory"),
         ((X, Y, Z), {"estimator": "auto", "kernels": "laplacian"}, r"leave out kernels\[0\] and bandwidths\[0\]"),
-        ((X, Y, Z), {"estimator": "auto", "stopping": "curtailed"}, "leave stopping out"),
+        ((X, Y, Z), {"estimator": "auto", "stopping": "curtailed"}, "leave out stopping="),
         ((X, Y, Z), {"estimator": PAIR}, "the test has 3 variables, and Member.* has kernels for 2"),
         ((X, Y, Z), {"estimator": ["kme", "kme"]}, r"estimator holds KME\(\) twice"),
         ((X, Y, Z), {"bandwidths": ["median", "grid", "median"]}, "joint_independence_test takes no candidates"),

@@ -318,7 +318,7 @@ def test_frames_are_matched_by_name_and_missing_rows_left_out():
         (split(5, 5, 5), {"comparison": "pair"}, "comparison must be one of 'pairs', 'pooled'.*mean 'pairs'"),
         (split(5, 5, 5), {"weights": "size"}, "weights must be one of 'sizes', 'equal'"),
         (split(5, 5, 5), {"estimator": "auto", "bandwidth": 2.0}, "leave out kernel and bandwidth"),
-        (split(5, 5, 5), {"estimator": "auto", "stopping": "curtailed"}, "leave stopping out"),
+        (split(5, 5, 5), {"estimator": "auto", "stopping": "curtailed"}, "leave out stopping="),
         (split(5, 5, 5), {"estimator": PAIR}, "the test has 1 variable, and Member.* has kernels for 2"),
         (split(5, 5, 5), {"bandwidth": [0.5, 1.0]}, r"may be 2 candidates or one bandwidth for each of 2 columns"),
         (split(5, 5, 5), {"kernel": ["gaussian", "gaussian"]}, "a candidate counts once"),

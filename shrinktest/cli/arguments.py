@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from shrinktest.cli.values import typed_type
+from shrinktest.kernels import NAMES as KERNEL_NAMES
+from shrinktest.kernels import as_kernel
 
 #: Arguments of the library and the options that give them; of several, the first that a command has.
 OPTIONS = {
@@ -83,6 +85,20 @@ def _levels_of(found: re.Match[str]) -> str:
     return typed_type(found[1] or found[2], "first<second<...")
 
 
+#: Functions of the library, and the commands that call them.
+_COMMANDS = {
+    "two_sample_test": "two-sample",
+    "two_sample_test_columns": "columns",
+    "k_sample_test": "k-sample",
+    "independence_test": "independence",
+    "independence_matrix": "matrix",
+    "joint_independence_test": "joint",
+    "change_point_test": "change",
+    "change_points": "change --several",
+    "closer_test": "closer",
+    "equivalence_test": "equivalence",
+}
+
 #: What is said of Python only, and how it is said here.
 _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"(?<!')\bcolumn_types\[(?:'([^']*)'|\"([^\"]*)\")\](?:='(\w+)')?", _type_of),
@@ -116,6 +132,10 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     ),
     (r"result\.effect\(\) has one", "--effect has one"),
     (r"independence_matrix\(X, Y\)", "with --x and --y"),
+    (r"\b(bandwidth\w*)=\[.*?\](?= has no effect on )", r"\1"),  # each of several is typed behind its own option
+    (r"\(Batches\(\.\.\., bins=\)\)", "(bins=)"),
+    (r" or a function of the pooled rows|, or a Collection of members with kernels of their own", ""),
+    *((rf"(?<![\w./\\'\"-])(?:shrinktest\.)?{one}\b(?!\()", command) for one, command in _COMMANDS.items()),
 )
 
 
@@ -205,6 +225,12 @@ def _value(python: str) -> str:
     """A value as it is typed: 'omit' is omit, ['kme', 'fkmse'] is kme,fkmse, Linear() is linear, True is an option."""
     if python.startswith("["):
         return re.sub(r"['\s]", "", python[1:-1])
-    if re.fullmatch(r"[A-Z]\w*\(\)", python):
-        return python[:-2].lower()
+    if re.fullmatch(r"[A-Z]\w*\(.*\)", python):
+        return _called().get(python, python[:-2].lower() if python.endswith("()") else python)
     return "" if python == "True" else python.replace("'", "")
+
+
+@cache
+def _called() -> dict[str, str]:
+    """Kernels as they are shown, and their names."""
+    return {repr(as_kernel(name)): name for name in KERNEL_NAMES}

@@ -51,7 +51,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--alternative", metavar="WHICH", default="two-sided", help=what)
     add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval (default: 0.95)")
     what = "of more than two models, how p-values are adjusted: holm (default), fdr_bh, or another of statsmodels"
-    add("--method", metavar="NAME", default="holm", help=what)
+    add("--method", metavar="NAME", help=what)
     add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
     for side in _SIDES:
         add(f"--{side}", metavar="NAMES", help="columns of a variable, with --measure dependence or hsic")
@@ -90,7 +90,7 @@ def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult 
     if args.alternative != "two-sided":
         raise ValueError("--alternative is for two models; of more, every two are compared both ways: leave it out")
     models = dict(zip(names[1:], data.tables[1:], strict=True))
-    return closer_matrix(data.tables[0], models, name=names[0], method=args.method, **given)
+    return closer_matrix(data.tables[0], models, name=names[0], method=args.method or "holm", **given)
 
 
 def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult:
@@ -121,5 +121,5 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
 
 
 def _only_two(args: argparse.Namespace) -> None:
-    if args.method != "holm":
+    if args.method is not None:
         raise ValueError("--method is for three models or more; leave it out")

@@ -109,7 +109,10 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        return _complain(f"error: {error.filename or 'input'}: {error.strerror or error}", WRONG)
+        said = (
+            f"{error.filename or 'input'}: {error.strerror}" if error.strerror else as_typed(str(error), options, words)
+        )
+        return _complain(f"error: {said}", WRONG)
     except OfParameter as error:  # of which only the tuning has an option of its own
         return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
     except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:

@@ -29,7 +29,7 @@ def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
     known = [field.name for field in fields(value) if field.repr]  # type: ignore[arg-type]  # everything with a name is a dataclass
     for key in settings:
         if not known:
-            raise OfParameter(f"{name} has no parameters, so {key} cannot be set")
+            raise OfParameter(f"{name} has no parameters: leave out {key}")
         choice(key, known, f"a parameter of {name}")
     try:
         changed: Value = replace(value, **settings)  # type: ignore[type-var]
@@ -77,18 +77,25 @@ def settle_kernels(args: Any) -> None:
     What is set is the estimator's where it has a parameter of that name, and else that of the only kernel.
     """
     asked = dict(getattr(args, "set", ())) if hasattr(args, "estimator") else {}
-    left = dict(asked)
+    mean = getattr(args, "estimator", "")
+    left, of_kernels = dict(asked), {}
     for option in ("kernel", "kernel_x", "kernel_y"):
         given = getattr(args, option, None)
         if isinstance(given, list):
             setattr(args, option, [_made(one, {}) if ":" in one else one for one in given])
         if not isinstance(given, str):
             continue
-        own = _parameters(given) - _parameters(getattr(args, "estimator", ""), as_estimator)
+        own = _parameters(given) - _parameters(mean, as_estimator)
+        if given != "gaussian":
+            of_kernels[given.split(":")[0]] = own - {"kernel", "points"}
         settings = {key: value for key, value in asked.items() if key in own}
         left = {key: value for key, value in left.items() if key not in settings}
         if ":" in given or settings:
             setattr(args, option, _made(given, settings, args, option.replace("kernel", "bandwidth")))
+    if any(of_kernels.values()) and mean != AUTO and "," not in mean:
+        known = sorted(_parameters(mean, as_estimator).union(*of_kernels.values()))
+        for key in left:
+            choice(key, known, f"a parameter of {' or '.join([mean.split(':')[0], *of_kernels])}")
     if hasattr(args, "estimator"):
         args.set = list(left.items())
 

@@ -25,7 +25,7 @@ def add_study_options(command: argparse.ArgumentParser) -> None:
         "median takes that of each subsample"
     )
     add("--bandwidth", metavar="WIDTH", type=width, action="append", help=what)
-    what = "units of the columns of every variable: sd, mad or rank"
+    what = "units of the columns of every variable: sd, mad, rank or deviation"
     add("--scale", metavar="UNITS", help=what)
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--paired", action="store_true", help="permute within pairs, observation i of one sample and of the other")

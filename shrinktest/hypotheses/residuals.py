@@ -205,7 +205,7 @@ def of_residuals(
     if restriction.blocks is not None:
         raise ValueError(
             "blocks= says which rows may change places, and none do where regressions are used; add the label to "
-            "given, or use given_method='local'"
+            "given=, or use given_method='local'"
         )
     return IndependentResiduals(
         method="signs of residual products",

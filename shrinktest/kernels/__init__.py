@@ -63,6 +63,8 @@ _NAMED: dict[str, type[Kernel]] = {
     "energy": Energy,
 }
 
+NAMES = tuple(_NAMED)
+
 #: What other packages call them.
 _ELSEWHERE = {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "euclidean": "energy"}
 

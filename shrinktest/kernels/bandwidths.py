@@ -222,6 +222,6 @@ def parsed(bandwidth: str) -> tuple[float, str]:
             checked = positive(value**power if value else value, f"the factor in bandwidth={bandwidth!r}")
             return checked, found[name]
     raise ValueError(
-        "bandwidth must be a positive number, one per column, 'median', 'neighbours', or such as '0.5 * median' (in "
-        f"two_sample_test, k_sample_test and independence_test also 'grid'); got {bandwidth!r}"
+        "bandwidth must be a positive number, one per column, 'median', 'neighbours', or such as '0.5 * median' "
+        f"('grid' is for tests that combine several, such as two_sample_test); got {bandwidth!r}"
     )

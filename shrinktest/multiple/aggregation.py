@@ -24,7 +24,7 @@ def refuse_stopping(stopping: Stopping | None) -> None:
     if stopping:
         raise ValueError(
             "stopping= ends the drawing when one statistic has been exceeded often enough; a combined test ranks every "
-            "statistic among all permutations: leave stopping out, or test with one estimator, kernel, bandwidth and "
+            "statistic among all permutations: leave out stopping=, or test with one estimator, kernel, bandwidth and "
             "lag"
         )
 

@@ -12,20 +12,11 @@ import numpy as np
 from shrinktest._validate import counted, flag, positive
 from shrinktest.estimators import KME, MeanEstimator, as_estimator
 from shrinktest.hypotheses.base import Variable
-from shrinktest.kernels import (
-    Depth,
-    Energy,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Rescaled,
-    SecondOrder,
-    Whitened,
-    as_kernel,
-)
+from shrinktest.kernels import Depth, Energy, Gaussian, Kernel, Laplacian, Rescaled, SecondOrder, Whitened, as_kernel
 from shrinktest.kernels.bandwidths import bandwidth_grid
 from shrinktest.kernels.base import require_same_points
 from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import Encoding
@@ -204,18 +195,19 @@ def kernels_of(
     if not widths:
         raise ValueError(f"{argument} is an empty list; give at least one bandwidth, or 'grid'")
     if len(widths) == columns > 1 and not any(isinstance(width, str | tuple | np.ndarray) for width in widths):
-        candidates = ", ".join(f"Gaussian({width!r})" for width in widths)
+        one = kernels[0] if len(kernels) == 1 else "gaussian"
+        candidates = ", ".join(repr(as_kernel(one, width, name)) for width in widths)
         raise ValueError(
             f"{argument}={widths!r} may be {columns} candidates or one bandwidth for each of {columns} columns: write "
             f"{name}=[{candidates}] for candidates, or a tuple, {argument}={tuple(widths)!r}, for one per column"
         )
     found: list[Kernel] = []
     for one in kernels:
-        takes = isinstance(as_kernel(one, name=name), DistanceKernel) and isinstance(one, str)
-        if takes:
+        called = as_kernel(one, name=name)
+        if isinstance(one, str) and isinstance(called, DistanceKernel | PooledKernel):
+            of: Any = getattr(called, "kernel", called)  # whose features are whitened, say
             for width in widths:
-                metric = as_kernel(one).metric  # type: ignore[attr-defined]  # a kernel of a distance
-                found += [as_kernel(one, w, name) for w in (grid(metric) if _is_grid(width) else [width])]
+                found += [as_kernel(one, w, name) for w in (grid(of.metric) if _is_grid(width) else [width])]
         elif several and len(kernels) > 1:
             found.append(as_kernel(one, name=name))  # has no bandwidth, or brings its own
         else:

@@ -367,7 +367,7 @@ def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gr
     if asked:
         raise ValueError(
             f"gram={gram!r}: {kernel!r} has {kernel.columns(rank)} coordinates where its kernel has {rank}, more than "
-            f"{most}; give a smaller rank, or use gram='dense'"
+            f"{most}; give a smaller rank=, or use gram='dense'"
         )
     short = kernel.shortened(inner.kernel, found, most) if len(points) > _DENSE else None
     if short is None:

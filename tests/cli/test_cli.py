@@ -188,8 +188,8 @@ def test_wrong_usage_exits_with_2(run, argv):
     ("options", "said"),
     [
         ("--estimator fkms", "Did you mean 'fkmse'?"),
-        ("--estimator kme --set lam=1", "kme has no parameters, so lam cannot be set"),
-        ("--estimator kme --tuning joint", "tuning cannot be set"),
+        ("--estimator kme --set lam=1", "kme has no parameters: leave out lam"),
+        ("--estimator kme --tuning joint", "kme has no parameters: leave out --tuning"),
         ("--estimator fkmse --set lamb=1", "Did you mean 'lam'?"),
         ("--estimator fkmse --set lam=abc", "lam must be a number, got 'abc'"),
         ("--estimator fkmse --set lam=-1", "lam must be"),

@@ -112,6 +112,21 @@ def test_several_samples_take_candidates(run):
     assert code == 0 and json.loads(out)["pvalue"] == k_sample_test(*samples, bandwidth="grid", **GIVEN).pvalue
 
 
+@pytest.mark.parametrize("kernel", ["whitened", "second-order", "depth", "gaussian,whitened"])
+def test_kernels_of_kernels_take_several_bandwidths(run, kernel):
+    a, b = map(table, "ab")
+    named = kernel.split(",") if "," in kernel else kernel
+    code, out, _ = run(
+        "two-sample", "a.csv", "b.csv", "--kernel", kernel, *["--bandwidth", "1", "--bandwidth", "2"], "--json"
+    )
+    widths = [np.asarray(1.0), np.asarray(2.0)]
+    expected = two_sample_test(a, b, kernel=named, bandwidth=widths, **GIVEN)
+    assert code == 0 and json.loads(out)["pvalue"] == expected.pvalue
+    assert len(expected.members) == 2 * len(kernel.split(","))
+    code, out, _ = run("two-sample", "a.csv", "b.csv", "--kernel", kernel, "--bandwidth", "grid", "--json")
+    assert code == 0 and len(json.loads(out)["members"]) == 5 * len(kernel.split(","))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

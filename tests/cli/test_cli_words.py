@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -53,9 +54,10 @@ def run(tmp_path, monkeypatch, capsys):
     for name in "ab":
         rows = [f"{u:.5f},{v:.5f},s{i % 2},g{i // 3}" for i, (u, v) in enumerate(rng.normal(size=(12, 2)))]
         (tmp_path / f"{name}.csv").write_text("\n".join(["u,v,site,cluster", *rows]))
+        np.save(f"{name}.npy", rng.normal(size=(30, 2)))
 
     def call(line):
-        code = main(line.split())
+        code = main(shlex.split(line))
         out, err = capsys.readouterr()
         assert (code, out) == (2, "") and err.startswith("shrinktest: error: ") and err.count("\n") == 1, err
         return err.removeprefix("shrinktest: error: ").rstrip("\n")
@@ -195,6 +197,30 @@ def test_tests_name_the_option(run, command, typed, said):
         ("sample-size mean-shift --quiet --ratio 0", "--ratio must be a finite number > 0"),
         ("sample-size linear --quiet --ratio 2", "--ratio compares the sizes of two samples"),
         ("sample-size mean-shift --quiet --largest 0", "--largest must be an integer >="),
+        (
+            "two-sample a.csv b.csv --columns u --kernel energy --bandwidth 1 --bandwidth 2",
+            "--bandwidth has no effect on --kernel energy: leave out --bandwidth",
+        ),
+        ("equivalence a.csv b.csv --on distance --margin x", "nor 'shift 0.2' (of 0.2 standard deviations in every"),
+        ("equivalence a.csv b.csv --on distance --margin 0.1 --bandwidth grid", "such as two-sample); got 'grid'"),
+        ("independence a.csv --x u --y v --nan-policy worst", "--nan-policy worst is for two-sample with the standard"),
+        (
+            "independence a.csv --x u --y v --given v --given-method residuals --blocks site",
+            "column 'v' is given and tested",
+        ),
+        (
+            "independence a.csv --x u --y site --given v --given-method residuals --blocks cluster",
+            "add the label to --given, or use --given-method local",
+        ),
+        ("change a.csv --columns u --estimator fkmse", "fixed beforehand, two-sample takes every estimator"),
+        (
+            "change a.csv --columns u --estimator kme,mkme --stopping curtailed",
+            "leave out --stopping, or test with one",
+        ),
+        ("two-sample a.npy b.npy --gram rff --max-memory 10", "give a smaller --rank, fewer bins (--bins) or samples"),
+        ("two-sample a.csv b.csv --columns u --kernel whitened --set lum=1", "of kme or whitened must be one of 'lam'"),
+        ("two-sample a.csv 'z*.csv' --gram rff --columns u", "z*.csv: there is no file"),
+        ("closer a.csv b.csv a.csv --columns u --method holm", "--method is for three models or more; leave it out"),
     ],
 )
 def test_each_command_names_its_own(run, line, said):

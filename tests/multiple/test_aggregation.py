@@ -187,7 +187,7 @@ def test_drawing_cannot_be_stopped():
     X, Y = samples(6, 6)
     with pytest.raises(ValueError, match="a combined test ranks every statistic among all permutations"):
         two_sample_test(X, Y, estimator="auto", stopping="curtailed")
-    with pytest.raises(ValueError, match="leave stopping out"):
+    with pytest.raises(ValueError, match="leave out stopping="):
         independence_test(PAIRED_X, PAIRED_Y, bandwidth_x="grid", stopping="besag-clifford")
 
 
@@ -586,6 +586,7 @@ def test_command_line(tmp_path, monkeypatch, capsys):
         ({"bandwidth": [0.5, 1.0, 0.5]}, r"bandwidth holds Gaussian\(bandwidth=0.5\) twice"),
         ({"bandwidth": ["median", "1 * median"]}, "twice; a candidate counts once"),
         ({"bandwidth": [0.5, 2.0]}, r"may be 2 candidates or one bandwidth for each of 2 columns.*\(0.5, 2.0\)"),
+        ({"bandwidth": [0.5, 2.0], "kernel": "laplacian"}, r"write kernel=\[Laplacian\(bandwidth=0.5\), Laplacian\("),
         ({"bandwidth": [0.5, -1.0, 2.0]}, "bandwidth must be a finite number > 0"),
         ({"kernel": []}, "kernel is an empty list"),
         ({"kernel": ["gaussian", "gauss"]}, "kernel must be one of"),
