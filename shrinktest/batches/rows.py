@@ -78,7 +78,7 @@ class Reader:
         for one in self.columns:
             if isinstance(one, bool) or not isinstance(one, int | np.integer) or not 0 <= one < values.shape[1]:
                 raise ValueError(
-                    f"columns: {where.rstrip(',')} has {counted(values.shape[1], 'column')} without names, and no "
+                    f"{where} has {counted(values.shape[1], 'column')} without names, and no "
                     f"column {one!r}; give numbers from 0 on"
                 )
         return values[:, list(self.columns)]

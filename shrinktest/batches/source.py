@@ -123,15 +123,21 @@ class Batches:
             return None
         if self.columns is None and (saved := [one for one in there if not one or one.startswith(_INDEX)]):
             raise ValueError(
-                f"{name} has a column {saved[0]!r}, which looks as if it numbered the rows (the index of a table that "
-                "was saved with it); choose the columns to test: Batches(..., columns=[...])"
+                f"{self.called(name)} has a column {saved[0]!r}, which looks as if it numbered the rows (the index of "
+                "a table that was saved with it); choose the columns to test: Batches(..., columns=[...])"
             )
         wanted = there if self.columns is None else tuple(self.columns)
         if lacking := [one for one in wanted if one not in there]:
-            raise ValueError(f"{name} has no column {', '.join(map(repr, lacking))}; it has {listed(there)}")
+            raise ValueError(f"{self.called(name)} has no column {listed(lacking)}; it has {listed(there)}")
         if twice := sorted({one for one in wanted if wanted.count(one) > 1 or there.count(one) > 1}):
-            raise ValueError(f"{name} has {listed(twice)} more than once; rename such columns, or choose others")
+            raise ValueError(
+                f"{self.called(name)} has {listed(twice)} more than once; rename such columns, or choose others"
+            )
         return wanted
+
+    def called(self, name: str) -> str:
+        """What messages about columns call it: the file whose columns they are, where there is one."""
+        return str(found_paths(self.data, name)[0]) if is_paths(self.data) else name
 
     def _there(self, name: str) -> tuple[str, ...] | None:
         """Names of all columns."""

@@ -123,11 +123,11 @@ class Binned(EqualDistributions):
         crew, batches = crew or Crew(), as_batches(samples, names)
         known = [one.names(name) for one, name in zip(batches, names, strict=True)]
         first = next((one for one in known if one is not None), None)
-        for one, name in zip(known, names, strict=True):
+        for given, one, name in zip(batches, known, names, strict=True):
             if one is not None and first is not None and set(one) != set(first):
                 raise ValueError(
-                    f"{name} has the columns {', '.join(one)}, and another sample {', '.join(first)}; name those that "
-                    "all have by Batches(..., columns=[...])"
+                    f"{given.called(name)} has the columns {', '.join(one)}, and another sample {', '.join(first)}; "
+                    "name those that all have by Batches(..., columns=[...])"
                 )
         indicate = nan_policy == "indicator"
         mixed = (

@@ -75,8 +75,12 @@ def test_columns_are_chosen_by_name_or_number(folder):
     for kind in ("csv", "parquet"):
         assert np.array_equal(np.vstack(read(f"*.{kind}", columns=["c", "a"])), VALUES[:, [2, 0]])
     assert np.array_equal(np.vstack(read("*.npy", columns=[2, 0])), VALUES[:, [2, 0]])
-    with pytest.raises(ValueError, match=r"X has no column 'd'; it has 'a', 'b', 'c'"):
+    with pytest.raises(ValueError, match=r"^0\.csv has no column 'd'; it has 'a', 'b', 'c'"):
         read("*.csv", columns=["d"])
+    with pytest.raises(ValueError, match=r"^X has no column 'd'; it has 'a', 'b', 'c'"):
+        read([TABLE], columns=["d"])
+    with pytest.raises(ValueError, match=r"^X, 0\.npy, has 3 columns without names, and no column 7"):
+        read("*.npy", columns=[7])
     with pytest.raises(ValueError, match="3 columns without names, and no column 'a'; give numbers from 0 on"):
         read(VALUES, columns=["a"])
     with pytest.raises(ValueError, match="and no column 3"):
@@ -164,7 +168,7 @@ def test_files_that_are_not_there_or_of_another_kind(folder):
 
 def test_columns_that_are_there_twice(folder):
     Path("twice.csv").write_text("a,b,a\n1,2,3\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="X has 'a' more than once; rename such columns, or choose others"):
+    with pytest.raises(ValueError, match=r"^twice\.csv has 'a' more than once; rename such columns, or choose others"):
         read("twice.csv")
     assert np.vstack(read("twice.csv", columns=["b"])).tolist() == [[2.0]]
     with pytest.raises(ValueError, match="columns has 'b' more than once; name every column once"):
@@ -182,7 +186,7 @@ def test_files_without_names_and_saved_indices(folder):
     TABLE.to_csv("index.csv")
     TABLE.sort_values("a").to_parquet("index.parquet")
     for name, column in (("index.csv", "''"), ("index.parquet", "'__index_level_0__'")):
-        with pytest.raises(ValueError, match=f"X has a column {column}, which looks as if it numbered the rows"):
+        with pytest.raises(ValueError, match=f"^{name} has a column {column}, which looks as if it numbered the rows"):
             read(name)
         assert len(np.vstack(read(name, columns=["a", "b"]))) == 1003
 

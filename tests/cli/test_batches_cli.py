@@ -132,6 +132,14 @@ def test_errors_and_notes_call_samples_by_their_files(run):
         code, _, error = run(command, "x0.parquet", "c.parquet", *FAST)
         assert code == 2 and "c.parquet has the columns c, and another sample a, b" in error
         assert error.endswith("name those that all have with --columns\n")
+    for words in (
+        ["two-sample", "x*.parquet", "x0.parquet", "--columns", "a,q"],
+        ["columns", "x*.parquet", "x0.parquet", "--columns", "a,q"],
+        ["k-sample", "x*.parquet", "x0.parquet", "--columns", "a,q"],
+        ["independence", "x*.parquet", "--x", "a", "--y", "q"],
+    ):
+        code, _, error = run(*words, *FAST)
+        assert code == 2 and error.startswith("shrinktest: error: x0.parquet has no column 'q'; it has 'a', 'b'")
     found = json.loads(run("two-sample", "x0.parquet", "x0.parquet", *FAST)[1])
     assert found["names"] == ["x0.parquet (1)", "x0.parquet (2)"]
 
