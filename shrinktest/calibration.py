@@ -18,7 +18,7 @@ from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import several
 from shrinktest.power.known_tests import known_test, known_tests
-from shrinktest.power.store import Row
+from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of

@@ -77,10 +77,14 @@ class Store:
         ------
         ValueError
             For a file that is something else.
-        FileNotFoundError
-            Where there is no folder for it.
+        FileNotFoundError, PermissionError
+            Where there is no folder for it, or none that can be written to.
         """
         found = cls(path_to_write(path, "store"))
+        if not os.access(found.path.absolute().parent, os.W_OK):
+            raise PermissionError(
+                f"store={str(path)!r}: nothing can be written to its folder; allow it, or give another path"
+            )
         if not found.path.exists():
             return found
         try:

@@ -14,7 +14,7 @@ from shrinktest.nulls.stopping import Curtailed, Stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design
-from shrinktest.power.store import Row
+from shrinktest.power.store_file import Row
 from shrinktest.results.base import Result
 from shrinktest.results.text import Report, Table
 

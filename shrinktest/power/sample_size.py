@@ -20,6 +20,7 @@ from shrinktest.power.designs import Design, as_design
 from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, said_of
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size_result import SampleSizeResult
+from shrinktest.power.store_file import check_store
 from shrinktest.power.study import power_study, relabellings_of
 from shrinktest.power.work import bar
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT
@@ -166,6 +167,7 @@ def solve_sample_size(
     compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
     label = label_of(estimator, compared)
     other = isinstance(compared, AnyTest)
+    check_store(store)
     smallest = d.smallest() if other else _smallest(d, largest, alpha, n_resamples, options)
     with tempfile.TemporaryDirectory() as folder, bar("studies of one size", progress) as studies:
         where = Path(folder) / "trials.sqlite" if store is None else store

@@ -32,6 +32,7 @@ from shrinktest.power.designs import Design, as_design
 from shrinktest.power.designs.base import sizes_of
 from shrinktest.power.result import INTERVALS, PowerStudyResult
 from shrinktest.power.store import Store
+from shrinktest.power.store_file import check_store
 from shrinktest.power.trial import run_trial
 from shrinktest.power.work import finish
 from shrinktest.results.conclude import enough
@@ -199,6 +200,7 @@ def power_study(
     nulls, progress = (False, True) if flag(with_null, "with_null") else (False,), flag(progress, "progress")
     jobs = None if workers is None else n_workers(workers)
     as_rng(rng)  # raises on what is no seed
+    check_store(store)
     stops = {} if rule is None else {"stopping": rule}
     _rehearse(design, nulls, sizes, alphas, n_resamples, named, options, stops)
     with Store(store) as kept:

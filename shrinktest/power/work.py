@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from shrinktest._machine import n_workers
-from shrinktest.power.store import Row
+from shrinktest.power.store_file import Row
 
 
 class Keeper(Protocol):

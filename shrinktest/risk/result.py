@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._validate import Array, choice, path_to_write
 from shrinktest.kernels import Kernel
-from shrinktest.power.store import RISK, Row
+from shrinktest.power.store_file import RISK, Row
 from shrinktest.results.base import Result
 from shrinktest.results.text import Report, Table
 from shrinktest.risk.design import MixtureDesign

@@ -12,7 +12,8 @@ from shrinktest._validate import as_rng, count, flag
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
 from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
-from shrinktest.power.store import RISK, Store
+from shrinktest.power.store import Store
+from shrinktest.power.store_file import RISK, check_store
 from shrinktest.power.work import finish
 from shrinktest.risk.design import as_mixture_design
 from shrinktest.risk.result import RiskStudyResult
@@ -115,6 +116,7 @@ def risk_study(
     trials = trial_numbers(n_trials)
     jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     as_rng(rng)  # raises on what is no seed
+    check_store(store, RISK)
     whole = {repr(kernel): (kernel, named) for kernel in kinds.values()}
     for dimension in dimensions:  # find out what cannot work before anything is stored, and compile what must be
         run_trial(design, sizes[0], dimension, 0, whole, 0)

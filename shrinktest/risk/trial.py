@@ -13,7 +13,7 @@ from shrinktest._validate import Array
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.power.store import Row
+from shrinktest.power.store_file import Row
 from shrinktest.risk.design import MixtureDesign
 from shrinktest.risk.loss import loss, oracle_shrinkage
 from shrinktest.risk.truth import TrueEmbedding, true_embedding

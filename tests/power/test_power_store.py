@@ -17,7 +17,7 @@ import pytest
 
 import shrinktest
 from shrinktest import FKMSE, SKMSE
-from shrinktest.power import designs, merge, power_study
+from shrinktest.power import designs, merge, power_study, solve_sample_size
 from shrinktest.power.store import Store
 
 SHIFT = designs.MeanShift(dimension=2, shift=1.0)
@@ -347,10 +347,30 @@ def test_a_file_that_cannot_be_used_is_left_as_it_is(make, path, tmp_path):
 def test_places_where_no_store_can_be_are_named(tmp_path):
     with pytest.raises(IsADirectoryError, match="is a directory"):
         run(tmp_path)
-    with pytest.raises(FileNotFoundError, match="no such directory") as caught:
+    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere for the store; make it first") as caught:
         run(tmp_path / "nowhere" / "study.sqlite")
     assert str(tmp_path / "nowhere") in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("make", [None, text_file, write_protected, Path.mkdir])
+@pytest.mark.parametrize("study", [power_study, solve_sample_size])
+def test_a_place_where_no_store_can_be_is_named_before_any_work(make, study, path):
+    where = path / "study.sqlite" if make is None else path
+    if make is not None:
+        make(path)
+    design = Counted()
+    with pytest.raises((OSError, ValueError), match=r"there is no folder|not the store|read-only|is a directory"):
+        study(design, n_trials=100, store=where, workers=1, progress=False)
+    assert design.calls == 0
+
+
+def test_a_folder_that_cannot_be_written_to_is_named_before_any_work(path, monkeypatch):
+    design = Counted()
+    monkeypatch.setattr(os, "access", lambda where, mode: Path(where) != path.parent)
+    with pytest.raises(PermissionError, match=r"nothing can be written to its folder, .*; allow it, or name another"):
+        run(path, design)
+    assert design.calls == 0 and not path.exists()
 
 
 def test_names_are_taken_literally_and_an_empty_file_will_do(tmp_path):
