@@ -26,7 +26,7 @@ def equivalence_test(
     bandwidth: Any = "median",
     units: Any = "auto",
     estimator: Any = None,
-    folds: int = 5,
+    folds: int | None = None,
     alpha: float = 0.05,
     names: tuple[str, str] = ("X", "Y"),
     blocks: Any = None,
@@ -67,8 +67,9 @@ def equivalence_test(
     estimator : str, MeanEstimator or callable, optional
         With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
         other scales are unbiased, and take none.
-    folds : int, default 5
-        With "auc", and with nothing else: the witness function is fitted to all folds but one, and scores that one.
+    folds : int, optional
+        With "auc", and with nothing else: the witness function is fitted to all folds but one, and scores that one;
+        default 5.
     alpha : float, default 0.05
         Level at which the result decides, below .5; ``upper`` has the confidence 1 - alpha.
     names : tuple of str, default ("X", "Y")

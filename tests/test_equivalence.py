@@ -352,6 +352,7 @@ def refused(*data, **given):
         (refused(X, Y, alpha=5), ValueError, "alpha must lie strictly between"),
         (refused(X, Y, folds=1), ValueError, "folds must be an integer >= 2"),
         (refused(X, Y, folds=4), ValueError, "folds= is for scale='auc'"),
+        (refused(X, Y, folds=5), ValueError, "folds= is for scale='auc'"),  # as many as there are where nobody says
         (
             refused(pd.DataFrame({"a": X[:, 0]}), pd.DataFrame({"a": Y[:, 0]}), units={"a": "metres"}),
             ValueError,

@@ -88,13 +88,14 @@ class Equivalence:
         on = scale_of(on)
         wanted = Margin.read(margin, on)
         choice(nan_policy, POLICIES, "nan_policy")
-        folds, generator = count(folds, "folds", minimum=2), as_rng(rng)
+        given, generator = folds is not None, as_rng(rng)
+        folds = count(folds if given else FOLDS, "folds", minimum=2)
         if estimator is not None and on != AUC:
             raise ValueError(
                 f"estimator= is for scale='auc', whose witness function it fits; with scale={on!r} the estimate is "
                 "unbiased, and shrinkage would make differences look smaller: leave it out"
             )
-        if folds != FOLDS and on != AUC:
+        if given and on != AUC:
             raise ValueError(
                 f"folds= is for scale='auc', whose witness function is fitted to all folds but one; scale={on!r} has "
                 "none: leave it out"
