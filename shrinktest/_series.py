@@ -14,8 +14,9 @@ from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.observed import Observed, ObservedTables, Taken, observed
+from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
 from shrinktest.tables.pooled import checked_types
+from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
 
 FEWEST = 4  # rows of which the spread over all orders has a formula
@@ -69,11 +70,13 @@ def read_series(
     """
     check_nan_policy(nan_policy)
     types = checked_types(column_types)
-    data = observed([X], ["X"], nan_policy, column_types, transform)
+    rows = X if transform is None else transformed([X], transform, ["X"])[0]
+    read = [rows], ["X" if transform is None else "X after transform"], nan_policy
+    data = as_they_are(*read, column_types, as_given=transform is None)
     check_column_types(column_types, [data])
     in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
     if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
-        data = observed([X], ["X"], nan_policy, {**types, **dict.fromkeys(counters, "number")}, transform)
+        data = as_they_are(*read, {**types, **dict.fromkeys(counters, "number")})
     complete, keep, taken = _taken(data, nan_policy, scale)
     by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
     telling = {} if by_place else _telling_time(taken.values, taken.encoding, {*types, *in_scale})
@@ -86,8 +89,7 @@ def read_series(
         restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
-        rows = Rows.of([values], taken.encoding)
-        restriction = restricted(shift, rows, restriction, keep)
+        restriction = restricted(shift, Rows.of([values], taken.encoding), restriction, keep)
     times = dates_of(X) if times is None else times
     known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
     if telling and constant_columns(values).all():

@@ -367,6 +367,15 @@ def test_intervals_are_wider_for_a_chosen_statistic_and_for_more_confidence():
     assert wider[-1][1] - wider[-1][0] < 89  # of all places that there are
 
 
+def test_a_table_whose_units_name_a_column_that_counts_rows_is_transformed_once():
+    table = pd.DataFrame({"u": np.random.default_rng(0).normal(size=30), "row": np.arange(30)})
+    seen = []
+    given = {"scale": {"row": 10.0}, "n_resamples": 19, "rng": 0}
+    result = change_point_test(table, transform=lambda rows: seen.append(len(rows)) or rows, **given)
+    assert seen == [30] and result.columns == (("u", "row"),)
+    assert result.pvalue == change_point_test(table, **given).pvalue
+
+
 def test_a_table_with_a_column_of_time_is_transformed_once():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({"day": pd.date_range("2001", periods=30), "x": rng.normal(size=30)})

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, Columns, as_points, counted, missing_values
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
-from shrinktest.tables.reading import is_table, shown_names
+from shrinktest.tables.reading import is_table, series_label, shown_names
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, as_scale, beside_others
 
@@ -57,6 +57,10 @@ class Observed(ABC):
         """Names of the columns in messages: of series, too."""
         return self.columns
 
+    def shown_in(self, i: int) -> Columns:
+        """The same in messages about one of the arrays or tables, of which series may have other names."""
+        return self.shown
+
     @abstractmethod
     def missing(self) -> Rows:
         """Which values are missing (rows, columns), of all rows."""
@@ -69,12 +73,12 @@ class Observed(ABC):
         """For every array or table, which rows miss nothing; raises ValueError where nothing may be missing."""
         found, start = [], 0
         whole = self.missing()
-        for size, name in zip(self.sizes, self.names, strict=True):
+        for i, (size, name) in enumerate(zip(self.sizes, self.names, strict=True)):
             missing = whole[start : start + size]
             start += size
             if nan_policy == "raise" and missing.any():
                 raise ValueError(
-                    f"{name} has {missing_values(missing, self.shown)}; remove or impute them, or pass "
+                    f"{name} has {missing_values(missing, self.shown_in(i))}; remove or impute them, or pass "
                     "nan_policy='omit' to drop their rows (nan_policy='indicator' takes it as information that they "
                     "are missing, nan_policy='propagate' gives a p-value of nan)"
                 )
@@ -96,7 +100,9 @@ class Observed(ABC):
     def holes(self) -> str:
         """In which columns values are missing, and how many; empty where none is."""
         missing = self.missing().sum(axis=0)
-        labels = self.shown or tuple(f"column {j}" for j in range(len(missing)))
+        each = [shown for i in range(len(self.sizes)) if (shown := self.shown_in(i))]
+        of_series = (" and ".join(dict.fromkeys(shown[0] for shown in each)),) if len(each) == len(self.sizes) else ()
+        labels = self.shown or of_series or tuple(f"column {j}" for j in range(len(missing)))
         return ", ".join(f"{label} ({count})" for label, count in zip(labels, missing, strict=True) if count)
 
 
@@ -127,9 +133,17 @@ class ObservedArrays(Observed):
 
 @dataclass(frozen=True, eq=False)
 class ObservedTables(Observed):
-    """Tables, and arrays of which some columns are to be read in a particular way."""
+    """Tables, and arrays of which some columns are to be read in a particular way.
+
+    Parameters
+    ----------
+    pooled : PooledTable
+    of_series : tuple of str or None
+        For every table the name of the series that it is.
+    """
 
     pooled: PooledTable
+    of_series: tuple[str | None, ...] = ()
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -147,6 +161,10 @@ class ObservedTables(Observed):
     @property
     def shown(self) -> Columns:
         return shown_names(self.table.names, named=self.table.named)
+
+    def shown_in(self, i: int) -> Columns:
+        own = self.of_series[i] if self.of_series else None
+        return self.shown or (None if own is None else (own,))
 
     def missing(self) -> Rows:
         return self.pooled.missing()
@@ -196,13 +214,27 @@ def observed(
     labels : bool
         Whether columns say which rows belong together, or are taken as given, and are not compared.
     """
-    as_given = transform is None
     if transform is not None:
         tables = transformed(tables, transform, names)
         names = [f"{name} after transform" for name in names]
+    return as_they_are(tables, names, nan_policy, column_types, every, labels=labels, as_given=transform is None)
+
+
+def as_they_are(
+    tables: Sequence[Any],
+    names: Sequence[str],
+    nan_policy: str,
+    column_types: Any = None,
+    every: str = "all",
+    *,
+    labels: bool = False,
+    as_given: bool = True,
+) -> Observed:
+    """The same of rows to which nothing is done before, or has been done: they are then not ``as_given``."""
     types = checked_types(column_types)
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
-        return ObservedTables(tuple(names), PooledTable.read(tables, names, types, every, labels_only=labels))
+        whole = PooledTable.read(tables, names, types, every, labels_only=labels)
+        return ObservedTables(tuple(names), whole, tuple(series_label([table]) for table in tables))
     read = tuple(as_points(table, name, tables=as_given).values for table, name in zip(tables, names, strict=True))
     for points, name in zip(read, names, strict=True):
         if points.shape[1] != read[0].shape[1]:

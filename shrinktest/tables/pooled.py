@@ -243,7 +243,7 @@ def require_columns(types: Mapping[str, Any], tables: Sequence[PooledTable]) -> 
     known = [name for one in tables for name in (*one.table.names, *one.left_out, *one.table.dropped)]
     known += [] if all(one.table.named for one in tables) else [ALONE]
     for key in types:
-        choice(key, known, "a column in column_types")
+        choice(key, list(dict.fromkeys(known)), "a column in column_types")
 
 
 def _matched(read: Sequence[Table], names: Sequence[str], every: str) -> tuple[list[list[Any]], tuple[str, ...]]:

@@ -103,7 +103,8 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
     """
     types = column_types or {}
     if isinstance(x, Table):
-        table = _of_columns([_typed(column, types, name) for column in x.columns], x.names, x.named, name)
+        typed = [_typed(column, types, name, column.name) for column in x.columns]
+        table = _of_columns(typed, x.names, x.named, name, x.names)
         return replace(table, dropped=x.dropped + table.dropped)
     labels, found, named = _series_of(x)
     repeated = sorted(label for label, times in Counter(labels).items() if times > 1)
@@ -114,32 +115,38 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
             f"{name} is empty: it has {counted(len(found[0]) if found else len(x), 'row')} and "
             f"{counted(len(labels), 'column')}"
         )
+    shown = labels if named else [series_label([x]) or labels[0]]  # in messages
     columns = [
         None
         if types.get(label) == DROP
         else _typed(
-            _column(series, label, f"{name}, column {label!r}," if named else name, types.get(label)), types, name
+            _column(series, label, f"{name}, column {label!r}," if named else name, types.get(label)), types, name, own
         )
-        for label, series in zip(labels, found, strict=True)
+        for label, series, own in zip(labels, found, shown, strict=True)
     ]
-    return _of_columns(columns, labels, named, name)
+    return _of_columns(columns, labels, named, name, shown)
 
 
-def _typed(column: Column, types: Mapping[Any, Any], name: str) -> Column | None:
-    """The column as the kind that was asked for; None if it is to be dropped."""
+def _typed(column: Column, types: Mapping[Any, Any], name: str, shown: str) -> Column | None:
+    """The column, which messages call ``shown``, as the kind that was asked for; None if it is to be dropped."""
     wanted = types.get(column.name)
     if wanted is None or wanted == DROP:
         return None if wanted == DROP else column
-    return as_kind(column, wanted, f"{name}, column {column.name!r},")
+    asked = replace(column, name=shown) if shown in types else column  # as messages name the argument
+    return replace(as_kind(asked, wanted, f"{name}, column {shown!r},"), name=column.name)
 
 
-def _of_columns(columns: Sequence[Column | None], labels: Sequence[str], named: bool, name: str) -> Table:
+def _of_columns(
+    columns: Sequence[Column | None], labels: Sequence[str], named: bool, name: str, shown: Sequence[str]
+) -> Table:
     kept = tuple(column for column in columns if column is not None)
     if not kept:
         raise ValueError(f"column_types drops every column of {name}; leave one to test")
-    for column in kept:
+    for column, own in zip(columns, shown, strict=True):
+        if column is None:
+            continue
         if column.values.dtype.kind == "f" and (infinite := np.isinf(column.values)).any():
-            row, label = int(np.flatnonzero(infinite)[0]), repr(column.name) if named else column.name
+            row, label = int(np.flatnonzero(infinite)[0]), repr(own) if named or own != column.name else own
             raise ValueError(
                 f"{name} has an infinite value in row {row}, column {label} (counting from 0); remove or replace it"
             )

@@ -6,7 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import change_point_test, compare, independence_test, two_sample_test, two_sample_test_columns
+from shrinktest import (
+    change_point_test,
+    compare,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 
 FEW = {"n_resamples": 19, "rng": 0}
 RNG = np.random.default_rng(0)
@@ -27,11 +34,38 @@ def test_missing_values_are_in_a_column_with_a_name():
     assert found.notes[0] == "Left out for missing values: 1 of 30 rows of X; missing in income (1)."
 
 
-def test_series_with_several_names_have_none():
-    with pytest.raises(ValueError, match="row 3, column 0"):
-        two_sample_test(HOLED, Y.rename("other"), **FEW)
+def test_series_with_several_names_have_each_their_own():
+    other = Y.rename("other")
+    for test in (two_sample_test, two_sample_test_columns):
+        with pytest.raises(ValueError, match=r"^X has 1 missing value \(NaN\), in row 3, column 'income'"):
+            test(HOLED, other, nan_policy="raise", **FEW)
+        with pytest.raises(ValueError, match=r"^Y has 1 missing value.*row 3, column 'income'"):
+            test(other, HOLED, nan_policy="raise", **FEW)
+    with pytest.raises(ValueError, match=r"^samples\[1\] has 1 missing value.*row 3, column 'income'"):
+        k_sample_test(other, HOLED, Y.rename("third"), **FEW)
+    found = two_sample_test(HOLED, other.where(other.index > 4), nan_policy="omit", **FEW)
+    assert found.notes[0].endswith("1 of 30 rows of X and 5 of 30 rows of Y; missing in income and other (6).")
+    found = two_sample_test(HOLED, Y.to_numpy(), nan_policy="omit", **FEW)
+    assert found.notes[0].endswith("missing in income (1).")
+    with pytest.raises(ValueError, match="row 3, column 'other'"):  # the name of the variable, which has one
+        two_sample_test(HOLED.to_numpy(), other, **FEW)
     with pytest.raises(ValueError, match="row 3, column 0"):
         two_sample_test(HOLED.rename("2020"), Y.rename("2020"), **FEW)  # a number would be read as a place
+
+
+@pytest.mark.parametrize("name", ["income", "other"])
+def test_what_is_no_number_is_in_a_column_with_a_name(name):
+    with pytest.raises(ValueError, match=r"^X has an infinite value in row 3, column 'income'"):
+        two_sample_test(X.where(X.index != 3, np.inf), Y.rename(name), **FEW)
+    with pytest.raises(ValueError, match=r"^column_types\['0'\]='date': X, column 'income', holds numbers"):
+        two_sample_test(X, Y.rename(name), column_types={"0": "date"}, **FEW)
+
+
+def test_types_are_called_as_they_were_given():
+    with pytest.raises(ValueError, match=r"^column_types\['income'\]='date': X, column 'income', holds numbers"):
+        two_sample_test(X, Y, column_types={"income": "date"}, **FEW)
+    with pytest.raises(ValueError, match="a column in column_types must be one of 'income', '0'; got"):
+        two_sample_test(X, Y, column_types={"zzz": "date"}, **FEW)
 
 
 def test_results_have_the_name():
