@@ -170,13 +170,17 @@ class Found:
 def of_numbers(
     columns: Sequence[str], ranges: Sequence[np.ndarray], names: Sequence[str], *, unasked: bool
 ) -> tuple[str, ...]:
-    """What a reader should know of tables of numbers only, from the ranges (2, d) of their columns in every sample."""
+    """What a reader should know of tables of numbers only, from the ranges (2, d) of their columns in every sample.
+
+    Of one table, or of a variable, that is in which units its columns are.
+    """
     each = [Column(name, "number", np.hstack([one[:, j] for one in ranges])) for j, name in enumerate(columns)]
     constant = np.array([column.values.min() == column.values.max() for column in each])
     found = _encoding([Code.of(column, indicate=False) for column in each], named=True).knowing(constant)
     ends = zip(each, np.stack(ranges, axis=-1).transpose(1, 2, 0), strict=True)
     apart = (note for column, samples in ends for note in of_apart(column, list(samples), names))
-    return (*(apart if len(each) > 1 else ()), *found.notes(" and ".join(names), unasked=unasked))
+    several = len(each) > 1 and len(names) > 1
+    return (*(apart if several else ()), *found.notes(" and ".join(names), unasked=unasked))
 
 
 def holes(encoding: Encoding | None) -> tuple[int, ...]:

@@ -269,7 +269,7 @@ class Binned(EqualDistributions):
         constant = np.flatnonzero(self.survey.constant)
         units = (
             (f"{variable.name}: columns {', '.join(map(str, constant))} have one value only, and no weight.",)
-            if constant.size and self.encoding is None
+            if constant.size and self.encoding is None and self.columns is None  # of names it was said before
             else ()
         )
         far = self.encoding is None and not variable.said and in_one_unit(kernel) and variable.scale is None

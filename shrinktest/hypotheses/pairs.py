@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._read import XY, scales_of
 from shrinktest._validate import counted
 from shrinktest.batches.blocks import LENGTH, Blocks, Whole, products_of
-from shrinktest.batches.columns import holes
+from shrinktest.batches.columns import holes, of_numbers
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
@@ -149,8 +149,11 @@ class IndependenceInBatches(Independence):
         )
         remarks = [*pairs.notes, *((f"{were}{left + survey.size}.",) if left else ())]
         remarks += said_of_fills([*gaps[0], *gaps[1]], len(survey.sides[0].rows), survey.size)
-        for one, name in zip(encodings, called, strict=True):
-            remarks += () if one is None else one.notes(name, unasked=unasked and one.named)
+        for one, name, columns, seen in zip(encodings, called, pairs.names, survey.sides, strict=True):
+            if one is not None:
+                remarks += one.notes(name, unasked=unasked and one.named)
+            elif columns is not None:
+                remarks += of_numbers(columns, [np.vstack([seen.low, seen.high])], [name], unasked=unasked)
         return cls(
             variables=tuple(variables),
             sizes=(shifting.used,),
@@ -250,9 +253,9 @@ class IndependenceInBatches(Independence):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know of the data: units, and constant columns, of which all rows were asked."""
         said = list(self.remarks)
-        sides = zip(self.variables, kernel, self.survey.sides, self.encodings, strict=True)
-        for variable, one, seen, encoding in sides:
-            if encoding is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
+        sides = zip(self.variables, kernel, self.survey.sides, self.encodings, self.pairs.names, strict=True)
+        for variable, one, seen, encoding, names in sides:
+            if encoding is None and names is None and (constant := np.flatnonzero(seen.low == seen.high)).size:
                 said.append(f"{variable.name}: columns {', '.join(map(str, constant))} have one value only.")
             if variable.scale is None and encoding is None:
                 said += variable.notes(one)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from shrinktest import Batches, TestResult, independence_test
+from shrinktest import Batches, TestResult, independence_test, two_sample_test
 from shrinktest.batches.blocks import Multiplying
 from shrinktest.kernels import FiniteRank
 
@@ -32,6 +32,23 @@ def test_constant_columns_are_those_of_all_rows():
     options = {**RFF, "scale": ["sd", "sd"], "bandwidth_y": 1.0}
     notes = " ".join(independence_test(Batches(x), np.hstack([np.tile(Y, (5, 1)), rare]), **options).notes)
     assert "X: columns 2 have one value only." in notes and "Y: columns" not in notes
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_of_numbers_have_the_notes_of_tables_in_memory(kind, tmp_path):
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame(rng.normal(size=(160, 3)), columns=["a", "b", "c"]).assign(same=2019)
+    path = tmp_path / f"pairs.{kind}"
+    table.to_csv(path, index=False) if kind == "csv" else table.to_parquet(path, index=False)
+    x, y = (Batches(path, columns=names) for names in (["a"], ["b", "c", "same"]))
+    read = independence_test(x, y, gram="nystrom", rank=20, n_resamples=19, rng=0).notes
+    whole = independence_test(table[["a"]], table[["b", "c", "same"]], n_resamples=19, rng=0).notes
+    assert whole and read[: len(whole)] == whole and "Y: column same has one value only, and no weight." in read
+    assert sum("one value only" in note for note in read) == 1
+    both = two_sample_test(path, path, gram="nystrom", rank=20, n_resamples=19, rng=0).notes
+    assert [note for note in both if "one value only" in note] == [
+        "X and Y: column same has one value only, and no weight."
+    ]
 
 
 @pytest.mark.parametrize(
