@@ -10,6 +10,9 @@ import numpy as np
 from shrinktest._validate import choice
 from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount, check_steps
 
+#: Steps at most where the amount is tuned by deletion, which takes all powers of the residual up to twice as many.
+MOST_TUNED = 1000
+
 # The amounts that tuning compares.  They are relative to the mean of K_ii and on the covariance scale, so that one grid
 # serves every sample size and unit.  Below the grid an estimate cannot be told from the plain mean (its squared
 # distance is at most amount/4 of the mean of K_ii), above it nothing is left; the two endpoints stand for both.
@@ -115,7 +118,7 @@ class IteratedTikhonov(_Tikhonov):
     lam, lam_cov : float, optional
         Fixed amount, as for :class:`FKMSE`, which is the case t = 1.
     t : int, default 3
-        Number of steps, 10 million at most.
+        Number of steps, 10 million at most; 1000 where the amount is tuned by "deletion", in time proportional to t^2.
     loo : {"deletion", "paper"}
         Leave-one-out score when neither amount is given; "paper" is the analogue of [M14] Theorem 4.
     tuning : {"auto", "sample", "joint", "pooled"}
@@ -140,6 +143,11 @@ class IteratedTikhonov(_Tikhonov):
     def _check(self) -> None:
         super()._check()
         check_steps(self.t, "t")
+        if self.t > MOST_TUNED and not self.fixed and self.loo == "deletion":
+            raise ValueError(
+                f"t={self.t} steps, with an amount to be tuned by leaving points out, would take time in proportion to "
+                f"t^2, and {MOST_TUNED} are the most; give lam or lam_cov, or tune with loo='paper'"
+            )
 
     @property
     def _iterations(self) -> int:  # type: ignore[override]

@@ -208,6 +208,7 @@ BAD = [
     (NuMethod, {"t": 2**63}, "t must be an integer <= 10000000"),
     (NuMethod, {"max_iter": 2**40}, "max_iter must be an integer <= 10000000"),
     (IteratedTikhonov, {"lam": 0.1, "t": 2**62}, "t must be an integer <= 10000000"),
+    (IteratedTikhonov, {"t": 1001}, r"t=1001 steps, .* and 1000 are the most; give lam or lam_cov, or tune with loo="),
     (SKMSE, {"alpha": 10**400}, "alpha must be a number from 0"),
     (MMKME, {"variances": (1.0,), "tuning": "joint"}, "has nothing to tune"),
 ]
