@@ -306,8 +306,9 @@ class TestResult(Kept, Result):
         -------
         TestResult, TwoSampleResult, AggregateResult or MultipleTestsResult
             With all that JSON holds.  Kernels, estimators and rules for stopping come back as their text, which shows
-            what they were and computes nothing, and embeddings as their size, amount and norm.  What needs more than
-            that (the witness function, its band, contributions) is an error; a pickle has it.
+            what they were and computes nothing, embeddings as their size, amount and norm, and times that are no
+            numbers as text.  What needs more than that (the witness function, its band, contributions) is an error; a
+            pickle has it.
 
         Raises
         ------
