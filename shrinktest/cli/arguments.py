@@ -134,6 +134,7 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"independence_matrix\(X, Y\)", "with --x and --y"),
     (r"\b(bandwidth\w*)=\[.*?\](?= has no effect on )", r"\1"),  # each of several is typed behind its own option
     (r"\(Batches\(\.\.\., bins=\)\)", "(bins=)"),
+    (r"or EckerleSimulation, which", "or eckerle-simulation, which"),
     (r" or a function of the pooled rows|, or a Collection of members with kernels of their own", ""),
     *((rf"(?<![\w./\\'\"-])(?:shrinktest\.)?{one}\b(?!\()", command) for one, command in _COMMANDS.items()),
 )

@@ -86,5 +86,5 @@ def _columns(path: str, given: str) -> list[Any]:
 
 def _refuse(paths: Sequence[str], args: argparse.Namespace) -> None:
     for option, unasked in _REFUSED.items():
-        if (given := getattr(args, option, unasked)) != unasked and given:
+        if f"--{option}" in getattr(args, "typed", ()) or getattr(args, option, unasked) not in (unasked, None, False):
             raise ValueError(f"--{option} is not for files that are read in batches ({', '.join(paths)}); leave it out")

@@ -230,7 +230,8 @@ def one_bandwidth(args: argparse.Namespace) -> Any:
 
 
 def refuse(args: argparse.Namespace, names: tuple[str, ...], what: str) -> None:
-    """Raise for options of other tests, which this one would not heed."""
+    """Raise for options of other tests, which this one would not heed, also where they ask for what is the default."""
     for name in names:
-        if getattr(args, name) != DEFAULTS[name]:
-            raise ValueError(f"--{name.replace('_', '-')} is not for {what}; leave it out")
+        option = f"--{name.replace('_', '-')}"
+        if option in getattr(args, "typed", ()) or getattr(args, name) != DEFAULTS[name]:
+            raise ValueError(f"{option} is not for {what}; leave it out")

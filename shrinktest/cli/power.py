@@ -9,7 +9,7 @@ from typing import Any
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
-from shrinktest.cli.studies import add_study_options, study_arguments
+from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import list_of, resamples, whole
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import KNOWN_TESTS, power_study
@@ -48,8 +48,9 @@ def run(args: argparse.Namespace) -> int:
     if args.csv is not None and not Path(args.csv).absolute().parent.is_dir():
         raise ValueError(f"--csv {args.csv} cannot be saved: there is no directory {Path(args.csv).parent}")
     given = study_arguments(args)
-    sizes = _sizes(args, given["design"])
-    result = power_study(estimators=estimators(args.estimators), sample_sizes=sizes, alphas=args.alphas, **given)
+    sizes, compared = _sizes(args, given["design"]), estimators(args.estimators)
+    refuse_resamples(args, compared, given["design"])
+    result = power_study(estimators=compared, sample_sizes=sizes, alphas=args.alphas, **given)
     print(result.summary())
     if args.csv is not None:
         result.to_csv(args.csv)

@@ -6,7 +6,7 @@ import argparse
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
-from shrinktest.cli.studies import add_study_options, study_arguments
+from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import number, whole
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import solve_sample_size
@@ -34,6 +34,7 @@ def run(args: argparse.Namespace) -> int:
     named = estimators(args.estimator)
     if len(named) > 1:
         raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
+    refuse_resamples(args, named, given["design"])
     (estimator,) = named.values()
     result = solve_sample_size(
         estimator=estimator,

@@ -10,6 +10,7 @@ from shrinktest.cli.options import KERNELS, STOPPING
 from shrinktest.cli.settings import configured, stopping
 from shrinktest.cli.values import bandwidth, names, setting, shift, whole, width
 from shrinktest.multiple.collection import refuse_candidates
+from shrinktest.power.arguments import named_tests, permutes
 from shrinktest.power.designs import Design, as_design
 from shrinktest.results.kinds import KINDS
 
@@ -52,6 +53,14 @@ def study_arguments(args: argparse.Namespace) -> dict[str, Any]:
         "workers": args.workers,
         "progress": not args.quiet and sys.stderr.isatty(),  # bars are for a terminal, not for a file
     }
+
+
+def refuse_resamples(args: argparse.Namespace, compared: dict[str, Any], design: Design) -> None:
+    """Raise ValueError for a number of permutations where none of the tests permutes."""
+    if "--resamples" in args.typed and not any(map(permutes, named_tests(compared, design.test).values())):
+        raise ValueError(
+            f"--resamples is for tests that permute, and there is none among {', '.join(compared)}; leave it out"
+        )
 
 
 def _design(args: argparse.Namespace) -> tuple[Design, dict[str, Any]]:

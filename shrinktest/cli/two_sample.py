@@ -107,6 +107,8 @@ def _shown(args: argparse.Namespace, table: Table) -> list[str]:
         if name not in axes:
             among = f"which is not among the columns tested that have an axis: {', '.join(axes) or 'none'}"
             raise ValueError(f"--coordinates has {name!r}, {among}")
+        if wanted.count(name) > 1:
+            raise ValueError(f"--coordinates names {name!r} twice; name one column, or two that differ")
     if args.witness is None:
         if wanted:
             raise ValueError("--coordinates are those of the picture: give --witness FILE.png as well")

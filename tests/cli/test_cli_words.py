@@ -186,6 +186,14 @@ def test_tests_name_the_option(run, command, typed, said):
         ("power mean-shift --quiet --n 8 --alphas 2", "--alphas must lie strictly between 0 and 1"),
         ("power mean-shift --quiet --n 8 --resamples 9", "--resamples 9 is too small for --alphas 0.05: the smallest"),
         ("power mean-shift --quiet --n 8 --resamples 9", "use --resamples 19 or more"),
+        (
+            "power mean-shift --quiet --n 8 --estimators ks_2samp --resamples 99",
+            "--resamples is for tests that permute, and",
+        ),
+        (
+            "sample-size mean-shift --quiet --estimator ttest_ind --resamples 99",
+            "is none among ttest_ind; leave it out",
+        ),
         ("power mean-shift --quiet --n 1", "--n has 1, and MeanShift("),
         ("power mean-shift --quiet --n 8 --stopping x", "--stopping must be one of"),
         ("power mean-shift --quiet --n 8 --workers 0", "--workers must be an integer >= 1"),
@@ -220,6 +228,17 @@ def test_tests_name_the_option(run, command, typed, said):
         ("two-sample a.npy b.npy --gram rff --max-memory 10", "give a smaller --rank, fewer bins (--bins) or samples"),
         ("two-sample a.csv b.csv --columns u --kernel whitened --set lum=1", "of kme or whitened must be one of 'lam'"),
         ("two-sample a.csv 'z*.csv' --gram rff --columns u", "z*.csv: there is no file"),
+        ("equivalence a.csv b.csv --on distance --margin 0.1 --resamples 999", "--resamples is not for equivalence"),
+        ("equivalence a.csv b.csv --on distance --margin 0.1 --estimator kme", "--estimator is not for --on distance"),
+        ("joint a.csv --variable u --variable v --form=auto", "--form is not for joint; leave it out"),
+        ("two-sample a.npy b.npy --gram rff --header auto", "--header is not for files that are read in batches"),
+        ("two-sample a.npy b.npy --gram rff --covariates u", "--covariates are for files that are read whole"),
+        (
+            "two-sample a.csv b.csv --columns u,v --witness w.png --coordinates u,u",
+            "--coordinates names 'u' twice",
+        ),
+        ("matrix a.csv --x u --y v --bandwidth 1,2", "--bandwidth has 2 entries for 1 column; give one for each"),
+        ("power eckerle4 --quiet --n 50 --trials 2", "use --n 35 or less, or eckerle-simulation, which has no limit"),
         ("closer a.csv b.csv a.csv --columns u --method holm", "--method is for three models or more; leave it out"),
     ],
 )
