@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._progress import preparing
 from shrinktest._read import XY
 from shrinktest._renamed import renamed
-from shrinktest._validate import as_rng, choice, dimensions, listed, rng_provenance
+from shrinktest._validate import as_rng, choice, counted, dimensions, listed, rng_provenance
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -290,7 +290,8 @@ def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any
         return [bandwidth] * len(labels)
     if len(bandwidth) != len(labels):
         raise ValueError(
-            f"{name} has {len(bandwidth)} entries for {len(labels)} columns; give one for each, or one for all"
+            f"{name} has {len(bandwidth)} entries for {counted(len(labels), 'column')}; give one for each, or one for "
+            "all"
         )
     return list(bandwidth)
 

@@ -291,10 +291,10 @@ def two_sample_test(
         from shrinktest.hypotheses.covariates import check_asked
 
         check_asked(covariates, covariate_method, propensity)
-        if batched or nan_policy == WORST:
-            raise ValueError(
-                "covariates= are for samples in memory, and not for nan_policy='worst'; leave one of them out"
-            )
+        if batched:
+            raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
+        if nan_policy == WORST:
+            raise ValueError("covariates= are not for nan_policy='worst'; leave one of them out")
     if batched:
         from shrinktest.multiple.binned import run_binned
 

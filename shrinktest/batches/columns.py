@@ -105,7 +105,7 @@ class Found:
         names = [one.column.name for one in total[0]]
         for one, kind in types.items():
             if kind != DROP:
-                choice(one, names, "a column in column_types")
+                choice(one, list(dict.fromkeys(names)), "a column in column_types")
         left_out: list[tuple[int, Column]] = []
         notes: list[str] = []
         of_units: list[str] = []

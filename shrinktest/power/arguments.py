@@ -121,6 +121,8 @@ def several(values: Any, lone: Any, name: str) -> list[Any]:
     """A list of what may be one value or several."""
     if isinstance(values, lone):
         return [values]
+    if isinstance(values, str):  # which is a sequence of letters
+        raise TypeError(f"{name} must be a sequence of values, or one, got {values!r} (str)")
     try:
         listed = list(values)
     except TypeError:

@@ -343,6 +343,11 @@ def test_refused(options, said):
             k_sample_test(Batches(Untouched()), Batches(Untouched()), **options)
 
 
+def test_covariates_are_refused_for_what_they_are():
+    with pytest.raises(ValueError, match="covariates= takes all rows at once, and is not for samples in batches"):
+        two_sample_test(Batches(Untouched()), Batches(Untouched()), gram="rff", covariates=(X, Y))
+
+
 @pytest.mark.parametrize("scale", [{"a": 1.0}, ("sd", "rank")])
 def test_arrays_have_one_name_of_units(scale):
     with pytest.raises(ValueError, match="scale: samples in batches of numbers have one name for all columns"):

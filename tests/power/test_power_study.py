@@ -432,6 +432,7 @@ REFUSED = {
     "twice by repr": ({"estimators": [SKMSE(), SKMSE()]}, ValueError, "label of its own"),
     "label": ({"estimators": {1: "kme"}}, TypeError, "labels of estimators must be text, got 1"),
     "no sizes": ({"sizes": []}, ValueError, "sample_sizes is empty"),
+    "text": ({"sizes": "10"}, TypeError, "sample_sizes must be a sequence of values, or one, got '10'"),
     "size below the design's": ({"sizes": [1, 20]}, ValueError, r"has 1, and MeanShift\(.*\) needs n >= 2"),
     "fractional size": ({"sizes": [10.5]}, TypeError, "sample_sizes must be an integer"),
     "alpha 0": ({"alphas": 0.0}, ValueError, "alphas must lie strictly between 0 and 1, got 0.0"),
