@@ -151,7 +151,7 @@ def equivalence_test(
     >>> result.equivalent
     True
     """
-    called, alpha = two_names(names), _below_half(alpha)
+    called, alpha = two_names(names), below_half(alpha)
     told = {"scale": units, "column_types": column_types, "transform": transform, "blocks": blocks, "groups": groups}
     with _units_by_name():
         found = Equivalence.read(
@@ -163,7 +163,8 @@ def equivalence_test(
     return replace(result, notes=tuple(_of_units(note) for note in result.notes))
 
 
-def _below_half(alpha: Any) -> float:
+def below_half(alpha: Any) -> float:
+    """The level of an equivalence test; raises ValueError for one that it cannot have."""
     if level(alpha) >= 0.5:
         raise ValueError(f"alpha must lie below .5, or the upper limit lies below the estimate; got {alpha}")
     return float(alpha)

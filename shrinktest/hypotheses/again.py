@@ -54,8 +54,8 @@ class EffectAsked:
         Of the test, which effects say, too.
     confidence : float
         Of intervals.
-    folds : int
-        At most, for functions that score what they have not seen.
+    folds : int, optional
+        At most, for functions that score what they have not seen; None where nobody says how many.
     rng : numpy.random.Generator
     columns : bool
         Whether the contributions of columns are asked for.
@@ -65,7 +65,7 @@ class EffectAsked:
 
     z: float
     confidence: float
-    folds: int
+    folds: int | None
     rng: np.random.Generator
     columns: bool
     names: tuple[str | None, ...] = ()

@@ -300,6 +300,8 @@ class Binned(EqualDistributions):
         assert isinstance(again, OfBins)
         if asked.columns:
             raise ValueError("columns=True: " + WITHOUT + "there are no contributions of columns")
+        if asked.folds is not None:
+            raise ValueError("folds=: " + WITHOUT + "there is no witness function of rows; leave it out")
         if not never_negative(again.leading.kernel):
             raise ValueError(
                 f"the distance by {again.leading.kernel!r} is relative to the variance of rows, and "

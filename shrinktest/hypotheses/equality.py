@@ -17,6 +17,7 @@ from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import Contrast, prepare
@@ -192,7 +193,7 @@ class EqualDistributions(Hypothesis):
                 notes=(*notes, *said_of_area(area), *said_of_samples(again, self.restriction, pair, labels), *told),
             )
             for pair, labels, (area, away, relative_to, notes) in zip(
-                which, names, apart(again, self.restriction, which, asked.folds, asked.rng), strict=True
+                which, names, apart(again, self.restriction, which, asked.folds or FOLDS, asked.rng), strict=True
             )
         ]
 

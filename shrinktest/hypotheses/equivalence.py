@@ -25,9 +25,8 @@ from shrinktest.hypotheses.rare import said_of_samples
 from shrinktest.kernels import as_kernel
 from shrinktest.nulls.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
+from shrinktest.results.kept import FOLDS
 from shrinktest.statistics.gram import Grams
-
-FOLDS = 5  # where nobody says how many
 
 POLICIES = ("raise", "omit", "indicator")
 

@@ -121,6 +121,8 @@ class Independence(Hypothesis):
 
         if asked.columns:
             raise ValueError("columns=True is for two samples; independence_matrix compares columns one by one")
+        if asked.folds is not None:
+            raise ValueError("folds= are those of the witness function of two samples; leave it out")
         first, second = (name or plain for name, plain in zip(asked.names or (None, None), XY, strict=True))
         return DependenceEffect(
             dependence=found.value,

@@ -12,7 +12,7 @@ import numpy as np
 
 from shrinktest._validate import Array, choice
 from shrinktest.effects.interval import FEWEST
-from shrinktest.equivalence import equivalence_test
+from shrinktest.equivalence import below_half, equivalence_test
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.designs import Design
@@ -67,8 +67,9 @@ class Alike(Design):
         return max(self.design.smallest(), FEWEST)
 
 
-def as_equivalence(options: Mapping[str, Any], design: Design) -> AnyTest:
+def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> AnyTest:
     """The equivalence test with these arguments, for data of a design; raises ValueError for what goes not together."""
+    below_half(alpha)
     known = [name for name in inspect.signature(equivalence_test).parameters if name not in _OURS]
     for name in options:
         choice(name, known, "a key of test_options, for test='equivalence',")

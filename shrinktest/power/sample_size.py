@@ -161,7 +161,7 @@ def solve_sample_size(
         choice(test, (EQUIVALENCE,), "test")
         if not (isinstance(estimator, str) and estimator == "kme"):
             raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with scale='auc'")
-        estimator = as_equivalence(options, d)
+        estimator = as_equivalence(options, d, alpha)
         d, options, shown = Alike(d), {}, said_of(estimator)
     options = options_of(options, d.test, "test_options")
     compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)

@@ -11,6 +11,9 @@ import numpy as np
 
 from shrinktest._validate import as_rng, count, level
 
+#: Parts of the rows, each scored by the witness function of the others, where nobody says how many.
+FOLDS = 5
+
 _NOT_IN_PICKLE = (
     "this result was pickled without its data, from which effects, the band, the contributions and the picture of the "
     "witness function are computed; pickle result.with_data(), or compute them before"
@@ -19,7 +22,7 @@ _STORED = (
     "this result was read from JSON, which holds the effect with the settings that effect() has without arguments, and "
     "no data to compute another one from; call effect() as it is, pickle result.with_data(), or run the test again"
 )
-_AS_STORED = (0.95, 5, False, 0)  # the settings
+_AS_STORED = (0.95, FOLDS, False, 0)  # the settings
 NOT_IN_JSON = (
     "this result was read from JSON, which does not hold the data, from which effects, the band, the contributions and "
     "the picture of the witness function are computed; pickle result.with_data() to keep them, or run the test again"
@@ -36,15 +39,16 @@ class Kept:
     stored: Any
     keeps_data: bool
 
-    def effect(self, *, confidence: float = 0.95, folds: int = 5, columns: bool = False, rng: Any = 0) -> Any:
+    def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
         """How large the difference or the dependence is, on scales that do not depend on the sample size.
 
         Parameters
         ----------
         confidence : float, default 0.95
             Confidence of every interval by itself.
-        folds : int, default 5
-            For samples: the witness function is fitted to all folds but one, and scores that one.
+        folds : int, optional
+            For samples, but not those in batches: the witness function is fitted to all folds but one, and scores that
+            one; default 5.
         columns : bool, default False
             For two samples and one statistic: whether to compute what each column contributes, which takes as long as
             ``contributions``.
@@ -81,10 +85,11 @@ class Kept:
         The distance and the dependence depend on the kernel and its bandwidth: compare them between data sets for one
         ``bandwidth=`` that is a number.
         """
-        folds, confidence = count(folds, "folds", minimum=2), level(confidence, "confidence")
+        folds = None if folds is None else count(folds, "folds", minimum=2)
+        confidence = level(confidence, "confidence")
         generator = as_rng(rng)
         if self.stored is not None:
-            if not isinstance(rng, Integral) or (confidence, folds, bool(columns), int(rng)) != _AS_STORED:
+            if not isinstance(rng, Integral) or (confidence, folds or FOLDS, bool(columns), int(rng)) != _AS_STORED:
                 raise ValueError(_STORED)
             return self.stored
         return self._recomputed().effect(

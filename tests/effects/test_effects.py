@@ -230,6 +230,11 @@ def test_with_the_note_equivalence_is_shown_too_often_and_without_it_is_not():
         assert chances[True][1] / sum(one[0] for one in chances.values()) == pytest.approx(level, abs=0.005)
 
 
+def test_folds_are_refused_where_nothing_is_fitted_to_them():
+    with pytest.raises(ValueError, match="folds= are those of the witness function of two samples; leave it out"):
+        independence_test(X[:, 0], X[:, 1], **FEW).effect(folds=5)
+
+
 def test_where_there_is_no_effect_the_error_says_why():
     joint = joint_independence_test(X[:, 0], X[:, 1], V, **FEW)
     with pytest.raises(

@@ -65,6 +65,7 @@ def test_a_design_of_pairs():
         (SHIFT, {"test": "equivalence", "test_options": {"margn": 0.2}}, "a key of test_options, for test='equi"),
         (SHIFT, {"test": "equivalence", "test_options": {**OPTIONS, "scale": "dependence"}}, "is for data of an indep"),
         (SHIFT, {"test": "equivalence", "test_options": OPTIONS, "estimator": "fkmse"}, "estimator= is not for test="),
+        (SHIFT, {"test": "equivalence", "test_options": OPTIONS, "alpha": 0.5}, "alpha must lie below .5"),
         (SHIFT, {"test": "same"}, "test must be one of 'equivalence'"),
     ],
 )
