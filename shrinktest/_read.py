@@ -172,7 +172,7 @@ def read_samples(
         column_types, of_labels_in = columns_of_labels(given_labels, samples, column_types, scale)
     data = observed(samples, names, nan_policy, column_types, transform, every, labels=labels)
     check_column_types(column_types, [data])
-    complete, omit = data.complete(nan_policy), nan_policy == "omit"
+    complete, omit = data.complete(nan_policy, given=labels), nan_policy == "omit"
     if covariates is not None:
         for rows, size, name in zip(covariates, data.sizes, names, strict=True):
             if len(rows) != size:
@@ -276,7 +276,9 @@ def read_variables(
                 f"{rows} must be the same observation"
             )
         check_same_index(variables[0], variable, names[0], name)
-    complete = np.all([one.complete(nan_policy)[0] for one in data], axis=0)
+    conditions = [id(variable) for variable, name in zip(variables, names, strict=True) if name in labels]
+    as_given = [id(variable) in conditions for variable in variables]
+    complete = np.all([one.complete(nan_policy, given=z)[0] for one, z in zip(data, as_given, strict=True)], axis=0)
     keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
     at_least_two_rows(int(keep.sum()), every, keep)
     scales = scales_of(scale, [one.columns for one in data], names)

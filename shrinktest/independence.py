@@ -123,7 +123,7 @@ def independence_test(
         for data whose distribution is unchanged by other permutations.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress, store
         As in :func:`two_sample_test`; all n! permutations (or those that are allowed) are enumerated where there are no
-        more than ``n_resamples``.
+        more than ``n_resamples``.  ``nan_policy="indicator"`` is for missing values of X and Y, and not of ``given``.
     gram, rank, max_memory
         As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
 

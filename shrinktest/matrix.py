@@ -93,7 +93,8 @@ def independence_matrix(
     column_types, transform
         As in :func:`independence_test`.
     n_resamples, alpha, nan_policy, rng, workers, progress, gram, rank, max_memory
-        As in :func:`independence_test`; "omit" drops rows that miss a value in any column.
+        As in :func:`independence_test`; "omit" drops rows that miss a value in any column; "indicator" is for
+        columns that are not given.
     blocks, groups, shift, permutations
         Which permutations of the rows of Y the design of the data allows, as in :func:`independence_test`.
 
@@ -177,8 +178,9 @@ def independence_matrix(
         read = read_variables((X, X if Y is None else Y), XY, nan_policy, **told)
     else:
         _refuse_beside_given(given, Y, shift, permutations)
-        third = X if isinstance(given, str) else given
-        read = read_three(X, X if Y is None else Y, third, nan_policy, blocks=blocks, groups=groups, **told)
+        third, others = (X, given) if isinstance(given, str) else (given, "")
+        told |= {"blocks": blocks, "groups": groups, "others": others}
+        read = read_three(X, X if Y is None else Y, third, nan_policy, **told)
     refuse_missing(read.missing)
     tables = variables_of(read, GIVEN[: len(read.values)], said=not is_unasked(scale))
     if Y is None and len(one_by_one(tables[0])) < 2:

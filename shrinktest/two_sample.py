@@ -63,8 +63,9 @@ def two_sample_test(
     covariates : pair of array_like, (m, p) and (n, p), optional
         Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
         they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
-        ``nan_policy`` is for their missing values, too, and ``column_types`` for their columns; a column that X and Y
-        have as well, and that is dropped there, is still taken into account.
+        ``nan_policy`` is for their missing values, too ("indicator" only beside probabilities that are known), and
+        ``column_types`` for their columns; a column that X and Y have as well, and that is dropped there, is still
+        taken into account.
     covariate_method : {"auto", "strata", "propensity"}
         "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes
         this where all columns are text, categories, or True and False.  "propensity": rows change samples at random,

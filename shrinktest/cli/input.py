@@ -282,7 +282,8 @@ def _read(
     # what cannot be tested together is told by the names of the files, before the test calls them X and Y
     tested = PooledTable.read(tables, [file.source for file in files], own, "all files").table.names
     if args.nan_policy == "raise":
+        given = any(getattr(args, name, None) is not None for name in ("given", "covariates"))
         for file, table in zip(files, tables, strict=True):
-            file.require_complete(table, tested)
+            file.require_complete(table, tested, given=given)
     kept = (tuple(column for column in table.columns if column.name in tested) for table in tables)
     return tables, own, tuple(replace(table, columns=columns) for table, columns in zip(tables, kept, strict=True))

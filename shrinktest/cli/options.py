@@ -157,7 +157,10 @@ def add_method(command: argparse.ArgumentParser) -> None:
 
 def add_given(command: argparse.ArgumentParser, more: str = "") -> None:
     """Add which columns are given, and what is done about them; ``more`` is what else may be named."""
-    what = f"columns that are given: are the others dependent besides?  Such as age,site{more}"
+    what = (
+        f"columns that are given: are the others dependent besides?  Such as age,site{more}; where they miss values, "
+        "with --nan-policy omit"
+    )
     command.add_argument("--given", metavar="NAMES", help=what)
     what = "auto (default: strata for categories, residuals for numbers), strata, residuals or local"
     command.add_argument("--given-method", metavar="NAME", default="auto", help=what)

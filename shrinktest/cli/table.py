@@ -99,18 +99,23 @@ class TextTable:
                 )
         return np.column_stack([column.values for column in table.columns])
 
-    def require_complete(self, table: Table, names: Sequence[str]) -> None:
-        """Raise ValueError for the first missing cell of these columns, and say where it is."""
+    def require_complete(self, table: Table, names: Sequence[str], *, given: bool = False) -> None:
+        """Raise ValueError for the first missing cell of these columns, and say where it is.
+
+        Where columns are ``given``, nothing that is missing in these is information.
+        """
         missing = np.column_stack([column.missing() for column in table.columns if column.name in names])
         if not missing.any():
             return
         i, j = (int(place) for place in np.argwhere(missing)[0])
         others = f" (and {int(missing.sum()) - 1} more)" if missing.sum() > 1 else ""
         name = [column.name for column in table.columns if column.name in names][j]
-        raise ValueError(
-            f"{self.source}: line {self.lines[i]}, column {name!r} is missing{others}; fill it in, drop such rows with "
-            "--nan-policy omit, or take it as information with --nan-policy indicator"
+        advice = (
+            "fill it in, drop such rows with --nan-policy omit, or take it as information with --nan-policy indicator"
         )
+        if given:
+            advice = "fill it in, or drop such rows with --nan-policy omit"
+        raise ValueError(f"{self.source}: line {self.lines[i]}, column {name!r} is missing{others}; {advice}")
 
     def labels(self, name: str) -> list[str | None]:
         """The cells of a column as categories are called, so that 1.0 is 1; None where they are missing."""

@@ -38,7 +38,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample; - is standard input")
-    what = "columns of both files: is there a difference that these do not explain?  Such as age,site"
+    what = (
+        "columns of both files: is there a difference that these do not explain?  Such as age,site; where they miss "
+        "values, with --nan-policy omit"
+    )
     add("--covariates", metavar="NAMES", help=what)
     what = "auto (default: strata for categories, propensity for numbers), strata or propensity"
     add("--covariate-method", metavar="NAME", default="auto", help=what)

@@ -79,6 +79,41 @@ def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[st
     )
 
 
+def refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str, *, tested: bool = False) -> None:
+    """Raise ValueError where an indicator stands for missing values of what is given.
+
+    Rows in which it is missing have different values, through which X and Y, or the samples, still depend on each
+    other: as one stratum, or by a regression on the indicator, they would give false alarms.
+
+    Parameters
+    ----------
+    encoding : Encoding, optional
+        How the columns of what is given became numbers.
+    z : ndarray, shape (n, d)
+        These numbers.
+    argument : str
+        What the message calls it.
+    tested : bool
+        Whether its columns are tested as well.
+    """
+    if encoding is None:
+        return
+    columns, rows = [], np.zeros(len(z), dtype=bool)
+    for j, (code, group) in enumerate(zip(encoding.codes, encoding.groups, strict=True)):
+        missing = z[:, group][:, -1] != 0.0  # the indicator is the last
+        if code.indicated and missing.any():
+            rows |= missing
+            columns.append(f"column {repr(code.name) if encoding.named else j} ({int(missing.sum())})")
+    if columns:
+        keep = "" if tested else ", or leave these rows out yourself and keep 'indicator' for what is tested"
+        count = int(rows.sum())
+        raise ValueError(
+            f"{argument}: {counted(count, 'row')} {'misses' if count == 1 else 'miss'} a value, in "
+            f"{', '.join(columns)}; with nan_policy='indicator' rows in which what is given is missing would be "
+            f"compared as if they had one value; use nan_policy='omit'{keep}"
+        )
+
+
 def raw_of(given: Any, read: Variables, place: int) -> Any:
     """The rows that were kept as a model gets them: of tables as a table, of arrays as an array (n, d)."""
     from shrinktest.tables.rows import taken

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._labels import same_order
 from shrinktest._read import XY, read_samples
 from shrinktest._validate import choice, counted
-from shrinktest.conditional.given import all_labels, crossed, refuse_cut, values_of, with_labels
+from shrinktest.conditional.given import all_labels, crossed, refuse_cut, refuse_indicated, values_of, with_labels
 from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -129,6 +129,10 @@ def read_with_covariates(
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
     types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
     given = read_samples(known_or_labels, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types)
+    known = propensity is not None and not hasattr(propensity, "predict_proba") and not isinstance(propensity, type)
+    if not known:  # chances that are known are those of rows that miss covariates, too
+        for name, values in zip(names_of_z, given.values, strict=True):
+            refuse_indicated(given.encoding, values, name)
     there = given.kept
     if given.missing:
         there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
@@ -163,7 +167,6 @@ def read_with_covariates(
             "blocks= and groups= say which rows may change samples, and so do chances to be in one; use "
             "covariate_method='strata', or leave them out"
         )
-    known = propensity is not None and not hasattr(propensity, "predict_proba") and not isinstance(propensity, type)
     if known:
         odds = known_odds(propensity, tuple(map(len, read.kept)))[kept]
         assumption = (

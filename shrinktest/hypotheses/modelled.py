@@ -99,12 +99,12 @@ def by_model(
     if read.missing:
         return ConditionalIndependence(method="model of X given Z", assumption="", **common)
     x, _, z = read.values
-    for name, encoding in zip(("X", "given"), (read.encodings[0], read.encodings[2]), strict=True):
-        if encoding is not None and any(code.indicated for code in encoding.codes):
-            raise ValueError(
-                f"nan_policy='indicator': {name} misses values, of which a model of X given Z knows nothing; use "
-                "nan_policy='omit'"
-            )
+    encoding = read.encodings[0]
+    if encoding is not None and any(code.indicated for code in encoding.codes):
+        raise ValueError(
+            "nan_policy='indicator': X misses values, of which a model of X given Z knows nothing; use "
+            "nan_policy='omit'"
+        )
     if is_table(X):
         x = complete_points(X, "X").values[read.kept[0]]  # a model knows nothing of the units of a table
     raw = raw_of(given, read, 2)

@@ -10,7 +10,15 @@ import numpy as np
 
 from shrinktest._read import Variables, read_variables
 from shrinktest._validate import choice
-from shrinktest.conditional.given import all_labels, crossed, enough_alike, refuse_cut, values_of, with_labels
+from shrinktest.conditional.given import (
+    all_labels,
+    crossed,
+    enough_alike,
+    refuse_cut,
+    refuse_indicated,
+    values_of,
+    with_labels,
+)
 from shrinktest.conditional.models import as_model
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import said_of_the_same, variables_of
@@ -103,7 +111,15 @@ def read_given(
 
 
 def read_three(
-    X: Any, Y: Any, given: Any, nan_policy: str, *, scale: Any = UNASKED, transform: Any = None, **told: Any
+    X: Any,
+    Y: Any,
+    given: Any,
+    nan_policy: str,
+    *,
+    others: str = "",
+    scale: Any = UNASKED,
+    transform: Any = None,
+    **told: Any,
 ) -> Variables:
     """X, Y and the given variables, as users give them, as numbers; these in units of their own.
 
@@ -111,6 +127,8 @@ def read_three(
     ----------
     X, Y, given
         Of as many rows.
+    others : str
+        The word by which users give all columns that are tested but two, where they do.
     nan_policy, scale, transform, told
         As for :func:`~shrinktest._read.read_variables`; ``scale`` and ``transform`` are those of X and Y.
     """
@@ -124,7 +142,9 @@ def read_three(
     pair = transform if isinstance(transform, list) else [transform, transform]
     transforms = None if transform is None else [*pair, None]
     three = (X, Y, with_labels(given, "given"))
-    return read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, labels=("given",), **told)
+    read = read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, labels=("given",), **told)
+    refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given", tested=bool(others))
+    return read
 
 
 def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:

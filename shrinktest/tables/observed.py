@@ -69,8 +69,12 @@ class Observed(ABC):
     def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
         """The rows that are kept, as numbers."""
 
-    def complete(self, nan_policy: str) -> list[Rows]:
-        """For every array or table, which rows miss nothing; raises ValueError where nothing may be missing."""
+    def complete(self, nan_policy: str, *, given: bool = False) -> list[Rows]:
+        """For every array or table, which rows miss nothing; raises ValueError where nothing may be missing.
+
+        Of what is ``given`` no missing value is information, and the message does not say that it could be.
+        """
+        indicator = "nan_policy='indicator' takes it as information that they are missing, "
         found, start = [], 0
         whole = self.missing()
         for i, (size, name) in enumerate(zip(self.sizes, self.names, strict=True)):
@@ -79,8 +83,8 @@ class Observed(ABC):
             if nan_policy == "raise" and missing.any():
                 raise ValueError(
                     f"{name} has {missing_values(missing, self.shown_in(i))}; remove or impute them, or pass "
-                    "nan_policy='omit' to drop their rows (nan_policy='indicator' takes it as information that they "
-                    "are missing, nan_policy='propagate' gives a p-value of nan)"
+                    f"nan_policy='omit' to drop their rows ({'' if given else indicator}nan_policy='propagate' gives a "
+                    "p-value of nan)"
                 )
             found.append(np.ones(size, dtype=bool) if nan_policy == "indicator" else np.asarray(~missing.any(axis=1)))
         return found
