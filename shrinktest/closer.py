@@ -106,7 +106,9 @@ def closer_test(
     The p-value is asymptotic and not exact, unlike those of the permutation tests: there are no permutations under
     which nothing changes when X is as far from Y as from Z.  The level was measured from 20 rows on (see the page
     "Which model is nearer?") and is held by the two-sided test to about a point (6 % at .05); one-sided it is exceeded
-    a little where Y and Z are small and have very different sizes, and a note says so.  A small p-value says that one
+    a little where Y and Z are small and have very different sizes, and a note says so.  With ``paired=True`` it can be
+    exceeded by more where the rows of a pair have much in common: 7.3 % at .05 (95 % interval 6.1 % to 8.6 %) for 40
+    pairs that share one normal number, which is added in X and Y and subtracted in Z.  A small p-value says that one
     is nearer, and not that it is near: use :func:`two_sample_test` for whether X and Y differ at all.
 
     The statistic is that of [B16], and for "hsic" of [B15]: the difference of two unbiased estimates over its standard
