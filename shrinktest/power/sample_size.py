@@ -208,6 +208,13 @@ def solve_sample_size(
                 break
             rejections.add(n, fresh)
     low, high = curve.interval(power, confidence)
+    if curve.power(n) < power:  # the least size is beyond the largest one allowed
+        between = f"from {math.ceil(max(low, smallest))} " + (f"to {high:.0f}" if math.isfinite(high) else "on")
+        raise ValueError(
+            f"power {power:g} is not reached: at n = {n}, the largest size allowed, it is {curve.power(n):.0%} by the "
+            f"curve through {rejections.trials} trials, and the least size lies {between} ({confidence:.0%} interval); "
+            "raise largest=, or choose another estimator or bandwidth"
+        )
     return SampleSizeResult(
         n=n,
         low=max(low, smallest),
@@ -261,6 +268,11 @@ class _Rejections:
 
     def __contains__(self, n: int) -> bool:
         return n in self._counts
+
+    @property
+    def trials(self) -> int:
+        """Trials at all sizes."""
+        return sum(trials for trials, _ in self._counts.values())
 
     def __len__(self) -> int:
         """Number of sizes that were tried."""

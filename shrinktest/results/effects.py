@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
 
+_LEVELS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _SHOWN = 3  # effects of a column that are told
 _MINUTES = 24 * 60  # of a day
 _SECONDS = 60.0 * _MINUTES
@@ -154,16 +155,21 @@ def shown_date(days: float) -> str:
 
 
 def shown_pvalue(pvalue: float) -> str:
-    """A p-value as papers print it.
+    """A p-value as papers print it, with more digits where two would make a usual level of one that is above it.
 
     Examples
     --------
-    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05)
-    ('.001', '.042', '.30', '1e-05')
+    >>> shown_pvalue(0.001), shown_pvalue(0.0423), shown_pvalue(0.3), shown_pvalue(1e-05), shown_pvalue(0.0502)
+    ('.001', '.042', '.30', '1e-05', '.0502')
     """
     if math.isnan(pvalue):
         return "not computed"
-    return f"{pvalue:.2f}".removeprefix("0") if pvalue >= 0.1 else f"{pvalue:.2g}".removeprefix("0")
+    shown = f"{pvalue:.2f}" if pvalue >= 0.1 else f"{pvalue:.2g}"
+    for digits in range(3, 7):
+        if float(shown) not in _LEVELS or pvalue <= float(shown):
+            break
+        shown = f"{pvalue:.{digits}g}"
+    return shown.removeprefix("0")
 
 
 def _effect(change: Change) -> str:

@@ -261,6 +261,13 @@ def test_refusals(arguments, words):
         solve_sample_size(MeanShift(dimension=5, shift=0.1), **{**QUICK, **arguments})
 
 
+def test_a_size_beyond_the_largest_is_no_answer():
+    """The power at 60 is .62: too near to .8 for the search to end at once, and not reached."""
+    design = MeanShift(dimension=1, shift=0.5)
+    with pytest.raises(ValueError, match=r"at n = 60, the largest size allowed, it is 6\d% by the curve .* from 8\d to"):
+        solve_sample_size(design, largest=60, rng=4, n_trials=100, n_resamples=39, workers=1)
+
+
 def test_options_are_a_dict():
     with pytest.raises(TypeError, match="test_options must be a dict of arguments"):
         solve_sample_size(MeanShift(), test_options=["a"])
