@@ -265,7 +265,9 @@ def test_a_size_beyond_the_largest_is_no_answer():
     """The t test needs 64 and has a power of .70 with 50: too near to .8 for the search to end at once."""
     found = r"at n = 50, the largest size allowed, it is \d\d% by the curve .* the least size lies from \d\d to \d+ \("
     with pytest.raises(ValueError, match=found):
-        solve_sample_size(MeanShift(dimension=1, shift=0.5), "ttest_ind", largest=50, rng=1, n_trials=100, workers=1)
+        solve_sample_size(
+            MeanShift(dimension=1, shift=0.5), estimator="ttest_ind", largest=50, rng=1, n_trials=100, workers=1
+        )
 
 
 def test_options_are_a_dict():
