@@ -22,6 +22,7 @@ from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared, margins
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import is_table
+from shrinktest.tables.rows import taken
 
 _REFERENCE = 50  # copies of X whose mean stands for that of X given Z
 
@@ -106,7 +107,8 @@ def by_model(
             "nan_policy='omit'"
         )
     if is_table(X):
-        x = complete_points(X, "X").values[read.kept[0]]  # a model knows nothing of the units of a table
+        rows = np.flatnonzero(read.kept[0])
+        x = complete_points(taken(X, rows), "X").values  # a model knows nothing of the units of a table
     raw = raw_of(given, read, 2)
     unit = "sd" if is_unasked(scale) and is_table(X) else common["variables"][0].scale
     y_left = distilled(common["variables"][1], z, "Y")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from shrinktest import independence_matrix, independence_test, two_sample_test
@@ -77,6 +78,21 @@ def test_a_model_is_of_x_as_it_is_given():
     some = np.where(np.arange(N) == 3, np.nan, X)
     with pytest.raises(ValueError, match="X misses values, of which a model of X given Z knows nothing"):
         independence_test(some, Y, given=YEAR, x_given_z=draw, nan_policy="indicator", **FEW)
+
+
+def test_a_model_gets_the_rows_of_x_that_are_left():
+    some, other, given = (np.where(np.arange(N) == row, np.nan, values) for row, values in ((3, X), (7, Y), (11, YEAR)))
+
+    class Model:
+        def predict(self, z):
+            return np.asarray(z).reshape(-1) / 20
+
+    for model in (lambda z, rng: z / 20 + rng.normal(size=z.shape), Model()):
+        told = {"given": given, "x_given_z": model, "nan_policy": "omit", **FEW}
+        found = independence_test(some, other, **told)
+        assert found.n_observations == (N - 3,)
+        for table in (pd.Series(some), pd.DataFrame({"x": some}), pl.DataFrame({"x": some})):
+            assert independence_test(table, other, **told).pvalue == found.pvalue
 
 
 def test_messages_name_the_columns_of_a_matrix():
