@@ -77,12 +77,11 @@ def read_series(
     in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
     if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
         data = as_they_are(*read, {**types, **dict.fromkeys(counters, "number")})
-    complete, keep, taken = _taken(data, nan_policy, scale)
     by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
-    telling = {} if by_place else _telling_time(taken.values, taken.encoding, {*types, *in_scale})
+    telling = {} if by_place else _telling_time(data, {*types, *in_scale})
     if telling and isinstance(data, ObservedTables):
         data = replace(data, pooled=data.pooled.without(telling))
-        complete, keep, taken = _taken(data, nan_policy, scale)
+    complete, keep, taken = _taken(data, nan_policy, scale)
     restriction = Restriction()
     if blocks is not None:
         same_order(blocks, "blocks", X, "X")
@@ -109,7 +108,7 @@ def read_series(
         scale=taken.scale,
         encoding=taken.encoding,
         times=known,
-        notes=(*left_out, *data.omitted([keep]), *(_counted_without(keep) if times is None else ()), *taken.notes),
+        notes=(*left_out, *data.omitted([keep]), *_counted_without(keep, timed=times is not None), *taken.notes),
     )
 
 
@@ -125,24 +124,28 @@ def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool
     return complete, keep, data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
 
 
-def _telling_time(values: Array, encoding: Encoding | None, asked: set[str]) -> dict[str, str]:
-    """Columns of a table that go up as a clock does, beside others, unless somebody asked for them; and their kinds."""
-    if encoding is None or not encoding.named or len(encoding.codes) < 2:
+def _telling_time(data: Observed, asked: set[str]) -> dict[str, str]:
+    """Columns of a table that go up as a clock does, beside others, unless somebody asked for them; and their kinds.
+
+    All rows are looked at as they are, before any is left out or filled, which would break an even pace.
+    """
+    if not isinstance(data, ObservedTables) or not data.table.named or len(data.table.columns) < 2:
         return {}
-    forward = clocks_in([values], encoding.dated)[1]
-    both = zip(encoding.codes, encoding.groups, strict=True)
-    found = {code.name: code.kind for code, group in both if forward[group.start] and code.name not in asked}
-    return found if len(found) < len(encoding.codes) else {}
+    columns = [column for column in data.table.columns if not column.categorical]
+    if not columns:
+        return {}
+    values = np.column_stack([column.numbers() for column in columns])
+    forward = clocks_in([values], np.array([column.kind == "date" for column in columns]))[1]
+    found = {c.name: c.kind for c, ahead in zip(columns, forward, strict=True) if ahead and c.name not in asked}
+    return found if len(found) < len(data.table.columns) else {}
 
 
-def _counted_without(keep: NDArray[np.bool_]) -> tuple[str, ...]:
+def _counted_without(keep: NDArray[np.bool_], *, timed: bool) -> tuple[str, ...]:
     """What a reader should know of places among rows that are left."""
     if keep.all():
         return ()
-    return (
-        "Places count the rows that are left, from 0: those that were left out are not among them (times= gives rows "
-        "names that stay).",
-    )
+    way = "times stay those of their rows" if timed else "times= gives rows names that stay"
+    return (f"Places count the rows that are left, from 0: those that were left out are not among them ({way}).",)
 
 
 def dates_of(X: Any) -> Any:

@@ -180,7 +180,10 @@ class Rows:
 def clocks_in(
     parts: Sequence[np.ndarray], dated: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which columns (d,) are dates or count at an even pace, and which of these go up from row to row."""
+    """Which columns (d,) are dates or count at an even pace, and which of these go up from row to row.
+
+    Missing values are skipped; a step over them may be that of as many rows.
+    """
     each = [np.diff(part, axis=0) for part in parts]
     steps = np.vstack(each)
     step = steps.max(axis=0, initial=0.0)
@@ -190,7 +193,40 @@ def clocks_in(
         clocks[j] = all(_regular(one[:, j] > 0.5 * step[j]) for one in each)
     if dated is not None:
         clocks |= dated
-    return clocks, clocks & (steps >= 0.0).all(axis=0) & ((steps > 0.0).sum(axis=0) >= _STEPS)
+    forward = (steps >= 0.0).all(axis=0) & ((steps > 0.0).sum(axis=0) >= _STEPS)
+    for j in np.flatnonzero(np.isnan(steps).any(axis=0)):
+        even, forward[j] = _past_gaps([part[:, j] for part in parts])
+        clocks[j] |= even
+    return clocks, clocks & forward
+
+
+def _past_gaps(parts: Sequence[np.ndarray]) -> tuple[bool, bool]:
+    """Whether a column that misses values may count at an even pace, and whether it goes up from row to row."""
+    rows = [np.flatnonzero(~np.isnan(part)) for part in parts]
+    each = [np.diff(part[one]) for part, one in zip(parts, rows, strict=True)]
+    steps, apart = np.concatenate(each), np.concatenate([np.diff(one) for one in rows])
+    if (steps > 0.0).sum() < _STEPS:
+        return False, False
+    forward, pace = bool((steps >= 0.0).all()), steps.sum() / apart.sum()
+    if (np.abs(steps - pace * apart) <= _EVEN * pace * apart).all():
+        return True, forward
+    step = steps[steps > _EVEN * steps.max()].min()
+    rises = np.rint(steps / step)
+    even = np.abs(steps - rises * step) <= _EVEN * step * np.maximum(rises, 1.0)
+    if not (even & (rises >= 0.0) & (rises <= apart)).all():
+        return False, forward
+    split = np.split(rises.astype(np.intp), np.cumsum([len(one) for one in each])[:-1])
+    return all(map(_regular_past, rows, split)), forward
+
+
+def _regular_past(rows: np.ndarray, rises: np.ndarray) -> bool:
+    """Whether so many steps from each of these rows to the next may have come at equal distances."""
+    first, last = np.repeat(rows[:-1] + 1, rises), np.repeat(rows[1:], rises)
+    if len(first) < 2:
+        return True
+    count = np.arange(len(first))
+    longest = int(last[-1] - first[0]) // int(count[-1])
+    return any((first - d * count).max() <= (last - d * count).min() for d in range(1, longest + 1))
 
 
 def _regular(rises: np.ndarray) -> bool:

@@ -56,7 +56,58 @@ def test_places_among_rows_that_are_left():
     assert found.location == 30 and any("Places count the rows that are left" in note for note in found.notes)
     named = change_point_test(x, nan_policy="omit", times=np.arange(len(x)), **FEW)
     assert named.when == 40
+    assert any("not among them (times stay those of their rows)" in note for note in named.notes)
+    dated = pd.Series(x, pd.date_range("2020-01-01", periods=len(x)))
+    for test in (change_point_test, change_points):
+        notes = test(dated, nan_policy="omit", **FEW).notes
+        assert any("Places count the rows that are left" in note for note in notes)
     assert not any("Places count" in note for note in change_point_test(VALUE, nan_policy="omit", **FEW).notes)
+
+
+CLOCKS = {
+    "dates": pd.Series(pd.date_range("2020-01-01", periods=N)),
+    "hours": pd.Series(0.5 * ROWS),
+    "years": pd.Series(1960.0 + ROWS),
+    "quarters": pd.Series(2000.0 + ROWS // 4),
+}
+
+
+@pytest.mark.parametrize("policy", ["raise", "omit", "indicator", "propagate"])
+@pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)
+def test_a_clock_that_misses_a_cell_is_not_tested(clock, policy):
+    table = pd.DataFrame({"t": clock.where(ROWS % 20 != 7), "v": VALUE})
+    alone = change_point_test(pd.DataFrame({"v": VALUE}), **FEW)
+    for test in (change_point_test, change_points):
+        found = test(table, nan_policy=policy, **FEW)
+        assert found.n_observations == (N,)  # no row is left out for what is not tested
+        assert any("Column 't' is not tested: it" in note for note in found.notes)
+    assert change_point_test(table, nan_policy=policy, **FEW).pvalue == alone.pvalue
+
+
+@pytest.mark.parametrize("policy", ["omit", "indicator"])
+@pytest.mark.parametrize("clock", CLOCKS.values(), ids=CLOCKS)
+def test_a_clock_beside_a_column_that_misses_cells_is_not_tested(clock, policy):
+    value = pd.Series(VALUE).where(ROWS % 20 != 7)
+    found = change_point_test(pd.DataFrame({"t": clock, "v": value}), nan_policy=policy, **FEW)
+    alone = change_point_test(pd.DataFrame({"v": value}), nan_policy=policy, **FEW)
+    assert any("Column 't' is not tested: it" in note for note in found.notes)
+    assert (found.pvalue, found.location) == (alone.pvalue, alone.location)
+
+
+def test_a_clock_that_misses_a_cell_is_tested_where_somebody_asks_for_it():
+    table = pd.DataFrame({"t": CLOCKS["hours"].where(ROWS != 7), "v": VALUE})
+    for asked in ({"column_types": {"t": "number"}}, {"scale": {"t": "sd", "v": "sd"}}):
+        assert change_point_test(table, nan_policy="omit", **asked, **FEW).pvalue == 0.01
+        with pytest.raises(ValueError, match="1 missing value"):
+            change_point_test(table, **asked, **FEW)
+
+
+def test_columns_that_are_no_clock_are_tested_and_what_they_miss_counts():
+    table = pd.DataFrame({"t": pd.Series(np.sort(VALUE)).where(ROWS != 7), "v": VALUE})
+    found = change_point_test(table, nan_policy="omit", **FEW)
+    assert found.pvalue == 0.01 and found.n_observations == (N - 1,)
+    with pytest.raises(ValueError, match="1 missing value"):
+        change_point_test(table, **FEW)
 
 
 def test_text_is_in_no_order_of_time():
