@@ -99,3 +99,26 @@ def codes(labels: list[Any], name: str, keep: NDArray[np.bool_]) -> np.ndarray:
             raise ValueError(f"{name} has no label for row {row} (counting from 0); every observation needs one")
         out[place] = codes.setdefault(label, len(codes))
     return out
+
+
+def kept_places(labels: list[Any], keep: NDArray[np.bool_]) -> np.ndarray | None:
+    """A whole number for every row that is kept: that of the places that its group kept; None if all kept every one.
+
+    Labels of rows that are left out need not be there.
+
+    Examples
+    --------
+    >>> kept_places(["a", "a", "b", "b", "c", "c"], np.array([True, True, True, False, False, True]))
+    array([0, 0, 1, 2])
+    """
+    known = {labels[row] for row in np.flatnonzero(keep)}
+    places: dict[Any, list[bool]] = {label: [] for label in known}
+    for label, kept in zip(labels, keep.tolist(), strict=True):
+        try:
+            places[label].append(kept)
+        except (KeyError, TypeError):  # all of its rows are left out, or its label is none
+            continue
+    if all(all(kept) for kept in places.values()):
+        return None
+    numbers: dict[tuple[bool, ...], int] = {}
+    return np.array([numbers.setdefault(tuple(places[labels[row]]), len(numbers)) for row in np.flatnonzero(keep)])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shrinktest._labels import codes, pooled_labels, same_order, vector
+from shrinktest._labels import codes, kept_places, pooled_labels, same_order, vector
 from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
@@ -298,13 +298,16 @@ def read_variables(
         return found
     if shift is not None:
         check_shift(shift, groups, keep)
-    read_labels = []
+    read_labels, places = [], None
     for given, name in ((blocks, "blocks"), (groups, "groups")):
         if given is not None:
             same_order(given, name, variables[0], names[0])
-            given = codes(vector(given, name, size, every), name, keep)
+            whole = vector(given, name, size, every)
+            given = codes(whole, name, keep)
+            places = kept_places(whole, keep) if name == "groups" else None
         read_labels.append(given)
-    return replace(found, restriction=of_labels(*read_labels, shift=shift is not None))
+    restriction = of_labels(*read_labels, shift=shift is not None)
+    return replace(found, restriction=restriction if places is None else replace(restriction, places=places))
 
 
 def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> list[tuple[Any, str]]:

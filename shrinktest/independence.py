@@ -110,7 +110,8 @@ def independence_test(
         in both variables, do not count as dependence.
     groups : array_like, shape (n,), optional
         A label for every pair; the rows of Y of one group (a cluster, a short series) move together, in their order, to
-        another group of as many pairs, with ``blocks`` in the same block.
+        another group of as many pairs, with ``blocks`` in the same block.  Where ``nan_policy="omit"`` left out rows of
+        groups, these move only to groups of their size that kept the same rows (the first and the third, say).
     shift : {None, "circular"}
         For time series, rows in order of time: Y is shifted by 0 to n - 1 steps, and what leaves at the end comes back
         at the start.  With ``blocks``, every block is a series that is shifted by itself.

@@ -192,8 +192,7 @@ def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndepende
         **common,
     )
     codes = np.unique(codes[kept], return_inverse=True)[1]
-    groups = None if restriction.groups is None else restriction.groups[kept]
-    found = found.with_rows(kept, restriction=Restriction(blocks=codes, groups=groups))
+    found = found.with_rows(kept, restriction=replace(restriction.of(kept), blocks=codes))
     x, y = (less_means(one, codes, "given") for one in found.variables)
     return replace(found, variables=(x, y), remarks=(*common["remarks"], *notes, LESS_MEANS))
 

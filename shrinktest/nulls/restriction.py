@@ -38,6 +38,9 @@ class Restriction:
         they are when one comes after the other.
     stretch : int
         How many successive observations a group has, where groups are stretches of a series; else 0.
+    places : ndarray, shape (N,), optional
+        For pairings, where some rows of groups were left out: a whole number for every observation, that of the places
+        that its group kept.  Only groups that kept the same ones change places, so that rows stay in step.
     """
 
     blocks: np.ndarray | None = None
@@ -45,6 +48,7 @@ class Restriction:
     paired: bool = False
     shift: bool = False
     stretch: int = 0
+    places: np.ndarray | None = None
 
     def __bool__(self) -> bool:
         return self.paired or self.shift or self.blocks is not None or self.groups is not None
@@ -54,6 +58,8 @@ class Restriction:
         if self.paired:
             return Strata.of(np.arange(size) % (size // 2), np.arange(size))
         blocks = np.zeros(size, dtype=np.int64) if self.blocks is None else self.blocks
+        if self.places is not None:
+            blocks = np.unique(np.column_stack([blocks, self.places]), axis=0, return_inverse=True)[1].reshape(-1)
         return Strata.of(blocks, np.arange(size) if self.groups is None else self.groups)
 
     def partitions(
@@ -95,8 +101,9 @@ class Restriction:
 
     def of(self, rows: np.ndarray) -> Restriction:
         """The same of some of the observations."""
-        blocks, groups = (None if labels is None else labels[rows] for labels in (self.blocks, self.groups))
-        return replace(self, blocks=blocks, groups=groups)
+        every = (self.blocks, self.groups, self.places)
+        blocks, groups, places = (None if labels is None else labels[rows] for labels in every)
+        return replace(self, blocks=blocks, groups=groups, places=places)
 
     def words(self, size: int) -> str:
         """What it allows so many observations, for a reader; nothing where all is allowed."""
@@ -129,7 +136,10 @@ class Restriction:
             return f"stretches of {counted(self.stretch, 'row')}" + (f" {within}" if blocks else "")
         if self.groups is None:
             return within
-        return counted(len(strata.rows), "whole group") + (f" {within}" if blocks else "")
+        alone = 0 if self.places is None else int((strata.counts == 1).sum())
+        stay = "1 stays where it is" if alone == 1 else f"{alone} stay where they are"
+        stay = f" ({stay}: no other kept the same rows)" if alone else ""
+        return counted(len(strata.rows), "whole group") + (f" {within}" if blocks else "") + stay
 
     def _enough(self, found: Relabellings, strata: Strata, alpha: float) -> Relabellings:
         if (
@@ -153,6 +163,11 @@ class Restriction:
             return f"{shorter}observe longer series, or more of them"
         if self.groups is None:
             return "use fewer and larger blocks, or collect more observations in them"
+        if self.places is not None:
+            return (
+                "rows were left out for missing values, and only groups of one size that kept the same rows can be "
+                "exchanged: leave out whole groups, use nan_policy='indicator', or collect more groups"
+            )
         if np.unique(np.bincount(strata.unit)).size == 1:
             return "collect more groups"
         return (
