@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._validate import choice, counted
+from shrinktest.nulls.gaps import absent_in, of_those_there
 from shrinktest.nulls.restriction import Restriction
 
 CIRCULAR, STRETCHES = "circular", "stretches"
@@ -92,31 +93,39 @@ class Rows:
         Whether there were such columns, and they go up from row to row.
     together : ndarray of int, shape (d,), optional
         Numbers of what columns are looked at together, as those of the categories of one variable; default each alone.
+    absent : sequence of ndarray of bool, shape (n_i, d), optional
+        Where something else stands in place of missing values; default nowhere.
     """
 
     parts: Sequence[np.ndarray]
     timed: bool = False
     together: NDArray[np.intp] | None = None
+    absent: Sequence[NDArray[np.bool_]] | None = None
 
     @classmethod
     def of(cls, parts: Sequence[np.ndarray], encoding: Any = None) -> Rows:
         """Rows by all their columns, of which some may count, at an even pace, as years do.
 
-        The ``encoding`` of a table says which are dates, and which are the categories of one variable.
+        The ``encoding`` of a table says which are dates, which are the categories of one variable, and which say that
+        values of others are missing.
         """
         dated, together = (None, None) if encoding is None else (encoding.dated, encoding.together)
         if parts[0].shape[1] < 2:
             return cls(parts)
+        absent = None if encoding is None else absent_in(parts, encoding.beside)
         clocks, forward = clocks_in(parts, dated)
         if not clocks.any() or clocks.all():
-            return cls(parts, together=together)
+            return cls(parts, together=together, absent=absent)
         kept = None if together is None else np.unique(together[~clocks], return_inverse=True)[1]
-        return cls([part[:, ~clocks] for part in parts], bool(forward.any()), kept)
+        absent = None if absent is None else [gone[:, ~clocks] for gone in absent]
+        return cls([part[:, ~clocks] for part in parts], bool(forward.any()), kept, absent)
 
     @cached_property
     def sorted(self) -> bool:
         """Whether a column goes up, or down, from row to row in every part, in so many steps that it is no chance."""
         steps = np.vstack([np.diff(part, axis=0) for part in self.parts])
+        if self.absent is not None:
+            steps[np.vstack([gone[1:] | gone[:-1] for gone in self.absent])] = 0.0
         up, down = (steps > 0).sum(axis=0), (steps < 0).sum(axis=0)
         there = ~np.isnan(steps).any(axis=0)
         return bool((there & (np.minimum(up, down) == 0) & (np.maximum(up, down) >= _STEPS)).any())
@@ -125,8 +134,9 @@ class Rows:
     def correlation(self) -> float:
         """How much rows go with the next one: the largest correlation among the columns.
 
-        Values, and how far they are from their mean, are looked at.  Missing values leave a column out.  Of columns
-        that nearly always have one value, what a few others next to each other may be by chance is taken off.
+        Values, and how far they are from their mean, are looked at.  Missing values leave a column out, unless others
+        stand in their place: these hide what rows remember, and it is found from the pairs of rows that are there.  Of
+        columns that nearly always have one value, what a few others next to each other may be by chance is taken off.
         """
         reach = [np.maximum(part.max(axis=0, initial=0.0), -part.min(axis=0, initial=0.0)) for part in self.parts]
         widest = np.max(reach, axis=0)
@@ -144,6 +154,11 @@ class Rows:
             there = same > sum(map(len, series)) * _ROUNDING**2  # the rest of a column with one value is rounding
             whole, after = (np.bincount(together[there], one[there]).astype(np.float64) for one in (same, next_one))
             each = np.divide(after, whole, out=np.zeros_like(whole), where=whole > 0.0)
+            if self.absent is not None:
+                scaled = [part / unit for part in self.parts]
+                seen, pairs = of_those_there(scaled, self.absent, together, spread=spread)
+                more = seen > np.sqrt(self._doubt / np.maximum(pairs, 1.0))
+                each = np.maximum(each, np.where(more, seen, 0.0)[: len(each)])
             for one in np.argsort(-each):
                 if each[one] <= largest:  # as are those after it, which chance only makes smaller
                     break
@@ -151,14 +166,23 @@ class Rows:
                 largest = max(largest, float(each[one]) - chance)
         return min(largest, 0.999)
 
+    @property
+    def _doubt(self) -> float:
+        """Times one over the number of pairs, the square of what a correlation may be by chance."""
+        return _SURE**2 + 2.0 * math.log(self.looks)
+
     def _by_chance(self, columns: NDArray[np.bool_]) -> float:
         """How much of a correlation few values other than the usual one may make by being next to each other.
 
         The part of Bernstein's bound that counts where events are rare: a third of what is sure, by their number.
+        Where values are missing, pairs are fewer than rows.
         """
-        values = np.vstack([part[:, columns] for part in self.parts])
-        others = int((values != np.median(values, axis=0)).any(axis=1).sum())
-        return 0.0 if 2 * others >= len(values) else (_SURE**2 + 2.0 * math.log(self.looks)) / (3.0 * others)
+        values, share = np.vstack([part[:, columns] for part in self.parts]), 1.0
+        if self.absent is not None:
+            there = ~np.vstack([gone[:, columns] for gone in self.absent]).any(axis=1)
+            values, share = values[there], float(there.mean())
+        others = int((values != np.median(values, axis=0)).any(axis=1).sum()) if len(values) else 0
+        return 0.0 if 2 * others >= len(values) else self._doubt / (3.0 * max(others, 1) * share)
 
     @property
     def looks(self) -> float:
@@ -172,7 +196,7 @@ class Rows:
         """
         if not self.timed and self.sorted:
             return None
-        sure = math.sqrt((_SURE**2 + 2.0 * math.log(self.looks)) / sum(map(len, self.parts)))
+        sure = math.sqrt(self._doubt / sum(map(len, self.parts)))
         found = self.correlation
         return found if found > max(_LARGE, sure) else None
 

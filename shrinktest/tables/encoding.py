@@ -198,6 +198,16 @@ class Encoding:
         return np.unique(of, return_inverse=True)[1]
 
     @property
+    def beside(self) -> np.ndarray:
+        """For every column of numbers (d,) the one that says where its values are missing; -1 where none does."""
+        of: list[int] = []
+        for code in self.codes:
+            last = len(of) + len(code.features) - 1
+            own = [last] * len(code.features) if code.categorical else [last, -1]
+            of += own if code.indicated else [-1] * len(code.features)
+        return np.array(of)
+
+    @property
     def plain(self) -> bool:
         """Whether every column is one column of numbers, so that an array says as much as a table."""
         return all(code.kind == "number" and not code.indicated for code in self.codes)

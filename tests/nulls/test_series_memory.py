@@ -142,7 +142,7 @@ def test_where_a_column_tells_the_time_sorted_ones_do_not_hide_memory():
     x, year = autoregressive(200, 0.8), (1959.0 + np.arange(200) // 4)[:, None]
     assert Rows.of([np.hstack([growing, x])]).remembers() is None
     assert Rows.of([np.hstack([growing, x, year])]).remembers() is not None
-    dated = SimpleNamespace(dated=np.array([False, False, True]), together=np.arange(3))
+    dated = SimpleNamespace(dated=np.array([False, False, True]), together=np.arange(3), beside=np.full(3, -1))
     assert Rows.of([np.hstack([growing, x, year**3])], dated).remembers() is not None
     shuffled = np.random.default_rng(1).permutation(year)
     assert Rows.of([np.hstack([growing, x, shuffled])], dated).remembers() is None
