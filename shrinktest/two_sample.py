@@ -241,7 +241,8 @@ def two_sample_test(
     unless ``scale`` says otherwise.  A category, or True and False, has an indicator for every level: the squared
     distance of two levels is 2, which is that of two numbers in these units on average.  Columns that identify rows
     (without a name, counting the rows, or with another text in every row of a sample) are not tested, and a note says
-    so; text with too many different values is an error.
+    so, also where some of their values are missing: at least half of each sample must be known.  Text with too many
+    different values is an error.
 
     ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean.  With bandwidths from
     the median: of the Gaussian kernel with twice the median (weight 25), whitened (10), of ranks (9), of

@@ -16,7 +16,15 @@ from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
 from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Code, Encoding
-from shrinktest.tables.identifiers import FEW, MANY_LEVELS, NEARLY_ALL, identifier_of, may_name_units
+from shrinktest.tables.identifiers import (
+    FEW,
+    MANY_LEVELS,
+    NEARLY_ALL,
+    common,
+    identifier_of,
+    may_name_units,
+    nearly_all_known,
+)
 from shrinktest.tables.pooled import of_apart, of_text
 from shrinktest.units import Units
 
@@ -113,6 +121,8 @@ class Found:
         for j, (called, part) in enumerate(zip(names, _each(parts, len(names)), strict=True)):
             sights = [one[j] for one in total]
             column = pooled([one.column for one in sights], [rows.name for rows in samples])
+            if column.missing().any() and column.kind == "number":  # judged by all values, of which these are a few
+                column = replace(column, whole=all(one.whole for one in sights))
             alone = not part.named or (part.width or len(names)) == 1
             share = _shared(column, sights)
             if called not in types and not alone and share:
@@ -192,17 +202,25 @@ def holes(encoding: Encoding | None) -> tuple[int, ...]:
 
 
 def _shared(column: Column, sights: Sequence[Sight]) -> float:
-    """The share of values that are in all samples, and are likely to be the same units there; 0 where they are not."""
+    """The share of values that are in all samples, and are likely to be the same units there; 0 where they are not.
+
+    Of the values that are known in the sample with the fewest of them.
+    """
     values = [one.alone() for one in sights]
     there = [one for one in values if one is not None]
     if len(there) < len(sights) or len(sights) < 2 or max(one.rows for one in sights) <= FEW:
         return 0.0
-    share = shared(there) if may_name_units(column, counts=_counts(sights)) else 0.0
-    return share if share >= (0.5 if column.kind == "category" else NEARLY_ALL) else 0.0
+    rows, sizes = [one.rows for one in sights], [one.size for one in sights]
+    text = column.kind == "category"
+    if not may_name_units(column, counts=_counts(sights)) or not (text or nearly_all_known(sizes, rows)):
+        return 0.0
+    share = shared(there)
+    return share if share >= (0.5 if text else NEARLY_ALL) * (common(sizes, rows) / min(rows)) else 0.0
 
 
 def _of_units(name: str, share: float, samples: Sequence[str]) -> str:
     few = "All" if share == 1.0 else "Nearly all" if share >= NEARLY_ALL else "More than half of the"
+    few = "Many" if share < 0.5 else few  # as many as there may be, where others miss theirs
     return (
         f"{few} values of column {name!r} are in {'both' if len(samples) == 2 else 'each of'} {' and '.join(samples)}. "
         "If rows with the same value belong together, such as a unit that is observed again, do not trust this test, "
@@ -212,7 +230,7 @@ def _of_units(name: str, share: float, samples: Sequence[str]) -> str:
 
 def _counts(sights: Sequence[Sight]) -> bool:
     """Whether whole numbers count the rows of every sample."""
-    return all(one.ends and one.rows > 2 for one in sights)
+    return all(one.counts for one in sights)
 
 
 def _why_not(column: Column, sights: Sequence[Sight], share: float, *, asked: bool, alone: bool) -> str | None:
@@ -220,7 +238,7 @@ def _why_not(column: Column, sights: Sequence[Sight], share: float, *, asked: bo
     texts = reduce(_both, (one.texts for one in sights))
     rows, many = sum(one.rows for one in sights), len(texts) > MOST_LEVELS
     large = max(one.rows for one in sights) > FEW
-    apart = column.kind == "category" and large and all(one.differ() for one in sights)
+    apart = column.kind == "category" and large and all(one.differ() and one.enough for one in sights)
     every = apart or sum(texts.values()) == len(texts)
     if column.kind == "category" and (asked or alone or not every):
         allowed = MOST_LEVELS if asked or alone else MANY_LEVELS

@@ -65,19 +65,19 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return names
 
 
-def whole_numbers(path: Path, names: Sequence[str]) -> tuple[str, ...] | None:
+def whole_numbers(path: Path, names: Sequence[str]) -> Mapping[str, bool] | None:
     """As `whole_in`, of a file; the types of a CSV file are those of its first rows."""
     return whole_in(_schema(path), names)
 
 
-def whole_in(schema: Any, names: Sequence[str]) -> tuple[str, ...] | None:
-    """The columns of whole numbers of an Arrow schema; None where a column holds something else than numbers."""
+def whole_in(schema: Any, names: Sequence[str]) -> Mapping[str, bool] | None:
+    """Whether columns of an Arrow schema are whole numbers by their type; None where one holds no numbers."""
     import pyarrow.types as types
 
     kinds = {name: schema.field(name).type for name in names if name in schema.names}
     if not all(types.is_integer(kind) or types.is_floating(kind) or types.is_null(kind) for kind in kinds.values()):
         return None
-    return tuple(name for name, kind in kinds.items() if types.is_integer(kind))
+    return {name: types.is_integer(kind) for name, kind in kinds.items()}
 
 
 def orders_in(table: Any) -> dict[str, list[Any]]:

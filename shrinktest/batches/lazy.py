@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from itertools import count
 from typing import Any
@@ -18,8 +18,8 @@ def columns_of(data: Any) -> tuple[str, ...]:
     return tuple(data.collect_schema().names() if is_lazy_frame(data) else data.schema.names)
 
 
-def whole_numbers(data: Any, name: str, names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The columns of whole numbers; None where a column holds something else than numbers."""
+def whole_numbers(data: Any, name: str, names: tuple[str, ...]) -> Mapping[str, bool] | None:
+    """Whether columns are whole numbers by their type; None where one holds something else than numbers."""
     return whole_in(_schema(data, name), names)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,10 +41,10 @@ class Partition(Piece):
         )
 
 
-def whole_numbers(data: Any, names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The columns of whole numbers of a data frame; None where a column holds something else than numbers."""
+def whole_numbers(data: Any, names: tuple[str, ...]) -> Mapping[str, bool] | None:
+    """Whether columns of a data frame are whole numbers by their type; None where one holds something else."""
     kinds = {str(label): getattr(kind, "kind", "O") for label, kind in data.dtypes.items() if str(label) in names}
-    return tuple(one for one, kind in kinds.items() if kind in "iu") if set(kinds.values()) <= set("iuf") else None
+    return {one: kind in "iu" for one, kind in kinds.items()} if set(kinds.values()) <= set("iuf") else None
 
 
 def first_rows(data: Any, names: tuple[str, ...], size: int) -> np.ndarray:

@@ -19,6 +19,7 @@ from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, Store, digest
 from shrinktest.batches.tasks import Reading
 from shrinktest.tables.column import Column, pooled
+from shrinktest.tables.identifiers import are_whole, count_rows, enough
 from shrinktest.tables.reading import Table
 
 #: Levels at most of a category, of which every one takes a column of numbers.
@@ -43,10 +44,13 @@ class Sight:
     texts : dict
         How often levels of a category occur: of at most `MOST_LEVELS` + 1 of them, those with the least hashes, which
         do not depend on who saw them first.
-    rows : int
-        With a value.
-    ends : tuple of float, optional
-        The first and the last value, where they are whole numbers that count the rows.
+    rows, size : int
+        With a value, and all.
+    whole : bool
+        Whether there are none but whole numbers, by their values.
+    ends : tuple of tuple, optional
+        The first and the last row with a value, counted from 0, and their values, where these are whole numbers that
+        count the rows; empty where no row has a value.
     hashes : ndarray of uint64, shape (s,)
         Of whole numbers and dates the least `MOST_LEVELS` + 1 hashes, in order, as often as they occur.
     """
@@ -56,7 +60,9 @@ class Sight:
     source: str
     texts: Mapping[str, int]
     rows: int
-    ends: tuple[float, float] | None
+    size: int
+    whole: bool
+    ends: tuple[tuple[int, float], ...] | None
     hashes: np.ndarray
 
     @classmethod
@@ -67,24 +73,36 @@ class Sight:
         if column.categorical:
             codes, counts = np.unique(column.values[there], return_counts=True)
             texts = fewest({column.levels[i]: int(n) for i, n in zip(codes, counts, strict=True)})
-        ends = None
-        if column.kind == "number" and column.whole and there.all() and (np.diff(column.values) == 1.0).all():
-            ends = float(column.values[0]), float(column.values[-1])
+        places = np.flatnonzero(there)
+        whole = not places.size or (column.kind == "number" and are_whole(column.values[places]))
+        ends: tuple[tuple[int, float], ...] | None = None
+        if whole and count_rows(column.values[places], places):
+            ends = tuple((int(i), float(column.values[i])) for i in places[[0, -1]]) if places.size else ()
         hashes = np.empty(0, dtype=np.uint64)
-        if column.kind == "date" or (column.kind == "number" and column.whole):
-            hashes = _least(hashed((column.numbers()[there] + 0.0).view(np.uint64), _KEYS))
+        if column.kind == "date" or whole:
+            hashes = _least(hashed((column.numbers()[places] + 0.0).view(np.uint64), _KEYS))
         both = _few(column, texts), _few(column.taken(complete), texts)
-        return cls(*both, source, texts, int(there.sum()), ends, hashes)
+        return cls(*both, source, texts, places.size, len(column), whole, ends, hashes)
 
     def alone(self) -> np.ndarray | None:
-        """Hashes of values, in order, where no two rows have the same one, and none misses it; else None.
+        """Hashes of values, in order, where no two rows have the same one, and enough rows have one; else None.
 
         Of the whole sample, or those that are least: where they are many, equal values may be among the others.
         """
         hashes, differ = self.hashes, bool((np.diff(self.hashes) > 0).all())
         if self.column.kind == "category":
             hashes, differ = _least(np.array([_bits(text) for text in self.texts], dtype=np.uint64)), self.differ()
-        return hashes if differ and hashes.size and not self.column.missing().any() else None
+        return hashes if differ and hashes.size and self.enough else None
+
+    @property
+    def enough(self) -> bool:
+        """Whether so many rows have a value that it may identify them."""
+        return enough(self.rows, self.size)
+
+    @property
+    def counts(self) -> bool:
+        """Whether whole numbers count the rows."""
+        return bool(self.ends) and self.rows > 2 and self.enough
 
     def differ(self) -> bool:
         """Whether every text is in one row; where there are too many, none of those that were looked at is in two."""
@@ -93,17 +111,17 @@ class Sight:
     def to_dict(self) -> dict[str, Any]:
         """As JSON holds it."""
         both = {"column": _column_to(self.column), "complete": _column_to(self.complete)}
-        ends = None if self.ends is None else [one.hex() for one in self.ends]
-        rest = {"texts": dict(self.texts), "rows": self.rows, "ends": ends, "hashes": self.hashes.tolist()}
-        return {**both, "source": self.source, **rest}
+        ends = None if self.ends is None else [(row, value.hex()) for row, value in self.ends]
+        rest = {"texts": dict(self.texts), "ends": ends, "hashes": self.hashes.tolist()}
+        return {**both, "source": self.source, "rows": self.rows, "size": self.size, "whole": self.whole, **rest}
 
     @classmethod
     def of_dict(cls, read: Mapping[str, Any]) -> Sight:
         """That of which this is `to_dict`."""
-        ends = None if read["ends"] is None else (float.fromhex(read["ends"][0]), float.fromhex(read["ends"][1]))
+        ends = None if read["ends"] is None else tuple((row, float.fromhex(value)) for row, value in read["ends"])
         both = _column_of(read["column"]), _column_of(read["complete"])
         hashes = np.array(read["hashes"], dtype=np.uint64)
-        return cls(*both, read["source"], read["texts"], read["rows"], ends, hashes)
+        return cls(*both, read["source"], read["texts"], read["rows"], read["size"], read["whole"], ends, hashes)
 
     def joined(self, other: Sight) -> Sight:
         """What was seen in these rows and in those that come after them."""
@@ -114,16 +132,29 @@ class Sight:
         for level, n in other.texts.items():
             counts[level] = counts.get(level, 0) + n
         texts = fewest(counts)
-        follows = self.ends and other.ends and self.ends[1] + 1.0 == other.ends[0]
+        hashes = np.concatenate([self.hashes, other.hashes])
+        numbers_whole = self.whole and other.whole
         return Sight(
             _few(whole.taken(slice(0, cut)), texts),
             _few(whole.taken(slice(cut, None)), texts),
             self.source if self.rows else other.source,
             texts,
             self.rows + other.rows,
-            (self.ends[0], other.ends[1]) if follows and self.ends and other.ends else None,
-            _least(np.concatenate([self.hashes, other.hashes])),
+            self.size + other.size,
+            numbers_whole,
+            self._ends_with(other),
+            _least(hashes if numbers_whole or whole.kind == "date" else hashes[:0]),
         )
+
+    def _ends_with(self, other: Sight) -> tuple[tuple[int, float], ...] | None:
+        """The ends of these rows and those that come after them."""
+        if self.ends is None or other.ends is None:
+            return None
+        later = tuple((self.size + row, value) for row, value in other.ends)
+        if self.ends and later:
+            (last, before), (first, after) = self.ends[1], later[0]
+            return (self.ends[0], later[1]) if before + (first - last) == after else None
+        return self.ends or later
 
 
 @dataclass(eq=False)

@@ -19,7 +19,7 @@ from shrinktest.batches.partitions import first_rows, has_names, partitions_of
 from shrinktest.batches.partitions import whole_numbers as whole_of_dask
 from shrinktest.batches.pieces import Held, Piece
 from shrinktest.batches.recognized import is_dask, is_lazy, is_paths
-from shrinktest.tables.identifiers import has_no_name
+from shrinktest.tables.identifiers import are_whole, has_no_name, known
 from shrinktest.tables.reading import is_table, read_names
 
 BINS = 2000
@@ -154,6 +154,8 @@ class Batches:
     def mixed(self, name: str, names: tuple[str, ...] | None) -> bool:
         """Whether columns may hold something else than numbers, or numbers that identify rows, by the first of these.
 
+        Such are whole numbers, also of another type, as missing values make them.
+
         All rows must be read to know; of other tables the first reading can be spared.
         """
         if names is None:
@@ -168,10 +170,13 @@ class Batches:
             return True
         if None in each:
             return True
-        whole = each[0] if len(names) > 1 else ()
-        if any(map(has_no_name, whole or ())):
+        by_type = each[0] or {}
+        if len(names) == 1 or not by_type:
+            return False
+        if any(has_no_name(one) and whole for one, whole in by_type.items()):
             return True
-        return bool(whole) and any(np.unique(one).size == one.size for one in self._first_rows(name, whole or ()).T)
+        first = self._first_rows(name, tuple(by_type)).T
+        return any(_may_identify(*one) for one in zip(first, *zip(*by_type.items(), strict=True), strict=True))
 
     def _first_rows(self, name: str, names: tuple[str, ...]) -> np.ndarray:
         """Some rows (k, d) of columns of numbers."""
@@ -259,6 +264,14 @@ def as_batches(samples: Sequence[Any], names: Sequence[str]) -> tuple[Batches, .
             )
         out.append(given if isinstance(given, Batches) else _wrapped(given, name, bins[0] if bins else BINS))
     return tuple(out)
+
+
+def _may_identify(first: np.ndarray, name: str, whole: bool) -> bool:
+    """Whether a column of numbers may be one of whole numbers that identify rows, by the first of its rows."""
+    there = known(first)
+    return (whole or (len(first) > 0 and are_whole(there))) and (
+        has_no_name(name) or np.unique(there).size == there.size
+    )
 
 
 def _wrapped(given: Any, name: str, bins: int | None) -> Batches:

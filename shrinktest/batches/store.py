@@ -24,7 +24,7 @@ DATA, SEED, RESAMPLES, FEATURES = (
     "features or bins (kernel, bandwidth, gram=, rank=, bins=)",
 )
 
-_FORMAT = 3
+_FORMAT = 4
 _EVERY = 20.0  # seconds from one writing to the next
 _ABOUT = "about"  # the entry of the file that says what the others are
 

@@ -43,7 +43,8 @@ class Column:
     levels : tuple of str
         Of categories; those of ordered ones in their order.
     whole : bool
-        Whether the values are whole numbers by their type.
+        Whether the values are whole numbers by their type; where some are missing, see
+        :func:`~shrinktest.tables.identifiers.with_whole_values`.
     zoned : bool
         Whether dates have a time zone; they are in universal time then.
     """

@@ -1,10 +1,17 @@
-"""Columns that identify rows instead of describing them, and text that is no category."""
+"""Columns that identify rows instead of describing them, and text that is no category.
+
+Where values are missing, those that are known decide, if they are enough.  Whole numbers count the rows, and texts or
+numbers differ in every row, where at least half of the rows of every sample are known.  Whole numbers and dates are the
+same units in several samples where `NEARLY_ALL` are.  A whole number without a name is an index, however many are
+missing, and so is text each of which occurs once no category.
+"""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import combinations, pairwise
 
@@ -16,7 +23,8 @@ _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: What text is that would be numbers without signs for currencies, percent or thousands.
 DRESSED = "dressed"
 _SIGNS = re.compile(r"[$€£¥%,'\s]")
-#: Of the numbers or dates of the smallest sample, where they are likely to be the same units.
+#: Of the numbers or dates of the smallest sample that others have, where they are likely to be the same units; and of
+#: the rows of every sample that must have one.
 NEARLY_ALL = 0.9
 #: Levels from which a column of text takes a word of the user's to be read as categories.
 MANY_LEVELS = 100
@@ -46,13 +54,59 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     if has_no_name(column.name) and column.missing().all():
         return "it has neither a name nor values, as behind a comma at the end of every line"
     text = column.kind == "category"
-    present = column.values[column.values >= 0] if text else column.values[:0]
+    present = known(column.values) if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
-    apart = text and max(map(len, samples)) > FEW and all(map(_all_differ, samples))
+    apart = text and max(known(values).size for values in samples) > FEW and all(map(_all_differ, samples))
     same = column.kind == "number" and column.whole and not counts and _match(samples)
     return identifier_of(
         column, counts=counts, apart=apart, same=same, levels=np.unique(present).size, rows=present.size
     )
+
+
+def with_whole_values(column: Column) -> Column:
+    """The column, which is one of whole numbers also where missing values made them floating-point numbers.
+
+    That is judged by its values, and only where some are missing: the type says it of complete columns.
+    """
+    if column.kind != "number" or column.whole or not column.missing().any():
+        return column
+    return replace(column, whole=are_whole(known(column.values)))
+
+
+def are_whole(values: np.ndarray) -> bool:
+    """Whether numbers, none of which is missing, are whole."""
+    return bool((values == np.rint(values)).all())
+
+
+def known(values: np.ndarray) -> np.ndarray:
+    """The values that are not missing, of numbers of levels, numbers, or dates."""
+    return values[is_known(values)]
+
+
+def is_known(values: np.ndarray) -> np.ndarray:
+    """Which values are not missing, of numbers of levels, numbers, or dates."""
+    return np.asarray(values >= 0 if values.dtype.kind == "i" else values == values)
+
+
+def enough(there: int, rows: int) -> bool:
+    """Whether so many values of so many rows say whether all differ, or count the rows."""
+    return 2 * there >= rows
+
+
+def common(sizes: Sequence[int], there: Sequence[int]) -> float:
+    """How many values all samples have if they are of the same units, and each misses what it does by chance.
+
+    Parameters
+    ----------
+    sizes, there : sequence of int
+        Rows of every sample, and how many of them have a value.
+    """
+    return min(sizes) * math.prod(some / max(rows, 1) for some, rows in zip(there, sizes, strict=True))
+
+
+def nearly_all_known(sizes: Sequence[int], there: Sequence[int]) -> bool:
+    """Whether so many rows of every sample have a value that numbers and dates may be recognized as units."""
+    return all(some >= NEARLY_ALL * rows for some, rows in zip(there, sizes, strict=True))
 
 
 def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
@@ -85,10 +139,10 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
     column : Column
         Its values are not looked at.
     counts : bool
-        Whether it is whole numbers that count the rows of every table.
+        Whether it is whole numbers that count the rows of every table, as far as they are known.
     apart : bool
-        Whether it is text, another in every row of every table, of which one has more than a few: it may identify what
-        is in several tables, such as the same patients before and after.
+        Whether it is text, another in every row of every table that has one, and one has more than a few: it may
+        identify what is in several tables, such as the same patients before and after.
     same : bool
         Whether it is whole numbers, another in every row of each of several tables, of which nearly all are in all.
     levels, rows : int
@@ -135,7 +189,8 @@ def apart(
         return "their dates do not overlap" if _one_after_the_other(samples) else None
     if not column.levels and column.kind != "number":
         return None
-    there = [values[values >= 0 if column.levels else ~np.isnan(values)] for values in samples]
+    there = [known(values) for values in samples]
+    rows = [one.size for one in there]
     if not all(one.size for one in there):
         return None
     single = all((one == one[0]).all() for one in there)
@@ -151,7 +206,7 @@ def apart(
     if single:
         return f"it is {said}"
     if differ is None:  # a few may all differ, and lie one after the other, by chance
-        differ = min(map(len, samples)) > FEW and all(map(_all_differ, samples))
+        differ = min(rows) > FEW and all(map(_all_differ, samples))
     if column.whole and differ and _one_after_the_other(samples):
         return "it has another number in every row, and those of one sample come after those of the other"
     return None
@@ -159,7 +214,7 @@ def apart(
 
 def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
     """Whether the ranges of dates or numbers, some of which may be missing, do not overlap."""
-    there = [values[values == values] for values in samples]
+    there = [known(values) for values in samples]
     ranges = sorted((values.min(), values.max()) for values in there if values.size)
     return len(ranges) == len(samples) and all(before[1] < after[0] for before, after in pairwise(ranges))
 
@@ -169,17 +224,18 @@ def _is_date(level: str) -> bool:
 
 
 def _all_differ(values: np.ndarray) -> bool:
-    """Whether no two values are equal, or missing: numbers of levels, numbers, or dates."""
-    kind = values.dtype.kind
-    missing = np.isnat(values) if kind == "M" else values < 0 if kind == "i" else np.isnan(values)
-    return not missing.any() and np.unique(values).size == values.size
+    """Whether no two values are equal, and enough are known: numbers of levels, numbers, or dates."""
+    there = known(values)
+    return enough(there.size, values.size) and np.unique(there).size == there.size
 
 
 def _match(samples: Sequence[np.ndarray]) -> bool:
-    """Whether numbers differ within every sample, and nearly all of them are in all samples."""
-    if len(samples) < 2 or max(map(len, samples)) <= FEW or not all(map(_all_differ, samples)):
+    """Whether numbers or dates differ within every sample, are nearly all known, and nearly all are in all samples."""
+    there = [known(values) for values in samples]
+    rows, sizes = [one.size for one in there], [one.size for one in samples]
+    if len(samples) < 2 or max(rows) <= FEW or not nearly_all_known(sizes, rows) or not all(map(_all_differ, samples)):
         return False
-    return reduce(np.intersect1d, samples).size >= NEARLY_ALL * min(map(len, samples))
+    return reduce(np.intersect1d, there).size >= NEARLY_ALL * common(sizes, rows)
 
 
 def like_numbers(levels: Sequence[str]) -> str | None:
@@ -197,4 +253,11 @@ def _as_plain(level: str) -> bool:
 
 
 def _counts(values: np.ndarray) -> bool:
-    return len(values) > 2 and not np.isnan(values).any() and bool((np.diff(values) == 1.0).all())
+    """Whether whole numbers go up with the rows, by one a row also across those that miss theirs."""
+    rows = np.flatnonzero(~np.isnan(values))
+    return rows.size > 2 and enough(rows.size, values.size) and count_rows(values[rows], rows)
+
+
+def count_rows(values: np.ndarray, rows: np.ndarray) -> bool:
+    """Whether the numbers of some rows go up as these do."""
+    return bool((np.diff(values) == np.diff(rows)).all())

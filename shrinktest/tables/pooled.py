@@ -13,7 +13,18 @@ from numpy.typing import NDArray
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.identifiers import FEW, apart, has_no_name, identifier, like_numbers, names_units
+from shrinktest.tables.identifiers import (
+    FEW,
+    apart,
+    common,
+    has_no_name,
+    identifier,
+    is_known,
+    known,
+    like_numbers,
+    names_units,
+    with_whole_values,
+)
 from shrinktest.tables.reading import Table, is_table, of_points, read_table, series_label
 
 Rows = NDArray[np.bool_]
@@ -94,7 +105,7 @@ class PooledTable:
         if label is not None and labels == (ALONE,):  # the units stay those of arrays
             types |= {label: types[ALONE]} if ALONE in types else {}
             matched, labels = [[replace(column, name=label) for column in one] for one in matched], (label,)
-        columns = [pooled([one[j] for one in matched], names) for j in range(len(labels))]
+        columns = [with_whole_values(pooled([one[j] for one in matched], names)) for j in range(len(labels))]
         ends = np.cumsum([table.size for table in read])[:-1]
         kept: list[Column] = []
         left_out: list[str] = []
@@ -143,12 +154,16 @@ class PooledTable:
         notes = []
         ways = "paired=True with rows in the same order, or " if len(self.sizes) == 2 else ""
         for column in self.identifiers:
-            first, *others = np.split(column.values, np.cumsum(self.sizes)[:-1])
-            shared = reduce(np.intersect1d, others, first)
-            if not others or 2 * shared.size < min(self.sizes):
+            first, *others = samples = np.split(column.values, np.cumsum(self.sizes)[:-1])
+            there = [known(values) for values in samples]
+            shared = reduce(np.intersect1d, there)
+            if not others or 2 * shared.size < common(self.sizes, [one.size for one in there]) or not shared.size:
                 continue
             for name, other in zip(self.names[1:], others if paired else (), strict=False):
-                if first.size == other.size and (apart := np.flatnonzero(first != other)).size:
+                if first.size != other.size:
+                    continue
+                both = is_known(first) & is_known(other)
+                if (apart := np.flatnonzero(both & (first != other))).size:
                     row = int(apart[0])
                     one, two = (_shown(column, values[row]) for values in (first, other))
                     raise ValueError(
