@@ -71,10 +71,17 @@ def test_results_are_those_without_the_column(kind, policy):
     assert k_sample_test(*holed, nan_policy=policy, **FEW).columns == (("v",),)
     if policy != "propagate":
         assert list(two_sample_test_columns(*holed, nan_policy=policy, **FEW).table["column"]) == ["v"]
-        assert compare(*holed, nan_policy=policy, **FEW).pvalue == compare(*plain, nan_policy=policy, **FEW).pvalue
     if kind != "same":  # which takes several samples
         x = independence_test(holed[0], VALUES[1], nan_policy=policy, **FEW)
         assert x.pvalue == independence_test(plain[0], VALUES[1], nan_policy=policy, **FEW).pvalue
+
+
+def test_reports_leave_the_column_out():
+    holed = gaps(COUNTED[0], 0.1), COUNTED[1]
+    plain = [table[["v"]] for table in COUNTED]
+    found = compare(*holed, nan_policy="omit", **FEW)
+    assert found.pvalue == compare(*plain, **FEW).pvalue
+    assert any("'id' is not tested" in note for note in found.notes)
 
 
 def test_worst_asks_for_a_word_as_of_complete_tables():
