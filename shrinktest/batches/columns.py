@@ -15,7 +15,7 @@ from shrinktest.batches.rows import Coding, Rows
 from shrinktest.batches.sights import MOST_LEVELS, Sight, fewest, looked, shared
 from shrinktest.batches.store import Store
 from shrinktest.tables.column import DROP, Column, pooled
-from shrinktest.tables.encoding import Code, Encoding
+from shrinktest.tables.encoding import Code, Encoding, gaps_of
 from shrinktest.tables.identifiers import (
     FEW,
     MANY_LEVELS,
@@ -197,8 +197,7 @@ def holes(encoding: Encoding | None) -> tuple[int, ...]:
     """The columns of numbers that have NaN in place of missing values, with an indicator beside them."""
     if encoding is None:
         return ()
-    both = zip(encoding.codes, encoding.groups, strict=True)
-    return tuple(group.start for code, group in both if code.indicated and not code.categorical)
+    return gaps_of(encoding.codes)
 
 
 def _shared(column: Column, sights: Sequence[Sight]) -> float:

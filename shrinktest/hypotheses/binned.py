@@ -145,7 +145,7 @@ class Binned(EqualDistributions):
         wanted = "sd" if is_unasked(scale) and first else None if is_unasked(scale) else scale  # as of tables
         units = checked_units(wanted) if encoding is None else encoding.entries(wanted)
         gaps = holes(encoding)
-        asked = deviations_in(units, wanted, gaps)
+        asked = deviations_in(units, gaps)
         how: dict[str, Any] = {"units": asked, "holes": gaps, "store": store}
         survey = Survey.of(rows if found is None else found.rows, max(_DRAWN, drawn), rng, crew, **how)
         if found is not None:
@@ -154,7 +154,9 @@ class Binned(EqualDistributions):
         seen = {"counts": survey.counts, "probe": survey.probe, "checks": survey.checks}
         reading = {**seen, "crew": crew, "store": store}
         binning = Binning.drawn(survey.sizes, batches[0].bins, rng, **reading)
-        settled = settled_units(units, wanted, gaps, survey.units) if asked else as_scale(units, len(survey.units))
+        settled: Any = as_scale(units, len(survey.units))
+        if asked:
+            settled = settled_units(units, gaps, survey.units, survey.constant)
         remarks = (*_omitted(rows, survey), *said_of_fills(gaps, len(survey.sample), sum(survey.sizes)))
         if found is not None and encoding is not None:
             encoding = encoding.knowing(survey.constant)

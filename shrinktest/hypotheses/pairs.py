@@ -127,12 +127,12 @@ class IndependenceInBatches(Independence):
             checked_units(one) if encoding is None else encoding.entries(one)
             for one, encoding in zip(wanted, pairs.encodings, strict=True)
         ]
-        asked = [deviations_in(*one) for one in zip(units, wanted, gaps, strict=True)]
+        asked = [deviations_in(*one) for one in zip(units, gaps, strict=True)]
         survey = PairSurvey.of(pairs, max(_DRAWN, drawn), rng, crew, (asked[0], asked[1]), store)
         survey.require(2 * LENGTH, pairs.rows.name)
         pairs = pairs.filled(survey.fills)
         settled = [
-            settled_units(units[k], wanted[k], gaps[k], survey.units(k))
+            settled_units(units[k], gaps[k], survey.units(k), survey.sides[k].low == survey.sides[k].high)
             if asked[k]
             else as_scale(units[k], pairs.widths[k])
             for k in (0, 1)

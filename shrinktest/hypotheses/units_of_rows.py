@@ -7,31 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest.tables.by_column import beside_gaps, numbers_at
 
-def deviations_in(units: Any, scale: Any, gaps: Sequence[int]) -> bool:
+
+def deviations_in(units: Any, gaps: Sequence[int]) -> bool:
     """Whether standard deviations are wanted.
 
     Parameters
     ----------
     units : str, tuple or None
         Of every column of numbers, or one for all.
-    scale
-        As it was asked for.
     gaps : sequence of int
         Columns in which a number stands in place of missing values, with an indicator beside each.
     """
-    return units == "sd" or (isinstance(units, tuple) and "sd" in units) or (scale is None and bool(gaps))
+    return units == "sd" or (isinstance(units, tuple) and "sd" in units) or numbers_at(units, gaps)
 
 
-def settled_units(units: Any, scale: Any, gaps: Sequence[int], deviations: np.ndarray) -> tuple[Any, ...]:
-    """Units with the standard deviations (d,) in place of "sd".
+def settled_units(units: Any, gaps: Sequence[int], deviations: np.ndarray, constant: np.ndarray) -> tuple[Any, ...]:
+    """Units with the standard deviations (d,) in place of "sd", which are 1 for ``constant`` columns (d,).
 
-    As in memory, without a scale an indicator is in units of the column that it stands beside.
+    As in memory, the indicator beside a column in a unit that is a number says as much as the column does.
     """
     found = list(units) if isinstance(units, tuple) else [units] * len(deviations)
-    if scale is None:
-        for j in gaps:
-            found[j + 1] /= deviations[j]
+    found = beside_gaps(found, gaps, np.where(constant, 0.0, deviations))
     return tuple(sd if one == "sd" else one for one, sd in zip(found, deviations.tolist(), strict=True))
 
 

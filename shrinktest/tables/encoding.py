@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import Array, as_points, counted, listed
 from shrinktest.plots.along import UNITS, Along
-from shrinktest.tables.by_column import by_name, scale_each
+from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, of_points, read_table
 from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
@@ -94,7 +94,10 @@ class Code:
         return -1
 
     def units(self, scale: Any) -> list[Any]:
-        """What one unit of each feature is, where one of the variable is ``scale`` (a name, a number or None)."""
+        """What one unit of each feature is, where one of the variable is ``scale`` (a name, a number or None).
+
+        Beside a number that of an indicator is one in units of the variable's spread, see :func:`beside_gaps`.
+        """
         plain = 1.0 if scale is None else scale
         level = 1.0 / TYPICAL.get(plain, 1.0) if isinstance(plain, str) else plain
         if self.categorical:
@@ -109,7 +112,8 @@ class Encoding:
     Numbers, ordered categories (their position), dates and durations (in days) and times of day (in hours) have one
     column of numbers each, in units that ``scale`` says.  A category has an indicator for every level, so that two
     different levels are as far apart as two numbers in units of their standard deviation are on average: their squared
-    distance is 2.  Missing values, where they are indicated, are the pooled median and an indicator of the same size.
+    distance is 2.  Missing values, where they are indicated, are the pooled median and an indicator of the same size;
+    where the unit of their column is a number, of that size times the standard deviation of the column in this unit.
 
     Parameters
     ----------
@@ -139,13 +143,9 @@ class Encoding:
         entries = list(_entries(codes, scale, name))
         missing = np.isnan(raw).any(axis=1)
         complete = raw[~missing] if missing.any() else raw
-        if scale is None:  # an indicator is in units of the column that it stands beside
-            deviation = deviations(complete) if len(complete) else np.ones(raw.shape[1])
-            at = 0
-            for code in codes:
-                if code.indicated and not code.categorical and deviation[at] > 0.0:
-                    entries[at + 1] /= deviation[at]
-                at += len(code.features)
+        gaps = gaps_of(codes)
+        if numbers_at(entries, gaps):
+            entries = beside_gaps(entries, gaps, deviations(complete) if len(complete) else np.ones(raw.shape[1]))
         constant = constant_columns(complete) if len(complete) else np.zeros(raw.shape[1], dtype=bool)
         called = [
             (repr(code.name) if table.named or not code.name.isdigit() else str(j)) + (f" of {whose}" if whose else "")
@@ -357,6 +357,12 @@ class Encoding:
         return same and np.array_equal(self.units.points, other.units.points)
 
     __hash__ = None  # type: ignore[assignment]  # it holds an array
+
+
+def gaps_of(codes: Sequence[Code]) -> tuple[int, ...]:
+    """The columns of numbers with something in place of missing values, and an indicator of these beside them."""
+    starts = np.cumsum([0, *(len(code.features) for code in codes)]).tolist()
+    return tuple(j for code, j in zip(codes, starts, strict=False) if code.indicated and not code.categorical)
 
 
 def _require_readable(code: Code, column: Column, name: str) -> None:

@@ -133,13 +133,14 @@ def test_missing_values_have_the_indicators_of_tables_in_memory(tmp_path):
     frames[0]["none"], frames[1]["none"] = np.nan, np.nan
     frames[0].loc[3, "none"] = 2.0  # the only value there is
     paths = files(tmp_path, "x", frames[0], [100]), files(tmp_path, "y", frames[1], [1])
-    for options in ({}, {"scale": None}, {"scale": "rank"}, {"scale": {"number": 2.0}}, {"scale": {"number": "rank"}}):
+    for options in ({}, {"scale": None}, {"scale": "rank"}, {"scale": {"number": 2.0, "day": 30.0, "none": 3.0}},
+                    {"scale": {"number": "rank"}}):  # fmt: skip
         found = same_as_in_memory(paths, frames, nan_policy="indicator", **options)
         assert "city is missing" in found.encoding.features and "day is missing" in found.encoding.features
     batches = Batches(cut(frames[0], [7, 90])), Batches(cut(frames[1], [33]))
     same_as_in_memory(batches, frames, nan_policy="indicator")
     arrays = [frame[["number", "whole"]].to_numpy(dtype=np.float64) for frame in frames]
-    for scale in ("auto", "sd"):
+    for scale in ("auto", "sd", [1.0, 1.0], [8.0, 0.25]):
         found = same_as_in_memory(tuple(map(Batches, arrays)), arrays, nan_policy="indicator", scale=scale)
         assert found.encoding.features == ("0", "0 is missing", "1", "1 is missing")
     with pytest.raises(ValueError, match=r"nan_policy='propagate' is not for what is read in batches"):

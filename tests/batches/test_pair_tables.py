@@ -121,7 +121,8 @@ def test_variables_with_and_without_names_or_with_the_same():
     found = same_as_in_memory(Batches([twice[0]]), Batches(cut(twice[1], 3, 50)), twice)
     assert found.encodings[1].names == ("city", "number")
     arrays = np.where(FRAME[["dose", "number"]] > 2.0, np.nan, FRAME[["dose", "number"]]), numbers
-    same_as_in_memory(Batches(arrays[0]), Batches(numbers), arrays, nan_policy="indicator")
+    for scale in ("auto", [[8.0, 0.25], None]):
+        same_as_in_memory(Batches(arrays[0]), Batches(numbers), arrays, nan_policy="indicator", scale=scale)
     with pytest.raises(ValueError, match="column_types='drop' takes columns with names"):
         hypothesis(Batches(numbers), Batches(arrays[0]), column_types={"1": "drop"})
 
