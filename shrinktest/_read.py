@@ -48,6 +48,8 @@ class Samples:
         For every one, which rows of what the user gave were not dropped.
     left_out : tuple of str
         Columns that are not tested, because they look as if they identified rows.
+    with_values : int
+        How many of the rows that were dropped have a value in some column.
     """
 
     values: tuple[Array, ...]
@@ -58,6 +60,7 @@ class Samples:
     notes: tuple[str, ...] = ()
     kept: tuple[Rows, ...] = ()
     left_out: tuple[str, ...] = ()
+    with_values: int = 0
 
     @property
     def columns(self) -> Columns:
@@ -90,6 +93,8 @@ class Variables:
         What was left out, and by what units.
     kept : tuple of ndarray
         For every one, which rows of what the user gave were not dropped.
+    gaps : tuple of ndarray
+        For every one, which values of the rows that were dropped are missing.
     """
 
     values: tuple[Array, ...]
@@ -100,6 +105,7 @@ class Variables:
     labels: tuple[str | None, ...] = ()
     notes: tuple[str, ...] = ()
     kept: tuple[Rows, ...] = ()
+    gaps: tuple[Rows, ...] = ()
 
     @property
     def columns(self) -> tuple[Columns, ...]:
@@ -213,7 +219,8 @@ def read_samples(
         left_out = data.pooled.left_out
         said = paired or (same_units and blocks is None and groups is None and covariates is None)
         notes += data.pooled.units(paired=bool(paired)) if said else ()
-    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out)
+    full = data.with_values(keep, together=bool(paired))
+    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out, full)
 
 
 def read_variables(
@@ -293,6 +300,7 @@ def read_variables(
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
         notes=tuple(dict.fromkeys((*of_labels_in, *left_out, *(note for one in taken for note in one.notes)))),
         kept=(keep,) * len(data),
+        gaps=tuple(one.missing()[~keep] for one in data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:
         return found

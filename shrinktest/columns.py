@@ -106,14 +106,19 @@ def two_sample_test_columns(
     Notes
     -----
     The p-value of a column is that of :func:`two_sample_test` on that column in the same unit with the same ``rng``,
-    unless random coordinates (``gram="rff"`` or "nystrom") are drawn, for one column after the other.  All columns have
-    the same permutations of the rows, which keep the dependence between columns, so that the step-down procedure of
-    Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by their p-values
-    (min-p), and equal ones by how many standard deviations statistics are above their means.  Its adjusted p-values are
-    exact when the two samples have one distribution.  When they differ in some columns, the chance of a false rejection
-    among the others is at most ``alpha`` if those columns have the same *joint* distribution in both samples; if each
-    of them has the same distribution but they depend on each other differently, use "holm", which needs n_resamples >=
-    d / alpha to reject anything.
+    unless random coordinates (``gram="rff"`` or "nystrom") are drawn, for one column after the other, or rows are left
+    out because other columns miss values (``nan_policy="omit"``).  These rows are then missing in every column: where
+    values of one are missing depending on those of another, in both samples by the same rule, a column of one
+    distribution may have two among the rows that are left, if another column differs.  Take "indicator" then, or test
+    the column by itself; a note says so.
+
+    All columns have the same permutations of the rows, which keep the dependence between columns, so that the step-down
+    procedure of Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by
+    their p-values (min-p), and equal ones by how many standard deviations statistics are above their means.  Its
+    adjusted p-values are exact when the two samples have one distribution.  When they differ in some columns, the
+    chance of a false rejection among the others is at most ``alpha`` if those columns have the same *joint*
+    distribution in both samples (in the rows that are left); if each of them has the same distribution but they depend
+    on each other differently, use "holm", which needs n_resamples >= d / alpha to reject anything.
 
     Examples
     --------
@@ -192,7 +197,8 @@ def column_tests(
     asked = [Asked(kernel, width) for width in widths]
     found = _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
     remembered = whole.memory() if whole.own is None else None
-    return replace(found, notes=(*found.notes, remembered.note(BY_GROUPS))) if remembered else found
+    notes = (*listwise_note(whole.listwise, sum(whole.sizes)), *((remembered.note(BY_GROUPS),) if remembered else ()))
+    return replace(found, notes=(*found.notes, *notes)) if notes else found
 
 
 def _in_batches(
@@ -227,7 +233,26 @@ def _in_batches(
     each = [replace(asked, bandwidth=width) for width in one_width_each(asked.bandwidth, labels, "bandwidth")]
     columns = _named(name, dict(zip(labels, parts, strict=True)))
     hypotheses = columns_in_bins(whole, columns, estimator, each, settings, generator)
-    return _side_by_side(hypotheses, labels, each, estimator, settings, generator, method)
+    found = _side_by_side(hypotheses, labels, each, estimator, settings, generator, method)
+    return replace(found, notes=(*found.notes, *listwise_note(whole.listwise, sum(whole.survey.sizes))))
+
+
+def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str, ...]:
+    """What a reader should know where rows were left out of tests of columns in which they have values.
+
+    Parameters
+    ----------
+    left_out, kept : int
+        Rows.
+    than : str
+        What each test is about.
+    """
+    if not left_out:
+        return ()
+    return (
+        f"Rows that miss a value in any column are left out of all columns ({left_out} of {left_out + kept}): take "
+        f"nan_policy='indicator', or test {than} by itself, if what is missing depends on the values.",
+    )
 
 
 def _named(name: str, parts: Mapping[str, tuple[np.ndarray, Scale | None]]) -> list[Variable]:

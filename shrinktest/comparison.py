@@ -90,7 +90,7 @@ def compare(
         pairs and groups into account as well; effects of columns and their intervals do not take blocks into account.
     nan_policy : {"indicator", "omit", "raise"}
         Missing values count as information, so that a column also changes if more of its values are missing than
-        before; or rows with missing values are left out; or are an error.
+        before; or rows that miss a value in any column are left out, of all columns; or are an error.
 
     Returns
     -------
@@ -120,7 +120,9 @@ def compare(
     The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
     :func:`two_sample_test_columns`, with the same ``rng``: all come from the same permutations of rows, and are exact.
     Each of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column
-    with one value only is not tested.
+    with one value only is not tested.  Under ``nan_policy="omit"`` all is about the rows that are left: if values of
+    one column are missing depending on those of another, a column that did not change may differ among these rows where
+    another changed.
 
     How different the tables are as a whole is ``overall.effect()``: with ``estimator="auto"`` it combines all of its
     statistics, which takes up to half as long as the tests.

@@ -82,7 +82,8 @@ def equivalence_test(
         As in :func:`two_sample_test`.
     nan_policy : {"raise", "omit", "indicator"}
         Missing values are an error; their rows are left out (with those they are paired with); or it is used as
-        information that they are missing.
+        information that they are missing.  Rows that miss a value are then alike in its column: the more are missing
+        in both samples, the smaller is their difference, which is that of the columns with their gaps.
     rng : None, int, SeedSequence, BitGenerator or Generator, default 0
         Assigns rows to folds, and draws random coordinates.
     workers : int, optional

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._read import XY, Variables, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
-from shrinktest.columns import labelled, one_by_one, one_width_each, refuse_missing, require_variation
+from shrinktest.columns import labelled, listwise_note, one_by_one, one_width_each, refuse_missing, require_variation
 from shrinktest.conditional.given import all_labels
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
@@ -122,11 +122,16 @@ def independence_matrix(
     Notes
     -----
     With Y, a permutation permutes whole rows of Y: every p-value is that of :func:`independence_test` on the pair with
-    the same ``rng``.  Without Y, every column but the first is permuted by itself, as in
+    the same ``rng``, of the rows that are complete.  Without Y, every column but the first is permuted by itself, as in
     :func:`joint_independence_test`; the permutation of one column relative to another is then uniform, so that every
     p-value is still that of a permutation test of the pair.
 
-    What the adjustment controls.  Single p-values are exact for every independent pair, whatever the others do, so that
+    Under ``nan_policy="omit"`` rows that miss a value in any column are missing in every pair, and a note says so.
+    Where that a value is missing depends on other columns, two of these that are independent may depend on each other
+    among the rows that are left: take "indicator" then, or test the pair by itself.
+
+    What the adjustment controls.  Single p-values are exact for every pair that is independent in the rows that are
+    tested (which are all rows, if nothing is missing, or under "indicator"), whatever the others do, so that
     "holm" keeps the chance of any false rejection, and "fdr_by" the false discovery rate, at ``alpha`` always (but
     "holm" needs n_resamples >= (number of pairs) / alpha to reject anything).  "westfall-young" is exact if no column
     of X depends on Y, or if all columns of X are mutually independent.  When some pairs are dependent it also needs the
@@ -221,6 +226,8 @@ def independence_matrix(
         method,
     )
     about["notes"] = tuple(dict.fromkeys(map(undecided, about["notes"])))
+    left_out = len(read.gaps[0])
+    about["notes"] += listwise_note(left_out if _of_others(read, Y, given) else 0, n, "a pair")
     remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
     if remembered is not None:
         advice = hypotheses[0].in_time if Y is not None or given is not None else _IN_TIME
@@ -236,6 +243,15 @@ def independence_matrix(
         rng=provenance,
         **about,
     )
+
+
+def _of_others(read: Variables, Y: Any, given: Any) -> bool:
+    """Whether a row that was left out has values in both columns of a pair, and in what is given."""
+    if isinstance(given, str):  # every test is about all columns
+        return False
+    there = [(~gaps).sum(axis=1) for gaps in read.gaps[:2]]
+    both = there[0] > 1 if Y is None else (there[0] > 0) & (there[1] > 0)
+    return bool((both & ~read.gaps[2].any(axis=1) if given is not None else both).any())
 
 
 def _besides(read: Variables) -> list[np.ndarray]:

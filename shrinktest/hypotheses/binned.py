@@ -171,6 +171,7 @@ class Binned(EqualDistributions):
             binning=binning,
             remarks=remarks,
             encoding=encoding,
+            listwise=sum(survey.omitted) if len(first or survey.constant) > 1 else 0,
             **options,
         )
 

@@ -47,6 +47,8 @@ class EqualDistributions(Hypothesis):
         Which observations may take each other's places.
     comparison, weights : str
         How the distances of the samples' means add up; see :class:`~shrinktest.statistics.partitions.Contrast`.
+    listwise : int
+        Rows that were left out for missing values, where some of them have values in other columns.
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
@@ -55,6 +57,7 @@ class EqualDistributions(Hypothesis):
     restriction: Restriction = field(default_factory=Restriction)
     comparison: str = "pairs"
     weights: str = "sizes"
+    listwise: int = 0
 
     @classmethod
     def read(
@@ -84,6 +87,7 @@ class EqualDistributions(Hypothesis):
             missing=samples.missing,
             restriction=samples.restriction,
             remarks=samples.notes,
+            listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.with_values else 0,
             **options,
         )
 

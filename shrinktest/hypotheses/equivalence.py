@@ -30,6 +30,8 @@ from shrinktest.statistics.gram import Grams
 
 POLICIES = ("raise", "omit", "indicator")
 
+MANY_GAPS = 1.0 / 3.0  # share of the values of a column, in both samples
+
 ASYMPTOTIC = (
     "The p-value and the upper limit are asymptotic, and hold for the kernel as it is, bandwidth included: another "
     "kernel sees other differences."
@@ -111,6 +113,7 @@ class Equivalence:
         again = hypothesis.again((hypothesis.member(fitted, prepared, form),))
         found, notes = _estimated(again, on, folds, generator, tuple(names))
         value, said = wanted.found(again, on, folds, generator, grams.options["memory"])
+        remarks = (*_of_gaps(hypothesis, tuple(names)), *_of_memory(hypothesis))
         routes = (
             note.partition(";")[0] + "." for note in prepared.notes if note.startswith("The statistic is that of")
         )
@@ -123,7 +126,7 @@ class Equivalence:
             "names": tuple(names),
             "n_observations": hypothesis.sizes,
             "columns": hypothesis.labels()["columns"],
-            "notes": (*hypothesis.notes(resolved), *_of_memory(hypothesis), *routes, *notes, *said, ASYMPTOTIC),
+            "notes": (*hypothesis.notes(resolved), *remarks, *routes, *notes, *said, ASYMPTOTIC),
             "estimator": None if on != AUC else fitted,
             "folds": min(folds, *found.units) if isinstance(found, Area) else None,
         }
@@ -175,6 +178,28 @@ def _of_memory(hypothesis: Hypothesis) -> tuple[str, ...]:
     restriction = getattr(hypothesis, "restriction", None)
     advice = BY_THINNING if restriction is not None and restriction.paired else BY_GROUPS
     return () if found is None else (found.note(advice, WRONG_ERRORS),)
+
+
+def _of_gaps(hypothesis: Hypothesis, names: tuple[str, ...]) -> tuple[str, ...]:
+    """What a reader should know where many rows of both samples are alike, because they miss the same value."""
+    encoding = hypothesis.variables[0].encoding
+    if encoding is None or not isinstance(hypothesis, TwoEqualDistributions):
+        return ()
+    found = []
+    for code, group in zip(encoding.codes, encoding.groups, strict=True):
+        if code.indicated:
+            gone = np.split(hypothesis.pooled[:, group.stop - 1] != 0.0, [hypothesis.sizes[0]])
+            shares = [float(part.mean()) for part in gone]
+            if min(shares) >= MANY_GAPS:
+                called = repr(code.name) if encoding.named else code.name
+                each = " and ".join(f"{share:.0%} of {name}" for share, name in zip(shares, names, strict=True))
+                found.append(f"column {called} ({each})")
+    if not found:
+        return ()
+    return (
+        f"Values are missing in {', '.join(found)}: rows that miss a value are alike, and the answer is about the "
+        "columns with their gaps. nan_policy='omit' compares what is there.",
+    )
 
 
 def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:

@@ -101,6 +101,16 @@ class Observed(ABC):
         )
         return (f"Left out for missing values: {rows}{f'; missing in {why}' if why else ''}.",)
 
+    def with_values(self, keep: Sequence[Rows], *, together: bool) -> int:
+        """How many of the rows that are left out have a value in some column: in both rows of a pair, ``together``."""
+        out = ~np.concatenate(keep)
+        if not out.any():
+            return 0
+        missing = self.missing()
+        if together:
+            missing = np.tile(missing.reshape(len(keep), -1, missing.shape[1]).any(axis=0), (len(keep), 1))
+        return int((out & ~missing.all(axis=1)).sum())
+
     def holes(self) -> str:
         """In which columns values are missing, and how many; empty where none is."""
         missing = self.missing().sum(axis=0)
