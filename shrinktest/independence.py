@@ -124,7 +124,8 @@ def independence_test(
         for data whose distribution is unchanged by other permutations.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress, store
         As in :func:`two_sample_test`; all n! permutations (or those that are allowed) are enumerated where there are no
-        more than ``n_resamples``.  ``nan_policy="indicator"`` is for missing values of X and Y, and not of ``given``.
+        more than ``n_resamples``.  ``nan_policy="indicator"`` is for missing values of X and Y, and not of ``given``;
+        rows that miss values of both are then a dependence, also if chance alone says which rows these are.
     gram, rank, max_memory
         As in :func:`two_sample_test`, for both kernels; an approximation has 100 coordinates unless ``rank`` says more.
 

@@ -26,11 +26,18 @@ def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
         )
     if not np.isfinite(gram).all():
         i, j = np.argwhere(~np.isfinite(gram))[0]
+        which = f"row {i} of X and row {j} of Y"
+        if X is Y:  # of tests, whose rows are some of those of all samples: their numbers would say nothing
+            which = f"a row and itself, {_shown(X[i])}" if i == j else f"the rows {_shown(X[i])} and {_shown(X[j])}"
         raise ValueError(
-            f"{kernel!r} is {gram[i, j]} for row {i} of X and row {j} of Y; "
-            "a kernel must be finite (rescale the data if they are very large)"
+            f"{kernel!r} is {gram[i, j]} for {which}; a kernel must be finite (rescale the data if they are very large)"
         )
     return symmetric(gram, kernel) if X is Y else gram
+
+
+def _shown(row: Array) -> str:
+    """A row in messages: its first values."""
+    return f"[{', '.join(f'{one:.5g}' for one in row[:4])}{', ...' if len(row) > 4 else ''}]"
 
 
 def symmetric(gram: Array, name: object) -> Array:
