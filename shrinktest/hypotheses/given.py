@@ -14,6 +14,7 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.nulls.memory import BY_GIVEN
 from shrinktest.results.kinds import CONDITIONAL, Kind
+from shrinktest.units import far_apart
 
 #: Where readers find what was measured.
 STUDY = "see the page on levels given Z"
@@ -67,8 +68,17 @@ class ConditionalIndependence(Independence):
 
 
 def residual(variable: Variable, left: Left, name: str) -> Variable:
-    """What is left of a variable, in the same units."""
-    return Variable(np.ascontiguousarray(left.values), f"what is left of {name}", variable.scale, None, variable.said)
+    """What is left of a variable, in the same units, with the names of its columns."""
+    return _less(variable, left.values, f"what is left of {name}")
+
+
+def _less(variable: Variable, left: np.ndarray, name: str) -> Variable:
+    """What is left of a variable; of units it is silent unless those of the variable are why columns count for little.
+
+    Little may be left of a column because of what is given, and then other units would change nothing.
+    """
+    said = variable.said or not far_apart(variable.points, name)
+    return replace(variable, points=np.ascontiguousarray(left), name=name, said=said)
 
 
 def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable:
@@ -99,8 +109,7 @@ def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable
         )
     sums = np.zeros((counts.size, points.shape[1]))
     np.add.at(sums, codes, moved)
-    left = np.ascontiguousarray(moved - (sums / counts[:, None])[codes])
-    return replace(variable, points=left, name=f"{variable.name} less its means within strata")
+    return _less(variable, moved - (sums / counts[:, None])[codes], f"{variable.name} less its means within strata")
 
 
 def distilled(variable: Variable, z: np.ndarray, name: str) -> Variable:

@@ -250,8 +250,8 @@ class Asked:
                 return tuple(by_name(width, names, argument))
             if hasattr(width, "keys"):
                 raise ValueError(
-                    f"{argument} has names of columns, which arrays do not have, nor what regressions on given numbers "
-                    "leave of tables: give one number per column in their order"
+                    f"{argument} has names of columns, which arrays do not have, nor what x_given_z= leaves of a "
+                    "table: give one number per column in their order"
                 )
             return width
 

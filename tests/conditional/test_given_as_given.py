@@ -124,7 +124,11 @@ class Unfitted:
         ({"lags": [0, 1]}, ValueError, "lags= shifts series as a whole, and given= says which rows"),
         ({"scale": ["sd", "sd", "sd"]}, ValueError, "scale has 3 entries; beside given=.*one for X and one for Y"),
         ({"transform": [None]}, ValueError, "transform has 1 entries; beside given="),
-        ({"bandwidth_x": {"a": 1.0}}, ValueError, "nor what regressions on given numbers leave of tables"),
+        (
+            {"x_given_z": lambda z, rng: rng.normal(size=N), "bandwidth_x": {"a": 1.0}},
+            ValueError,
+            "which arrays do not have, nor what x_given_z= leaves of a table",
+        ),
     ],
 )
 def test_what_does_not_go_with_given(options, error, message):
@@ -160,3 +164,33 @@ def test_constant_columns_have_no_weight_beside_given():
     x = np.column_stack([rng.normal(size=30), np.ones(30)])
     found = independence_test(x, rng.normal(size=30), given=rng.normal(size=30), scale="sd", n_resamples=19)
     assert "X: column 1 has one value only, and no weight (scale='sd')." in found.notes
+
+
+def test_columns_of_tables_keep_their_names():
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"u": rng.normal(size=N), "city": rng.choice(list("abc"), N)})
+    first, second, few = table[:30], table[30:], {"n_resamples": 99, "rng": 0}
+    for covariates in (TABLE[["z"]], TABLE[["z"]] > 0.0):
+        found = two_sample_test(first, second, covariates=(covariates[:30], covariates[30:]), **few)
+        assert found.columns == (("u", "city"),)
+        assert list(found.contributions(n_repeats=2)["coordinate"]) == ["u", "city"]
+        assert independence_test(table, Y, given=covariates, **few).columns[0] == ("u", "city")
+    wide = {"covariates": (TABLE[["z"]][:30], TABLE[["z"]][30:]), **few}
+    named = two_sample_test(first, second, bandwidth={"u": 0.5, "city": 2.0}, **wide)
+    assert named.statistic == two_sample_test(first, second, bandwidth=(0.5, 2.0), **wide).statistic
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_units_are_not_why_little_is_left_of_what_given_determines(labels):
+    rng = np.random.default_rng(3)
+    z = np.repeat([0.0, 1.0], 20)[rng.permutation(40)] if labels else rng.normal(size=40)
+    both = np.column_stack([3 * z + 0.003 * rng.normal(size=40), rng.normal(size=40)])
+    z = z > 0.0 if labels else z
+    few = {"n_resamples": 99, "rng": 0}
+    for data in (both, pd.DataFrame(both, columns=["u", "v"])):
+        found = two_sample_test(data[:20], data[20:], covariates=(z[:20], z[20:]), **few)
+        notes = (*found.notes, *independence_test(data, rng.normal(size=40), given=z, **few).notes)
+        assert not any("nearly all of the distances" in note for note in notes)
+    tons = both * [1.0, 1000.0]  # the units, too
+    found = two_sample_test(tons[:20], tons[20:], covariates=(z[:20], z[20:]), **few)
+    assert any("column 1 makes nearly all of the distances" in note for note in found.notes)
