@@ -16,7 +16,17 @@ from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependence
 from shrinktest.hypotheses.base import Variable, resolve, variables_of
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.reach import reach_notes, require_in_range
-from shrinktest.nulls.memory import BY_GROUPS, WRONG_ERRORS, of_samples
+from shrinktest.nulls.memory import (
+    BY_GROUPS,
+    BY_ROWS_APART,
+    BY_THINNING,
+    WRONG_ERRORS,
+    Memory,
+    Rows,
+    of_samples,
+    of_variables,
+    strongest,
+)
 from shrinktest.results.closer import ALTERNATIVES, DEPENDENCE, DISTANCE, MEASURES, CloserResult
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.tables.pooled import is_unasked
@@ -227,10 +237,12 @@ def _distances(
             f"{variable.name}: squares of the values of {chosen!r} are beyond the range of numbers; multiply the data "
             "by a constant, or use scale='sd'"
         )
-    rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
-    remembered = of_samples(rows, "a sample") if called == "rows" else None
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
-    notes += () if remembered is None else (remembered.note(BY_GROUPS, WRONG_ERRORS),)
+    if paired:
+        notes += _remembered(_of_pairs(read.values, names, read.encoding), BY_THINNING)
+    elif groups is None:
+        rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
+        notes += _remembered(of_samples(rows, "a sample"), BY_GROUPS)
     about = {
         "kernel": chosen,
         "bandwidth": getattr(chosen, "bandwidth", None),
@@ -241,6 +253,14 @@ def _distances(
         "notes": notes,
     }
     return Closeness(deleted, DISTANCE, names, read.values, counts, about)
+
+
+def _of_pairs(values: Sequence[np.ndarray], names: Sequence[str], encoding: Any) -> Memory | None:
+    """The memory of what the first of matched samples and another differ by, of the one that has most of it."""
+    return strongest(
+        of_samples(Rows.of([values[0] - one], encoding), f"what {names[0]} and {name} differ by")
+        for one, name in zip(values[1:], names[1:], strict=True)
+    )
 
 
 # --- dependences --------------------------------------------------------------------------------------------
@@ -288,6 +308,7 @@ def _dependences(
         *(note for one, k in zip(found, chosen, strict=True) for note in one.notes(k)),
         *(note for one, k in zip(found, chosen, strict=True) for note in reach_notes(k, one.points, one.name)),
         *(note for one in evaluated for note in _noted(one)),
+        *_remembered(_of_dependences(found), BY_ROWS_APART),
     )
     about = {
         "kernel": chosen,
@@ -299,6 +320,12 @@ def _dependences(
         "notes": notes,
     }
     return Closeness(deleted, measure, names, read.values, (rows,) * len(names), about)
+
+
+def _of_dependences(variables: Sequence[Variable]) -> Memory | None:
+    """The memory of the first variable and of another, of the two that have most of it, where both have some."""
+    first, *others = variables
+    return strongest(of_variables([first.series, one.series], [first.name, one.name]) for one in others)
 
 
 # --- both ---------------------------------------------------------------------------------------------------
@@ -344,6 +371,11 @@ def _one_each(given: Any, count: int, name: str) -> list[Any]:
     if len(given) != count:
         raise ValueError(f"{name} has {len(given)} entries for {count} variables; give one for each, or one for all")
     return given
+
+
+def _remembered(found: Memory | None, advice: str) -> tuple[str, ...]:
+    """What a reader should know where rows that are taken as independent are not."""
+    return () if found is None else (found.note(advice, WRONG_ERRORS),)
 
 
 def _noted(gram: Gram) -> tuple[str, ...]:

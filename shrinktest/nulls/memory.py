@@ -32,6 +32,7 @@ BY_PAIRS = (
     "for both samples, and groups= with a label for each stretch of each sample"
 )
 BY_THINNING = "take pairs so far apart that they have little in common"
+BY_ROWS_APART = "take rows so far apart that they have little in common"
 BY_COVARIATES = "add to covariates= the values of the row before, or what else tells the time"
 BY_GIVEN = "add to given= the values of the row before, or what else tells the time"
 

@@ -9,6 +9,7 @@ import pytest
 from shrinktest import (
     change_point_test,
     change_points,
+    closer_matrix,
     closer_test,
     compare,
     equivalence_test,
@@ -44,6 +45,7 @@ def said(result):
 
 
 A, B, C = (fading(seed) for seed in (1, 2, 3))
+STILL = np.random.default_rng(4).normal(size=(N, 1))
 MODEL = {"given": np.arange(N) % 2, "x_given_z": lambda z, rng: rng.normal(size=(len(z), 1))}
 
 TESTS = {
@@ -98,6 +100,36 @@ TESTS = {
         "pairs so far apart",
     ),
     "closer": (lambda: closer_test(A, B, C, rng=0), "of a sample", "standard errors"),
+    "closer in pairs": (
+        lambda: closer_test(A, B, C, paired=True, rng=0),
+        "of what X and Z differ by",
+        "standard errors of independent rows are too small: take pairs so far apart",
+    ),
+    "closer of pairs of which one fades": (
+        lambda: closer_test(STILL, STILL[::-1], C, paired=True, rng=0),
+        "of what X and Z differ by",
+        "take pairs so far apart",
+    ),
+    "which depends more": (
+        lambda: closer_test(A, B, C, measure="dependence", rng=0),
+        "of X and of ",
+        "standard errors of independent rows are too small: take rows so far apart",
+    ),
+    "which covaries more": (
+        lambda: closer_test(A, STILL, C, measure="hsic", rng=0),
+        "of X and of Z",
+        "take rows so far apart",
+    ),
+    "nearest of several in pairs": (
+        lambda: closer_matrix(A, {"b": B, "c": C}, paired=True, rng=0),
+        "differ by",
+        "take pairs so far apart",
+    ),
+    "dependences on several": (
+        lambda: closer_matrix(A, {"b": B, "c": C}, measure="dependence", rng=0),
+        "of X and of ",
+        "take rows so far apart",
+    ),
     "change": (lambda: change_point_test(A, **FEW), "of X", "use shift='stretches'"),
     "changes": (lambda: change_points(A, **FEW), "of X", "use shift='stretches'"),
 }
@@ -121,6 +153,9 @@ def test_every_test_says_so_once(name):
         lambda: k_sample_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)], **FEW),
         lambda: independence_test(A, B, **MODEL, **FEW),
         lambda: closer_test(A, B, C, groups=[np.arange(N) // 10 + 100 * k for k in range(3)]),
+        lambda: closer_test(A + STILL, A + STILL[::-1], A - STILL, paired=True),
+        lambda: closer_test(STILL, A, B, measure="dependence"),
+        lambda: closer_test(A, STILL, np.roll(STILL, 5), measure="hsic"),
     ],
 )
 def test_none_where_rows_do_not_move_one_by_one_or_a_model_draws_them(test):
