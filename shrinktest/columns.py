@@ -19,7 +19,7 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
-from shrinktest.nulls.memory import BY_GROUPS
+from shrinktest.nulls.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.reading import shown_names
@@ -197,7 +197,8 @@ def column_tests(
     asked = [Asked(kernel, width) for width in widths]
     found = _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
     remembered = whole.memory() if whole.own is None else None
-    notes = (*listwise_note(whole.listwise, sum(whole.sizes)), *((remembered.note(BY_GROUPS),) if remembered else ()))
+    advice = BY_PAIRS if whole.restriction.paired else BY_GROUPS
+    notes = (*listwise_note(whole.listwise, sum(whole.sizes)), *((remembered.note(advice),) if remembered else ()))
     return replace(found, notes=(*found.notes, *notes)) if notes else found
 
 

@@ -58,6 +58,13 @@ TESTS = {
         "of a sample",
         "give groups=",
     ),
+    "columns in pairs": (
+        lambda: two_sample_test_columns(
+            fading(1, columns=2), fading(2, columns=2), paired=True, **FEW, method="holm", alpha=0.5
+        ),
+        "of what pairs differ by",
+        "leave out paired=True",
+    ),
     "independence": (lambda: independence_test(A, B, **FEW), "of X and of Y", "use shift='circular'"),
     "independence, auto": (
         lambda: independence_test(A, B, estimator="auto", **FEW),
