@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from naive_change import gaussian, largest, pvalue, unbiased, within_sample
-from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test
+from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test, change_points
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels import Gaussian
 from shrinktest.nulls.restriction import Restriction
@@ -260,6 +260,16 @@ def test_notes_on_memory():
 
 def test_a_change_is_no_memory():
     assert not any("Successive" in note for note in change_point_test(shifted(by=5.0), n_resamples=19).notes)
+
+
+@pytest.mark.parametrize("change", ["single", "epidemic"])
+def test_a_further_change_looks_like_memory(change):
+    steps = np.random.default_rng(0).normal(size=120) + np.repeat([0.0, 3.0, 0.0, 3.0], 30)
+    found = change_point_test(steps, change=change, n_resamples=19, rng=0)
+    noted = [note for note in found.notes if "Successive rows" in note]
+    assert len(noted) == 1 and noted[0].endswith(": change_points looks for several.")
+    several = change_points(steps, n_resamples=199, rng=0)
+    assert len(several.locations) == 3 and not any("Successive rows" in note for note in several.notes)
 
 
 def test_json_and_summary():

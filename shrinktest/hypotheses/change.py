@@ -28,6 +28,9 @@ _LEAST = 1e-150  # of kernel values that are squared
 _NO_INTERVAL = "There is no interval for the place, which takes rows that change places on either side of it: "
 _SHIFTED = "shift='circular' moves the series as a whole (shift='stretches' has one)."
 _OWN = "permutations of your own may not do that."
+_FURTHER = (
+    "A further change in the same series looks the same, and stretches can hide it: change_points looks for several"
+)
 _FEWEST = 2  # rows within which there is a pair
 
 
@@ -169,7 +172,8 @@ class NoChange(Hypothesis):
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
         notes = result.notes
         if self.noted:
-            notes += (*self.of_memory_between(place.edges), *place.notes(result), *self.of_interval())
+            advice = f"{memory.BY_STRETCHES}. {_FURTHER}"
+            notes += (*self.of_memory_between(place.edges, advice), *place.notes(result), *self.of_interval())
         return replace(result, **place.shown(), times=self.times, notes=tuple(dict.fromkeys(notes)))
 
     def of_interval(self) -> tuple[str, ...]:
@@ -178,7 +182,7 @@ class NoChange(Hypothesis):
             return ()
         return (_NO_INTERVAL + (_SHIFTED if self.own is None else _OWN),)
 
-    def of_memory_between(self, edges: list[int]) -> tuple[str, ...]:
+    def of_memory_between(self, edges: list[int], advice: str = memory.BY_STRETCHES) -> tuple[str, ...]:
         """Notes on how much successive rows have in common, those between two edges with a mean of their own."""
         if self.own is not None:
             return ()
@@ -186,7 +190,7 @@ class NoChange(Hypothesis):
         rows = self.variables[0].rows_of(*parts)
         by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
         found = memory.of_samples(by_block, "X") if memory.singly(self.restriction) else None
-        said = () if found is None else (found.note(memory.BY_STRETCHES),)
+        said = () if found is None else (found.note(advice),)
         return (*said, *memory.short(rows, self.restriction, "X"))
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
