@@ -57,11 +57,7 @@ def run_lags(
         )
         about["notes"] = (*about["notes"], alone)
     if longest:
-        come_round = (
-            f"At lag {longest} the last {'row' if longest == 1 else f'{longest} rows'} of one series "
-            f"{'meets' if longest == 1 else 'meet'} the first of the other, less at others."
-        )
-        about["notes"] = (*about["notes"], come_round)
+        about["notes"] = (*about["notes"], _come_round(wanted, longest))
     found = adjusted_tests(
         nulls, WESTFALL_YOUNG, kind=LagsResult, test=hypothesis.kind.name, keys=("lag",),
         labels=tuple((lag,) for lag in wanted), n_observations=hypothesis.sizes, alpha=settings.alpha, rng=provenance,
@@ -69,6 +65,17 @@ def run_lags(
     )  # fmt: skip
     assert isinstance(found, LagsResult)
     return found
+
+
+def _come_round(lags: list[int], longest: int) -> str:
+    """What a reader should know of rows that meet others from the far end of the series."""
+    furthest = sorted(lag for lag in lags if abs(lag) == longest)
+    rows, meet = ("row", "meets") if longest == 1 else (f"{longest} rows", "meet")
+    less = ", less at others" if len(lags) > len(furthest) else ""
+    return (
+        f"At lag{'s' * (len(furthest) - 1)} {' and '.join(map(str, furthest))} the last {rows} of one series {meet} "
+        f"the first of the other{less}."
+    )
 
 
 def _check_enough(lags: list[int], hypothesis: Independence, settings: Settings) -> None:
