@@ -90,7 +90,8 @@ def compare(
         pairs and groups into account as well; effects of columns and their intervals do not take blocks into account.
     nan_policy : {"indicator", "omit", "raise"}
         Missing values count as information, so that a column also changes if more of its values are missing than
-        before; or rows that miss a value in any column are left out, of all columns; or are an error.
+        before; or rows that miss a value in any column are left out, of all columns; or are an error.  With "omit" the
+        shares of missing values are of all rows, and everything else is of the complete ones.
 
     Returns
     -------
