@@ -134,7 +134,7 @@ def _telling_time(data: Observed, asked: set[str]) -> dict[str, str]:
     columns = [column for column in data.table.columns if not column.categorical]
     if not columns:
         return {}
-    values = np.column_stack([column.numbers() for column in columns])
+    values = np.column_stack([0.25 * column.numbers() for column in columns])  # differences of which cannot overflow
     forward = clocks_in([values], np.array([column.kind == "date" for column in columns]))[1]
     found = {c.name: c.kind for c, ahead in zip(columns, forward, strict=True) if ahead and c.name not in asked}
     return found if len(found) < len(data.table.columns) else {}

@@ -275,7 +275,7 @@ def test_bandwidths_are_normalised_so_that_equal_ones_are_equal():
         (-1.0, ValueError, "> 0, got -1"),
         (np.nan, ValueError, "finite"),
         (np.inf, ValueError, "finite"),
-        ("mean", ValueError, r"'median', 'neighbours', or such as '0.5 \* median' .*'grid'\); got 'mean'"),
+        ("mean", ValueError, r"'median', 'neighbours', or such as '0.5 \* median' \('grid' is for .*\); got 'mean'"),
         ([1.0, 0.0], ValueError, "bandwidth of column 1 must be a finite number > 0"),
         ([], ValueError, "one number per column"),
         ([[1.0]], ValueError, "one number per column"),
