@@ -100,7 +100,9 @@ def apart(
     leading = again.leading
     relative_to = NORMS if never_negative(leading.kernel) else VARIANCE
     held = [
-        pair.folds(min(folds, *side.units), rng) if scored and min(side.units) >= FEWEST else None
+        pair.folds(min(folds, min(side.units) // (1 + pair.linked)), rng)  # with two pairs to compare in each
+        if scored and min(side.units) >= FEWEST
+        else None
         for pair, side in zip(found, sides, strict=True)
     ]
     scores: list[list[np.ndarray]] = [[] for _ in found]
@@ -155,7 +157,7 @@ def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
 
 def said_of_area(area: Area) -> tuple[str, ...]:
     """A note on intervals of separability that are on the safe side, or that there is none."""
-    if min(area.units) >= FEWEST and not area.has_variance:
+    if min(area.units) >= FEWEST and not (area.has_variance or math.isnan(area.value)):
         return (
             "There is no interval of the auc: the fitted witness functions do not tell rows from each other (shrinkage "
             "that leaves nothing, say).",

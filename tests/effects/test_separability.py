@@ -100,6 +100,15 @@ def test_rows_of_a_pair_are_not_compared_with_each_other():
     assert found.value != pytest.approx(naive.area(scores, second, strata)[0])
 
 
+@pytest.mark.parametrize("pairs", [5, 6, 9, 20])
+@pytest.mark.parametrize("folds", [None, 25])
+def test_few_pairs_in_many_folds_are_compared(pairs, folds):
+    x = RNG.normal(size=pairs)
+    effect = two_sample_test(x, x + 2.0 + RNG.normal(size=pairs), paired=True, n_resamples=0).effect(folds=folds)
+    assert 0.0 <= effect.auc <= 1.0 and not np.isnan(effect.auc_interval).any()
+    assert not any("do not tell rows from each other" in note for note in effect.notes)
+
+
 def test_pairs_that_resemble_each_other_have_an_interval_that_holds_the_area():
     """Rows of a pair in the same order as themselves in every data set: they say nothing of rows of different pairs."""
     held, areas = 0, []
