@@ -39,6 +39,8 @@ class Series:
         When the rows were observed, where that is known.
     notes : tuple of str
         What was left out, and by what units.
+    kept : ndarray of bool
+        Which rows of what the user gave were not dropped.
     """
 
     values: Array
@@ -48,6 +50,7 @@ class Series:
     encoding: Encoding | None
     times: tuple[Any, ...]
     notes: tuple[str, ...]
+    kept: NDArray[np.bool_]
 
 
 def read_series(
@@ -109,6 +112,7 @@ def read_series(
         encoding=taken.encoding,
         times=known,
         notes=(*left_out, *data.omitted([keep]), *_counted_without(keep, timed=times is not None), *taken.notes),
+        kept=keep,
     )
 
 

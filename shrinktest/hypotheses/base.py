@@ -40,6 +40,8 @@ class Variable:
         How the columns of a table became the numbers, which are in their units already.
     said : bool
         Whether anybody said in which units, so that no note is needed.
+    places : ndarray of int, optional
+        The numbers of these rows among all, where some were left out.
     """
 
     points: np.ndarray
@@ -47,6 +49,7 @@ class Variable:
     scale: Scale | None = None
     encoding: Encoding | None = None
     said: bool = True
+    places: np.ndarray | None = None
 
     @property
     def series(self) -> Rows:
@@ -54,8 +57,20 @@ class Variable:
         return self.rows_of(slice(None))
 
     def rows_of(self, *series: np.ndarray | slice) -> Rows:
-        """The same of several series, each given by its rows."""
-        return Rows.of([self.points[rows] for rows in series], self.encoding)
+        """The same of several series, each given by its rows.
+
+        Between successive rows of these were those that were left out; rows of other series are no gap.
+        """
+        parts, apart = [self.points[rows] for rows in series], None
+        if self.places is not None:
+            each = [np.arange(len(self.points))[rows] for rows in series]
+            apart = [np.where(np.diff(rows) == 1, np.diff(self.places[rows]), 1) for rows in each]
+        return Rows.of(parts, self.encoding, apart)
+
+    def only(self, rows: np.ndarray | slice) -> Variable:
+        """Some of the rows, in their order; the others are left out."""
+        places = np.arange(len(self.points)) if self.places is None else self.places
+        return replace(self, points=np.ascontiguousarray(self.points[rows]), places=places[rows])
 
     def asked(self, kernel: Kernel) -> Kernel:
         """The kernel in the units of the columns, not resolved yet."""
@@ -254,9 +269,16 @@ def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
 def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:
     """Variables as they were read; ``said`` tells whether anybody said in which units."""
     return tuple(
-        Variable(values, name, scale, encoding, said)
-        for values, name, scale, encoding in zip(read.values, names, read.scales, read.encodings, strict=True)
+        Variable(values, name, scale, encoding, said, places_of(kept))
+        for values, name, scale, encoding, kept in zip(
+            read.values, names, read.scales, read.encodings, read.kept, strict=True
+        )
     )
+
+
+def places_of(kept: np.ndarray) -> np.ndarray | None:
+    """The numbers of rows that are kept, where some are not."""
+    return None if kept.all() else np.flatnonzero(kept)
 
 
 def in_one_unit(kernel: Any) -> bool:

@@ -12,7 +12,7 @@ from shrinktest._series import read_series
 from shrinktest._validate import choice
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
-from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels.reach import require_in_range
 from shrinktest.nulls import memory
@@ -94,8 +94,9 @@ class NoChange(Hypothesis):
                 "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
                 "so that the p-value is 1: use shift='stretches', or look for one cut (change='single')"
             )
+        said = not is_unasked(scale)
         return cls(
-            variables=(Variable(read.values, "X", read.scale, read.encoding, not is_unasked(scale)),),
+            variables=(Variable(read.values, "X", read.scale, read.encoding, said, places_of(read.kept)),),
             sizes=(len(read.values),),
             missing=read.missing,
             restriction=read.restriction,
@@ -125,7 +126,7 @@ class NoChange(Hypothesis):
             restriction = memory.in_stretches([self.points[rows]], restriction.stretch, restriction.blocks)
         return replace(
             self,
-            variables=(replace(self.variables[0], points=np.ascontiguousarray(self.points[rows])),),
+            variables=(self.variables[0].only(rows),),
             sizes=(end - first,),
             restriction=restriction,
             times=self.times[rows],

@@ -13,7 +13,7 @@ from shrinktest._machine import memory_limit, n_workers
 from shrinktest._read import read_samples, read_variables
 from shrinktest._validate import as_rng, choice, counted, flag, level, rng_provenance
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
-from shrinktest.hypotheses.base import Variable, resolve, variables_of
+from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.reach import reach_notes, require_in_range
 from shrinktest.nulls.memory import (
@@ -226,7 +226,8 @@ def _distances(
     counts = tuple(np.unique(one).size for one in np.split(units, np.cumsum(sizes)[:-1]))
     for name, many in zip(names, counts, strict=True):
         _enough(name, many, called, FEWEST)
-    variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale))
+    places = places_of(np.concatenate(read.kept))
+    variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale), places)
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     require_in_range(chosen, pooled, variable.name, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # after which what rounding may have made is no number

@@ -225,7 +225,7 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray, names: Sequence[str])
             f"no information, and {are} left out.",
         )
     only, strata = hypothesis.variables[0], np.unique(codes[kept], return_inverse=True)[1]
-    only = less_means(replace(only, points=only.points[kept]), strata, "covariates")
+    only = less_means(only.only(kept), strata, "covariates")
     return replace(
         hypothesis,
         variables=(only,),

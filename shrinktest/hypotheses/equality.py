@@ -13,7 +13,7 @@ from shrinktest._names import named_samples, numbered
 from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
-from shrinktest.hypotheses.base import Hypothesis, Variable
+from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
@@ -80,9 +80,9 @@ class EqualDistributions(Hypothesis):
 
     @classmethod
     def _of(cls, samples: Samples, name: str, said: bool, **options: Any) -> Self:
-        pooled = np.vstack(samples.values)
+        pooled, places = np.vstack(samples.values), places_of(np.concatenate(samples.kept))
         return cls(
-            variables=(Variable(pooled, name, samples.scale, samples.encoding, said),),
+            variables=(Variable(pooled, name, samples.scale, samples.encoding, said, places),),
             sizes=tuple(map(len, samples.values)),
             missing=samples.missing,
             restriction=samples.restriction,

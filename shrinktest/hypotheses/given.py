@@ -63,7 +63,7 @@ class ConditionalIndependence(Independence):
 
     def with_rows(self, kept: np.ndarray, **changes: Any) -> Self:
         """The same with these rows only."""
-        variables = tuple(replace(one, points=np.ascontiguousarray(one.points[kept])) for one in self.variables)
+        variables = tuple(one.only(kept) for one in self.variables)
         return replace(self, variables=variables, sizes=(int(kept.sum()),), **changes)
 
 

@@ -37,6 +37,37 @@ def absent_in(parts: Sequence[np.ndarray], beside: np.ndarray) -> Gone | None:
     return found
 
 
+def as_read(
+    parts: Sequence[np.ndarray], absent: Gone | None, apart: Sequence[np.ndarray] | None
+) -> Sequence[np.ndarray]:
+    """The rows as they were read: NaN where values were missing, in rows that were left out as well.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray, shape (n_i, d)
+    absent : sequence of ndarray of bool, shape (n_i, d), optional
+        Where something else stands in place of missing values.
+    apart : sequence of ndarray of int, shape (n_i - 1,), optional
+        How far each row was from the next.
+
+    Examples
+    --------
+    >>> as_read([np.array([[1.0], [2.0], [5.0]])], None, [np.array([1, 3])])[0].ravel().tolist()
+    [1.0, 2.0, nan, nan, 5.0]
+    """
+    if absent is not None:
+        parts = [np.where(gone, np.nan, part) for part, gone in zip(parts, absent, strict=True)]
+    if apart is None:
+        return parts
+    found = []
+    for part, steps in zip(parts, apart, strict=True):
+        places = np.concatenate([[0], np.cumsum(steps)])[: len(part)]
+        whole = np.full((int(places[-1]) + 1 if len(part) else 0, part.shape[1]), np.nan)
+        whole[places] = part
+        found.append(whole)
+    return found
+
+
 def of_those_there(
     parts: Sequence[np.ndarray], absent: Sequence[NDArray[np.bool_]], together: np.ndarray, *, spread: bool
 ) -> tuple[np.ndarray, np.ndarray]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._validate import choice, counted
-from shrinktest.nulls.gaps import absent_in, of_those_there
+from shrinktest.nulls.gaps import absent_in, as_read, of_those_there
 from shrinktest.nulls.restriction import Restriction
 
 CIRCULAR, STRETCHES = "circular", "stretches"
@@ -104,17 +104,18 @@ class Rows:
     absent: Sequence[NDArray[np.bool_]] | None = None
 
     @classmethod
-    def of(cls, parts: Sequence[np.ndarray], encoding: Any = None) -> Rows:
+    def of(cls, parts: Sequence[np.ndarray], encoding: Any = None, apart: Sequence[np.ndarray] | None = None) -> Rows:
         """Rows by all their columns, of which some may count, at an even pace, as years do.
 
         The ``encoding`` of a table says which are dates, which are the categories of one variable, and which say that
-        values of others are missing.
+        values of others are missing.  ``apart`` (n_i - 1,) says how far each row was from the next before rows were
+        left out; default 1.
         """
         dated, together = (None, None) if encoding is None else (encoding.dated, encoding.together)
         if parts[0].shape[1] < 2:
             return cls(parts)
         absent = None if encoding is None else absent_in(parts, encoding.beside)
-        clocks, forward = clocks_in(parts, dated)
+        clocks, forward = clocks_in(as_read(parts, absent, apart), dated)
         if not clocks.any() or clocks.all():
             return cls(parts, together=together, absent=absent)
         kept = None if together is None else np.unique(together[~clocks], return_inverse=True)[1]
