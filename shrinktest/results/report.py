@@ -139,8 +139,8 @@ def _where(result: ComparisonResult) -> str:
     sample = " It is computed from a random part of the rows." if found.sampled else ""
     name = f"its {percent(found.confidence)} simultaneous permutation band"
     band = "" if found.outside is None else f" Outlined: where it leaves {name}."
-    if found.outside is not None and not found.outside.any():
-        band = f" It stays within {name}."
+    if found.outside is not None and (found.outside.all() or not found.outside.any()):  # there is no line between
+        band = f" It is outside {name} everywhere." if found.outside.all() else f" It stays within {name}."
     chosen = "The two columns were chosen by looking at the data, so that this describes, and proves nothing."
     about = f"{words}{band} {chosen}{sample}"
     picture = inline(
