@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 
 
@@ -74,6 +76,45 @@ def second_order(gram, m):
 def correlation(x, y):
     """Kernel correlation without bias."""
     return u_product(x, y) / np.sqrt(u_product(x, x) * u_product(y, y))
+
+
+def hsic_of_groups(x, y, groups):
+    """Means over pairs of two, of three and of four different groups."""
+    products, of_three, of_four = [], [], []
+    n = len(groups)
+    for i, j in permutations(range(n), 2):
+        if groups[i] == groups[j]:
+            continue
+        products.append(x[i, j] * y[i, j])
+        for q in range(n):
+            if groups[q] in (groups[i], groups[j]):
+                continue
+            of_three.append(x[i, j] * y[i, q])
+            of_four += [x[i, j] * y[q, r] for r in range(n) if groups[r] not in (groups[i], groups[j], groups[q])]
+    return np.mean(products) + np.mean(of_four) - 2.0 * np.mean(of_three)
+
+
+def correlation_of_groups(x, y, groups):
+    """Kernel correlation from pairs of different groups."""
+    both, left, right = (hsic_of_groups(*pair, groups) for pair in ((x, y), (x, x), (y, y)))
+    return both / np.sqrt(left * right)
+
+
+def margins(gram):
+    """What centring takes off a Gram matrix."""
+    return gram.mean(axis=0) + gram.mean(axis=1)[:, None] - gram.mean()
+
+
+def noise_of_groups(x, y, groups):
+    """The variance of the kernel correlation under independence, from products of centred Gram matrices."""
+    products = (x - margins(x)) * (y - margins(y))
+    names, total = sorted(set(groups)), 0.0
+    for g in names:
+        for h in names:
+            if g != h:
+                total += products[np.ix_(groups == g, groups == h)].sum() ** 2
+    own = [hsic_of_groups(one, one, groups) for one in (x, y)]
+    return 2.0 * total / len(groups) ** 4 * len(names) / (len(names) - 3.0) / (own[0] * own[1])
 
 
 def jackknife(values):

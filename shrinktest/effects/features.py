@@ -58,13 +58,21 @@ class Features:
 
     def averaged(self, codes: np.ndarray) -> Features:
         """The means of the observations with the same code 0, 1, ..., in the order of codes."""
-        order = np.argsort(codes, kind="stable")
-        starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
-        counts = np.diff(np.append(starts, len(codes)))[:, None]
-        means = np.add.reduceat(self.values[order], starts, axis=0) / counts
-        if not self.by_coordinates:
-            means = np.add.reduceat(means[:, order], starts, axis=1) / counts.T
-        return Features(means, self.by_coordinates)
+        counts = np.bincount(codes)[:, None]
+        found = self.reordered(np.argsort(codes, kind="stable")).summed(np.sort(codes)).values / counts
+        return Features(found if self.by_coordinates else found / counts.T, self.by_coordinates)
+
+    def summed(self, codes: np.ndarray) -> Features:
+        """The sums of the observations with the same code 0, 1, ..., which do not decrease."""
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))
+        sums = np.add.reduceat(self.values, starts, axis=0)
+        return Features(sums if self.by_coordinates else np.add.reduceat(sums, starts, axis=1), self.by_coordinates)
+
+    def reordered(self, order: np.ndarray) -> Features:
+        """The same points in another order."""
+        return Features(
+            self.values[order] if self.by_coordinates else self.values[np.ix_(order, order)], self.by_coordinates
+        )
 
     def taken(self, rows: np.ndarray) -> Features:
         """Some of the points."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.effects.dependence import hsic
 from shrinktest.effects.features import Features
+from shrinktest.effects.hsic import hsic
 from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram
 

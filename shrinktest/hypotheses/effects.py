@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.effects.dependence import MOST, dependence
+from shrinktest.effects.dependence import OF_DIFFERENT, dependence
 from shrinktest.effects.distance import NORMS, VARIANCE, Sides, distance
 from shrinktest.effects.features import Features, never_negative
 from shrinktest.effects.interval import Estimate
@@ -186,24 +186,19 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
     x, y = (Features.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))
     if x.by_coordinates != y.by_coordinates:
         x, y = x.dense(), y.dense()
-    groups = None
     notes = []
-    if restriction.groups is not None:
-        groups = np.unique(restriction.groups, return_inverse=True)[1]
-        notes.append(
-            "Pairs within a group count as independent ones in the dependence, which is too large where they resemble "
-            "each other; its interval is that of whole groups."
-        )
+    groups = None if restriction.groups is None else np.unique(restriction.groups, return_inverse=True)[1]
     if restriction.blocks is not None and not restriction.shift:
         notes.append("Differences between blocks are part of the dependence, which the test does not count.")
     found = dependence(x, y, groups)
-    if groups is None or len(groups) * found.units <= MOST:
-        notes.extend(said_of_variance(found))
+    notes.extend(said_of_variance(found))
     if restriction.shift:
         found = Estimate(found.value, np.nan, found.second, found.units)
         notes.append("The observations follow each other in time: there is no interval, which would be too short.")
     elif found.units < MEASURED:
         notes.append(f"There are {_few(found.units)}")
+    if groups is not None and found.units < OF_DIFFERENT:
+        notes.append(f"The dependence is estimated from pairs of {OF_DIFFERENT} different groups, and was not.")
     if not restriction.shift:
         notes.extend(said_of_variables(again, restriction))
     return found, tuple(notes)

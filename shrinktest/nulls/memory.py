@@ -108,8 +108,7 @@ class Rows:
         """Rows by all their columns, of which some may count, at an even pace, as years do.
 
         The ``encoding`` of a table says which are dates, which are the categories of one variable, and which say that
-        values of others are missing.  ``apart`` (n_i - 1,) says how far each row was from the next before rows were
-        left out; default 1.
+        values of others are missing; ``apart`` (n_i - 1,) how far a row was from the next before rows were left out.
         """
         dated, together = (None, None) if encoding is None else (encoding.dated, encoding.together)
         if parts[0].shape[1] < 2:

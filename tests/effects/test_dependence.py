@@ -5,8 +5,10 @@ import pytest
 
 import naive_effects as naive
 from shrinktest import Batches, Gaussian, independence_test
+from shrinktest.effects import hsic
 from shrinktest.effects.dependence import dependence, dependence_in_groups
 from shrinktest.effects.features import Features
+from shrinktest.effects.hsic import Groups
 from shrinktest.kernels import Energy, Linear
 from shrinktest.statistics.pair_sums import PairSums
 
@@ -34,16 +36,74 @@ def test_value_and_variance_are_those_of_loops(change):
     assert found.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and found.units == SIZE
 
 
+GROUPS = np.array([3, 0, 1, 1, 1, 2, 3, 0, 4, 4, 5, 5])
+
+
+def centred(features):
+    """Features less their mean."""
+    if features.by_coordinates:
+        return Features(features.values - features.values.mean(axis=0), True)
+    return Features(features.values - naive.margins(features.values), False)
+
+
 @pytest.mark.parametrize("change", [lambda one: one, by_coordinates], ids=["dense", "coordinates"])
-def test_groups_are_left_out_as_a_whole(change):
-    groups = np.array([0, 0, 1, 1, 1, 2, 3, 3, 4, 4, 5, 5])
-    found = dependence(change(LEFT), change(RIGHT), groups)
+def test_of_groups_pairs_of_different_ones_are_compared(change):
+    """Value, jackknife and variance under independence by loops; groups in any order, of any sizes."""
+    grams = [centred(one).values for one in (LEFT, RIGHT)]
+    found = dependence(*(change(Features(one, False)) for one in grams), GROUPS)
+    assert found.value == pytest.approx(naive.correlation_of_groups(*grams, GROUPS), rel=1e-9)
     left = []
     for k in range(6):
-        keep = np.flatnonzero(groups != k)
-        left.append(naive.correlation(*(one.values[np.ix_(keep, keep)] for one in (LEFT, RIGHT))))
-    assert found.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8)
-    assert found.units == 6 and found.second == pytest.approx(2.0 / 18.0)
+        keep = np.flatnonzero(k != GROUPS)
+        left.append(naive.correlation_of_groups(*(one[np.ix_(keep, keep)] for one in grams), GROUPS[keep]))
+    assert found.jackknife == pytest.approx(naive.jackknife(left), rel=1e-8) and found.units == 6
+    expected = naive.noise_of_groups(*grams, GROUPS)
+    assert found.second == pytest.approx(max(expected, 2.0 / (SIZE * (SIZE - 3.0))), rel=1e-9)
+    own = [naive.hsic_of_groups(one, one, GROUPS) for one in grams]
+    noise = Groups.of(*(change(Features(one, False)) for one in grams), GROUPS).noise()
+    assert noise / (own[0] * own[1]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_groups_of_one_pair_are_no_groups():
+    x, y = centred(LEFT), centred(RIGHT)
+    alone, plain = dependence(x, y, np.arange(SIZE)[::-1]), dependence(LEFT, RIGHT)
+    assert alone.value == pytest.approx(plain.value, rel=1e-9) and alone.units == SIZE
+    assert alone.jackknife == pytest.approx(plain.jackknife, rel=1e-8)
+    assert 0.7 < alone.second / plain.second < 1.6
+
+
+def test_some_groups_stand_for_all(monkeypatch):
+    """Every second of 13, where the products of all take too much room; by both routes."""
+    rng = np.random.default_rng(3)
+    codes = np.repeat(np.arange(13), 3)
+    pair = [centred(Features.of(Linear(), rng.normal(size=(39, 1)))) for _ in range(2)]
+    x, y = (one.dense().values for one in pair)
+    some = codes % 2 == 0
+    sums = np.add.reduceat(np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1)
+    expected = 2.0 / 39.0**4 * 13.0 / 10.0 * (np.square(sums).sum() - np.square(np.diagonal(sums)).sum())
+    for both, wide in ((pair, 1), ([one.dense() for one in pair], 39)):
+        monkeypatch.setattr(hsic, "_MOST", 7 * wide)
+        assert Groups.of(*both, codes).noise() == pytest.approx(expected * (13.0 * 12.0) / (7.0 * 6.0), rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear"])
+def test_intervals_of_groups_cover(kernel):
+    """Where pairs of a group are independent of each other, and where they are nearly the same; of 200 data sets."""
+    codes, covered, lengths = np.repeat(np.arange(15), 4), [], []
+    for own in (0.0, 0.95):
+        hits, length = 0, []
+        for seed in range(200):
+            rng = np.random.default_rng(seed)
+            x, y = (own**0.5 * rng.normal(size=15)[codes] + (1.0 - own) ** 0.5 * rng.normal(size=60) for _ in range(2))
+            made = Gaussian(1.0) if kernel == "gaussian" else Linear()
+            found = dependence(*(centred(Features.of(made, one[:, None])) for one in (x, y)), codes)
+            low, high = found.interval(0.95)
+            hits += low <= 0.0
+            length.append(high - low)
+        covered.append(hits / 200)
+        lengths.append(np.median(length))
+    assert min(covered) > 0.88  # an interval that covers in 93 % of data sets is below that once in a hundred
+    assert lengths[0] < 0.4 * lengths[1]
 
 
 def test_of_linear_kernels_in_one_column_it_is_nearly_the_squared_correlation():
@@ -116,7 +176,10 @@ def test_sums_by_group_give_the_same():
         strict=True,
     )
     found = dependence_in_groups(PairSums(*map(np.array, (n, xy, xx, yy, x, y))))
-    expected = dependence(LEFT, RIGHT, groups)
+    without = []
+    for k in range(6):
+        keep = np.flatnonzero(groups != k)
+        without.append(naive.correlation(*(one.values[np.ix_(keep, keep)] for one in (LEFT, RIGHT))))
     assert found.value == pytest.approx(naive.correlation(LEFT.values, RIGHT.values), rel=1e-8)
-    assert found.jackknife == pytest.approx(expected.jackknife, rel=1e-6)
+    assert found.jackknife == pytest.approx(naive.jackknife(without), rel=1e-6)
     assert found.second == pytest.approx(2.0 / (SIZE * (SIZE - 3))) and found.units == 6
