@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,14 @@ ROUNDING = 1e-12
 
 _ALIKE = 1.0 - 1e-6  # of their mean square, the square of the mean of inner products that share nearly all
 _LAST_BITS = 1e-14  # of such an inner product, what rounding may have changed in it
+
+
+def adding(codes: np.ndarray) -> Any:
+    """The sparse matrix (groups, n) by which rows with the same code 0, 1, ... are added up."""
+    from scipy.sparse import csr_array
+
+    n = len(codes)
+    return csr_array((np.ones(n), (codes, np.arange(n))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +67,14 @@ class Features:
 
     def averaged(self, codes: np.ndarray) -> Features:
         """The means of the observations with the same code 0, 1, ..., in the order of codes."""
-        counts = np.bincount(codes)[:, None]
-        found = self.reordered(np.argsort(codes, kind="stable")).summed(np.sort(codes)).values / counts
-        return Features(found if self.by_coordinates else found / counts.T, self.by_coordinates)
+        counts, sums = np.bincount(codes)[:, None], self.summed(codes).values
+        return Features(sums / counts if self.by_coordinates else sums / counts / counts.T, self.by_coordinates)
 
     def summed(self, codes: np.ndarray) -> Features:
-        """The sums of the observations with the same code 0, 1, ..., which do not decrease."""
-        starts = np.flatnonzero(np.diff(codes, prepend=-1))
-        sums = np.add.reduceat(self.values, starts, axis=0)
-        return Features(sums if self.by_coordinates else np.add.reduceat(sums, starts, axis=1), self.by_coordinates)
+        """The sums of the observations with the same code 0, 1, ..., in the order of codes."""
+        over = adding(codes)
+        sums = over @ self.values
+        return Features(sums if self.by_coordinates else (over @ sums.T).T, self.by_coordinates)
 
     def reordered(self, order: np.ndarray) -> Features:
         """The same points in another order."""

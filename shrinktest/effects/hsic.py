@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shrinktest.effects.features import Features
+from shrinktest.effects.features import Features, adding
 
 _MOST = 2**25  # numbers in the products of groups at a time: of some groups, evenly spaced, where all have more
 
@@ -105,22 +105,22 @@ class Groups:
             z, w = self.x.values, self.y.values
             rows = np.einsum("ir,ir->i", z @ (of_x.values.T @ of_y.values), w)
             return rows, np.einsum("gr,gr->g", of_x.values @ (z.T @ w), of_y.values)
-        starts = np.flatnonzero(np.diff(self.codes, prepend=-1))
-        products = np.multiply(*(np.add.reduceat(one.values, starts, axis=1) for one in (self.x, self.y)))
-        return products.sum(axis=1), products.sum(axis=0)
+        over = adding(self.codes)  # Gram matrices are symmetric
+        products = np.multiply(*(over @ one.values for one in (self.x, self.y)))
+        return products.sum(axis=0), products.sum(axis=1)
 
     def _inside(self) -> np.ndarray:
         """The sum of K_ij L_ij over the pairs i and j of each group."""
-        edges = np.flatnonzero(np.diff(self.codes, prepend=-1))[1:]
+        z, w = self.x.values, self.y.values
         if self.x.by_coordinates:
-            return np.array(
-                [
-                    float(np.square(z.T @ w).sum())
-                    for z, w in zip(*(np.split(one.values, edges) for one in (self.x, self.y)), strict=True)
-                ]
-            )
-        parts = np.split(np.arange(len(self.codes)), edges)
-        return np.array([float((self.x.values[np.ix_(p, p)] * self.y.values[np.ix_(p, p)]).sum()) for p in parts])
+            return np.array([float(np.square(z[rows].T @ w[rows]).sum()) for rows in self._rows])
+        return np.array([float(np.einsum("ij,ij->", z[rows, rows], w[rows, rows])) for rows in self._rows])
+
+    @property
+    def _rows(self) -> list[slice]:
+        """The rows of every group."""
+        edges = np.flatnonzero(np.diff(self.codes, prepend=-1, append=-1)).tolist()
+        return list(map(slice, edges[:-1], edges[1:]))
 
     def noise(self) -> float:
         """The variance of HSIC if the variables are independent, whatever rows of a group have in common.
@@ -133,15 +133,13 @@ class Groups:
             return np.nan
         wide = self.x.values.shape[1] * self.y.values.shape[1] if self.x.by_coordinates else n
         chosen = np.unique(np.linspace(0, count - 1, min(count, max(4, _MOST // wide))).astype(np.intp))
-        starts = np.flatnonzero(np.diff(self.codes, prepend=-1))
+        z, w = self.x.values, self.y.values
         if self.x.by_coordinates:
-            ends = np.append(starts[1:], n)
-            z, w = self.x.values, self.y.values
-            each = np.stack([(z[i:j].T @ w[i:j]).ravel() for i, j in zip(starts[chosen], ends[chosen], strict=True)])
+            rows = self._rows
+            each = np.stack([(z[rows[g]].T @ w[rows[g]]).ravel() for g in chosen])
             sums = each @ each.T
         else:
-            products = np.add.reduceat(self.x.values * self.y.values, starts, axis=0)[chosen]
-            sums = np.add.reduceat(products, starts, axis=1)[:, chosen]
+            sums = Features(z * w, False).summed(self.codes).values[np.ix_(chosen, chosen)]
         np.fill_diagonal(sums, 0.0)
         pairs = count * (count - 1.0) / (len(chosen) * (len(chosen) - 1.0))
         return float(2.0 * pairs * np.square(sums).sum() / float(n) ** 4 * count / (count - 3.0))
