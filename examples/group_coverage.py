@@ -134,9 +134,7 @@ def page(tables) -> list[str]:
     bias = ((table["mean"] - table["truth"]) / table["error"]).abs()
     none = table[table["effect"] == "none"]
     lengths = none.groupby(["measure", "alike"])["length"].median().unstack()
-    said = "; ".join(
-        f"{measure} {', '.join(f'{value:.2f}' for value in row)}" for measure, row in lengths.iterrows()
-    )
+    said = "; ".join(f"{measure} {', '.join(f'{value:.2f}' for value in row)}" for measure, row in lengths.iterrows())
     found = [
         f"The data are normal, {trials} data sets in every setting. `alike` is the correlation of two rows of a group, "
         f"`above` the share of data sets in which the whole interval is above the truth, `length` the median length, "

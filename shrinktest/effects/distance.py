@@ -139,6 +139,8 @@ def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
     else:
         fewer, _ = share(a.without, b.norm, (cross - p * forward) / (1.0 - p), a.squares_without, b.squares)
         other, _ = share(a.norm, b.without, (cross - q * back) / (1.0 - q), a.squares, b.squares_without)
+        if sides.cells is not None:  # what a block counts stays, which is more of a whole that is less
+            fewer, other = (1.0 - p) * (fewer - value), (1.0 - q) * (other - value)
         jackknife = by_leaving_out(fewer, cells[0]) + by_leaving_out(other, cells[1])
     second_order = _second_order(features, first, second, p, q, linked=sides.linked)
     counted = min(int(np.count_nonzero(weights)) for weights in (p, q))

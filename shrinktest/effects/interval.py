@@ -102,7 +102,11 @@ class Estimate:
 
 
 def by_leaving_out(values: np.ndarray, cells: np.ndarray | None = None) -> float:
-    """The jackknife's variance from the estimates that leave out one unit each; within cells, where there are some."""
+    """The jackknife's variance from the estimates that leave out one unit each; within cells, where there are some.
+
+    In cells the values are of sums in which the other units count no more than before; hence the factor n / (n - 1) and
+    not its inverse, as where they do.
+    """
     if not np.isfinite(values).all():
         return math.nan
     if cells is None:
@@ -110,4 +114,4 @@ def by_leaving_out(values: np.ndarray, cells: np.ndarray | None = None) -> float
     counts = np.bincount(cells)
     means = np.bincount(cells, weights=values) / np.maximum(counts, 1)
     squares = np.bincount(cells, weights=np.square(values - means[cells]))
-    return float(((counts - 1.0) / np.maximum(counts, 1) * squares).sum())
+    return float((counts / np.maximum(counts - 1.0, 1.0) * squares).sum())

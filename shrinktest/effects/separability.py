@@ -26,14 +26,26 @@ _GRID = np.linspace(0.0, 1.0, 1001)  # areas among which the limits of an interv
 # --- scores of rows that a witness function has not seen ------------------------------------------------------------
 
 
-def fold_codes(units: np.ndarray, cells: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """The fold 0, ..., count - 1 of every row (N,): whole units, shared out evenly within their cells."""
+def fold_codes(
+    units: np.ndarray, cells: np.ndarray, count: int, rng: np.random.Generator, *, together: int = 1
+) -> np.ndarray:
+    """The fold 0, ..., count - 1 of every row (N,): whole units, shared out evenly within their cells.
+
+    So many cells ``together``, one after the other, begin with the same fold: a block of few rows has both samples in
+    its folds.
+    """
     size = int(units.max()) + 1
     cell = np.empty(size, dtype=np.int64)
     cell[units[::-1]] = cells[::-1]
     order = np.lexsort((rng.random(size), cell))
-    folds = np.empty(size, dtype=np.int64)
-    folds[order] = np.arange(size) % count
+    folds, place = np.empty(size, dtype=np.int64), np.arange(size)
+    if together > 1:
+        sizes = np.bincount(cell)
+        sizes = np.append(sizes, np.zeros(-sizes.size % together, dtype=np.int64))
+        least = sizes.reshape(-1, together).min(axis=1)
+        starts = np.repeat(np.cumsum(least) - least, together)
+        place = place - (np.cumsum(sizes) - sizes - starts)[cell[order]]
+    folds[order] = place % count
     return np.asarray(folds[units])
 
 

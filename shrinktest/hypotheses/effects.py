@@ -78,7 +78,9 @@ class Pair:
     def folds(self, count: int, rng: np.random.Generator) -> np.ndarray:
         """The fold of every row, with the units of every block and sample in all of them as far as they go."""
         cells = np.zeros(len(self.rows), dtype=np.int64) if self.linked else self.second.astype(np.int64)
-        return fold_codes(self.units, cells if self.blocks is None else 2 * self.blocks + cells, count, rng)
+        if self.blocks is None:
+            return fold_codes(self.units, cells, count, rng)
+        return fold_codes(self.units, 2 * self.blocks + cells, count, rng, together=2)
 
 
 def apart(

@@ -192,7 +192,25 @@ def test_intervals_stay_within_the_scale_and_claim_nothing_without_data():
 
 
 def test_leaving_out_within_cells():
+    """Sums of means of cells: their variance is that of stratified samples, from what is left without each unit."""
     values, cells = RNG.normal(size=9), np.array([0, 0, 0, 1, 1, 2, 2, 2, 2])
-    expected = sum(naive.jackknife(values[cells == k]) for k in range(3))
-    assert by_leaving_out(values, cells) == pytest.approx(expected)
+    sizes, weight = np.bincount(cells), np.array([0.3, 0.5, 0.2])
+    expected = sum(weight[k] ** 2 * np.var(values[cells == k], ddof=1) / sizes[k] for k in range(3))
+    without = -(weight / sizes)[cells] * values
+    assert by_leaving_out(without, cells) == pytest.approx(expected)
     assert by_leaving_out(values) == pytest.approx(naive.jackknife(values))
+
+
+@pytest.mark.parametrize("blocks", [(20, 2, 2), (10, 2, 10), (2, 6, 6)], ids=["small", "unequal", "few"])
+def test_distances_within_blocks_vary_as_their_variance_says(blocks):
+    """Blocks of few rows: the standard deviation of the estimates, and the mean of those that the intervals take."""
+    count, m, n = blocks
+    rng, found = np.random.default_rng(0), []
+    cells = np.repeat(np.arange(count), m), np.repeat(np.arange(count), n)
+    sides = Sides((np.arange(count * m), np.arange(count * n)), cells)
+    for _ in range(300):
+        x, y = (rng.normal(size=(one.size, 1)) + shift for one, shift in zip(cells, (0.0, 1.5), strict=True))
+        found.append(distance(Features.of(Gaussian(1.0), np.vstack([x, y])), sides, NORMS))
+    spread = np.var([one.value for one in found])
+    used = np.mean([one.first + one.second for one in found])
+    assert 0.75 < used / spread < 1.6

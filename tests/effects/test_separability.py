@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive_effects as naive
-from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, two_sample_test
+from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, equivalence_test, two_sample_test
 from shrinktest.effects.features import Features
 from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, comparisons, fold_codes
 from shrinktest.statistics.partitions import estimates_of
@@ -58,6 +58,27 @@ def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
         counts = np.bincount(folds[cells == cell][::3], minlength=5)
         assert np.ptp(counts) <= 1
     assert not np.array_equal(folds, fold_codes(units, cells, 5, np.random.default_rng(2)))
+
+
+@pytest.mark.parametrize("rows", [(2, 2), (2, 10), (3, 7), (1, 1)])
+def test_both_samples_of_a_block_are_in_the_same_folds(rows):
+    """As far as they go; folds have about as many rows, and what is compared is what all folds allow."""
+    least, blocks = min(rows), np.repeat(np.arange(20), sum(rows))
+    second = np.tile(np.repeat([False, True], rows), 20)
+    folds = fold_codes(np.arange(second.size), 2 * blocks + second, 5, np.random.default_rng(0), together=2)
+    for block in range(20):
+        one, other = (np.unique(folds[(blocks == block) & part]) for part in (~second, second))
+        assert np.intersect1d(one, other).size == min(least, 5)
+    assert all(np.ptp(np.bincount(folds[part], minlength=5)) <= 20 * part.mean() / 2 + 1 for part in (~second, second))
+
+
+def test_small_blocks_have_an_area():
+    rng, blocks = np.random.default_rng(0), np.repeat(np.arange(20), 2)
+    x, y = rng.normal(size=40), rng.normal(1.5, size=40)
+    effect = two_sample_test(x, y, blocks=(blocks, blocks), n_resamples=0).effect()
+    assert 0.7 < effect.auc < 1.0 and not np.isnan(effect.auc_interval).any()
+    found = equivalence_test(x, y, margin=0.6, scale="auc", blocks=(blocks, blocks))
+    assert found.folds == 5 and found.estimate > 0.7
 
 
 def test_areas_and_their_variance_are_those_of_loops():
