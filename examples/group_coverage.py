@@ -144,8 +144,8 @@ def opening(tables) -> str:
     shares = 100.0 * table["coverage"]
     return (
         f"With `groups=` or `blocks=`, intervals that should cover the truth in 95 % of data sets did so in "
-        f"{shares.min():.1f} to {shares.max():.1f} %; the median of {len(table)} settings is {shares.median():.1f} %. In "
-        f" {int((table['coverage'] < BELOW).sum())} settings the share is below {100 * BELOW:.0f} %."
+        f"{shares.min():.1f} to {shares.max():.1f} %; the median of {len(table)} settings is {shares.median():.1f} %. "
+        f"In {int((table['coverage'] < BELOW).sum())} settings the share is below {100 * BELOW:.0f} %."
     )
 
 
