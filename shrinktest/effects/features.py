@@ -104,8 +104,7 @@ class Features:
         """Inner products of points with the weighted sums of their cells, (n,); cells are codes 0, 1, ..."""
         part = self.values[which] if self.by_coordinates else self.values[which, which]
         if self.by_coordinates:
-            sums = np.zeros((int(cells.max()) + 1, part.shape[1]))
-            np.add.at(sums, cells, part * weights[:, None])
+            sums = adding(cells) @ (part * weights[:, None])
             return np.asarray(np.einsum("ij,ij->i", part, sums[cells]))
         out = np.empty(len(part))
         order = np.argsort(cells, kind="stable")

@@ -131,17 +131,21 @@ class Groups:
         count, n = int(self.codes[-1]) + 1, len(self.codes)
         if count < 4:
             return np.nan
-        wide = self.x.values.shape[1] * self.y.values.shape[1] if self.x.by_coordinates else n
-        chosen = np.unique(np.linspace(0, count - 1, min(count, max(4, _MOST // wide))).astype(np.intp))
-        z, w = self.x.values, self.y.values
-        if self.x.by_coordinates:
+        x, y = self.x.values, self.y.values
+        of_rows = int(_MOST**0.5 * count / n)  # groups of whose rows there is room for all products, or
+        of_groups = _MOST // (x.shape[1] * y.shape[1]) if self.x.by_coordinates else 0  # for those of coordinates
+        few = min(count, max(4, of_rows, of_groups))
+        chosen = np.linspace(0, count - 1, few).round().astype(np.intp)
+        if of_groups > of_rows:
             rows = self._rows
-            each = np.stack([(z[rows[g]].T @ w[rows[g]]).ravel() for g in chosen])
+            each = np.stack([(x[rows[g]].T @ y[rows[g]]).ravel() for g in chosen])
             sums = each @ each.T
         else:
-            sums = Features(z * w, False).summed(self.codes).values[np.ix_(chosen, chosen)]
+            there = np.isin(self.codes, chosen)
+            one, other = (variable.taken(np.flatnonzero(there)).dense().values for variable in (self.x, self.y))
+            sums = Features(one * other, False).summed(np.searchsorted(chosen, self.codes[there])).values
         np.fill_diagonal(sums, 0.0)
-        pairs = count * (count - 1.0) / (len(chosen) * (len(chosen) - 1.0))
+        pairs = count * (count - 1.0) / (few * (few - 1.0))
         return float(2.0 * pairs * np.square(sums).sum() / float(n) ** 4 * count / (count - 3.0))
 
 

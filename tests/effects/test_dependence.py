@@ -81,8 +81,8 @@ def test_some_groups_stand_for_all(monkeypatch):
     some = codes % 2 == 0
     sums = np.add.reduceat(np.add.reduceat((x * y)[np.ix_(some, some)], np.arange(0, 21, 3)), np.arange(0, 21, 3), 1)
     expected = 2.0 / 39.0**4 * 13.0 / 10.0 * (np.square(sums).sum() - np.square(np.diagonal(sums)).sum())
-    for both, wide in ((pair, 1), ([one.dense() for one in pair], 39)):
-        monkeypatch.setattr(hsic, "_MOST", 7 * wide)
+    for both, most in ((pair, 7), ([one.dense() for one in pair], 21.5**2)):
+        monkeypatch.setattr(hsic, "_MOST", most)
         assert Groups.of(*both, codes).noise() == pytest.approx(expected * (13.0 * 12.0) / (7.0 * 6.0), rel=1e-9)
 
 
