@@ -9,6 +9,7 @@ import numpy as np
 from shrinktest.effects.features import Features, adding
 
 _MOST = 2**25  # numbers in the products of groups at a time: of some groups, evenly spaced, where all have more
+_ENOUGH = 2**11  # groups, two million pairs of which say what all say
 
 
 def hsic(x: Features, y: Features) -> tuple[float, np.ndarray]:
@@ -134,7 +135,7 @@ class Groups:
         x, y = self.x.values, self.y.values
         of_rows = int(_MOST**0.5 * count / n)  # groups of whose rows there is room for all products, or
         of_groups = _MOST // (x.shape[1] * y.shape[1]) if self.x.by_coordinates else 0  # for those of coordinates
-        few = min(count, max(4, of_rows, of_groups))
+        few = min(count, _ENOUGH, max(4, of_rows, of_groups))
         chosen = np.linspace(0, count - 1, few).round().astype(np.intp)
         if of_groups > of_rows:
             rows = self._rows
