@@ -39,7 +39,7 @@ class Units:
     points: Array
 
     def units(self, called: Sequence[object] | None = None) -> Array:
-        """One unit of every column (d,); 1 for a column that has one value only.
+        """One unit of every column (d,); 1 for a column that has one value only, and for those of no rows.
 
         Parameters
         ----------
@@ -73,7 +73,7 @@ class Units:
 
     def settled(self, called: Sequence[object] | None = None) -> Units:
         """The same with numbers for units, and without the pooled sample where nothing more is taken from it."""
-        if moves(self.scale):
+        if moves(self.scale) and len(self.points):
             return self
         return Units(tuple(self.units(called).tolist()), self.points[:0])
 
@@ -195,7 +195,7 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
     """One unit of every column of Z, which are those with these numbers."""
     if scale in _BESIDE:
         return _units(Z, _BESIDE[scale], columns) * TYPICAL[_BESIDE[scale]]
-    if scale == "rank":
+    if scale == "rank" or not len(Z):
         return np.ones(Z.shape[1])
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         away = np.abs(Z - np.median(Z, axis=0))

@@ -79,7 +79,6 @@ class TwoPartlyKnown(TwoEqualDistributions):
             )
         names = names_for((X, Y), XY, called)
         read = read_samples((X, Y), names, "propagate", **told)
-        _check_fixed(read)
         pooled = np.vstack(read.values)
         known = np.asarray(~np.isnan(pooled).any(axis=1))
         parts = np.split(known, [len(read.values[0])])
@@ -87,8 +86,10 @@ class TwoPartlyKnown(TwoEqualDistributions):
             if rows.sum() < 2:
                 raise ValueError(
                     f"{name} has {counted(int(rows.sum()), 'row')} without missing values; nan_policy='worst' needs at "
-                    "least 2 in each sample, and many more to reject"
+                    "least 2 in each sample, and many more to reject: leave out columns of which much is missing "
+                    "(column_types={'name': 'drop'}), or use nan_policy='indicator'"
                 )
+        _check_fixed(read)
         points = pooled if known.all() else np.ascontiguousarray(pooled[known])
         return cls(
             variables=(Variable(points, " and ".join(names), read.scale, read.encoding),),

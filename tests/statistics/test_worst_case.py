@@ -239,6 +239,10 @@ def test_too_few_complete_rows_and_too_little_memory():
     _, gaps = data(8, 8, [0, 1, 2, 3, 4, 5, 6])
     with pytest.raises(ValueError, match="X has 1 row without missing values"):
         two_sample_test(gaps[:8], gaps[8:], nan_policy="worst", **FEW)
+    never = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.nan], "b": [np.nan, 2.0, np.nan, 3.0]})
+    for scale in ("auto", None, "rank"):
+        with pytest.raises(ValueError, match=r"^X has 0 rows without .* leave out columns .* nan_policy='indicator'$"):
+            two_sample_test(never, never + 1.0, nan_policy="worst", scale=scale)
     _, gaps = data(100, 100, [0])
     for gram in ("auto", "dense"):
         with pytest.raises(MemoryError, match="use a random part of the data, or raise max_memory"):

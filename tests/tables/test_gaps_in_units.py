@@ -1,10 +1,10 @@
-"""The indicator of missing values says as much as its column does, in whatever unit the column is."""
+"""Units of columns with missing values: the indicator says as much as its column does, and no row need be complete."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import equivalence_test, two_sample_test
+from shrinktest import equivalence_test, independence_test, two_sample_test
 from shrinktest.tables.pooled import PooledTable
 
 
@@ -54,3 +54,11 @@ def test_the_indicator_of_a_constant_column_is_as_under_sd():
     gone = [np.where(one > 34000.0, np.nan, 5.0)[:, :1] for one in (X, Y)]
     for scale in ("sd", None, [1.0], [5.0]):
         assert points(*gone, scale)[:, 1].max() == pytest.approx(2.0**0.5)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("scale", ["auto", "sd", "mad", "rank", "deviation", {"a": 1.0, "b": "rank"}])
+def test_where_no_row_is_complete_missing_values_propagate(scale):
+    never = pd.DataFrame({"a": [1.0, np.nan, 3.0, np.nan], "b": [np.nan, 2.0, np.nan, 3.0]})
+    for test in (two_sample_test, independence_test):
+        assert np.isnan(test(never, never + 1.0, nan_policy="propagate", scale=scale).pvalue)
