@@ -13,6 +13,7 @@ from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tai
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.conclude import LOST, SAME, SHRUNK, of_rounding
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
 
@@ -81,6 +82,8 @@ def aggregated(
     exact = nulls[0].exact
     comparable = comparable_of(nulls, collection.weights)
     smallest = smallest_of(comparable)
+    own = [note for member in members for note in member.notes]
+    others = [note for note in own if note not in (LOST, SAME)]  # which those say of their own p-values
     return result(
         statistic=float(smallest[0]),
         pvalue=overall_pvalue(comparable),
@@ -90,7 +93,7 @@ def aggregated(
         exact=exact,
         adjusted=step_down(comparable),
         decided=int(comparable[0].argmin()),
-        notes=tuple(dict.fromkeys((*notes, *(note for member in members for note in member.notes)))),
+        notes=tuple(dict.fromkeys((*notes, *others, *of_rounding(nulls, shrunk=SHRUNK in own)))),
         **shared,
     )
 

@@ -24,7 +24,7 @@ from shrinktest.multiple.collection import Asked, Collection, collect, is_severa
 from shrinktest.multiple.resolved import Resolved
 from shrinktest.nulls.permutation import Null
 from shrinktest.nulls.relabellings import Kept, Relabellings
-from shrinktest.results.conclude import LOST, conclude, warn_too_few
+from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_too_few
 from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
@@ -272,7 +272,7 @@ def run_side_by_side(
     resolved = Resolved(setup, fresh=False)
     nulls: list[Null] = []
     notes: list[str] = []
-    lost: list[str] = []
+    rounded: dict[str, list[str]] = {}
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
         for hypothesis, collection in zip(hypotheses, collections, strict=True):
             for member in collection.members:
@@ -292,10 +292,11 @@ def run_side_by_side(
         weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
         nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
         notes += (*without, *(note for one in parts for note in one.about["notes"]))
-        if any(one.null.lost for one in parts):
-            lost.append(" and ".join(variable.name for variable in hypothesis.variables))
-    if lost:
-        notes.append(f"{', '.join(lost[:_NAMED])}{', and others' if len(lost) > _NAMED else ''}: {LOST}")
+        shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
+        for said in of_rounding([one.null for one in parts], shrunk=shrunk):
+            rounded.setdefault(said, []).append(" and ".join(variable.name for variable in hypothesis.variables))
+    for said, of in rounded.items():
+        notes.append(f"{', '.join(of[:_NAMED])}{', and others' if len(of) > _NAMED else ''}: {said}")
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]

@@ -25,6 +25,7 @@ _Advance = Callable[[int], object]
 TIE = 1e-10  # of the size of the terms that cancel in a statistic: values this close to each other are equal
 
 _VISIBLE = 1e-2  # of the standard deviation: ties by rounding that are wider than this change p-values
+_ROUNDING = 1e-4  # of what is a tie: differences that the rounding of sums makes where there are none
 
 _SECONDS = 0.05  # work handed to a thread at a time: short enough for progress and interrupts, long enough to be free
 _GROWTH = 32  # times at most that a chunk is larger than the one before
@@ -80,8 +81,9 @@ class Null:
 
     @property
     def lost(self) -> bool:
-        """Whether what counts as a tie is not small beside the differences between relabellings, if there are any."""
-        if not self.values.size or self.constant:
+        """Whether ties make the p-value larger, and are not few beside the differences between relabellings."""
+        below = self.values[self.values < self.observed]
+        if self.constant or not (below >= self.observed - self.tolerance).any():
             return False
         with np.errstate(invalid="ignore"):  # there is no spread of what is not finite
             spread = np.append(self.values, self.observed).std()
@@ -89,8 +91,10 @@ class Null:
 
     @property
     def constant(self) -> bool:
-        """Whether no relabelling changes the statistic, to the last bit."""
-        return self.values.size > 0 and bool((self.values == self.observed).all())
+        """Whether no relabelling changes the statistic by more than the rounding of the terms that cancel in it."""
+        with np.errstate(invalid="ignore"):  # of what is not finite
+            changes = np.abs(self.values - self.observed)
+        return self.values.size > 0 and bool((changes <= _ROUNDING * self.tolerance).all())
 
 
 @dataclass(frozen=True)

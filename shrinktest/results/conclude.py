@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +24,10 @@ LOST = (
 )
 
 SAME = (
-    "No permutation changes the statistic, so that the p-value is 1: observations are alike in what is compared (by so "
-    "large a bandwidth, say), or differ only in what stays as it is (between blocks, say)."
+    "No permutation changes the statistic by more than rounding errors, so that the p-value is 1: observations are "
+    "alike in what is compared (by so large a bandwidth, say), or differ only in what stays as it is (between blocks "
+    "or pairs, say). If they do differ, subtract the mean (or a start) from each column, or use scale='rank' or a "
+    "smaller bandwidth."
 )
 
 SHRUNK = (
@@ -68,12 +71,8 @@ def conclude(
         nothing: dict[str, Any] = {"statistic": float("nan"), "pvalue": float("nan"), "null_distribution": np.empty(0)}
         shared["estimates"] = ()
         return result(**nothing, n_resamples=0, exact=False, **shared)
-    if null.lost:
-        shared["notes"] = (*shared.get("notes", ()), LOST)
-    if null.observed == 0.0 and shared["form"] == "biased" and not isinstance(shared["estimator"], KME):
-        shared["notes"] = (*shared.get("notes", ()), SHRUNK)
-    elif warn and null.constant:
-        shared["notes"] = (*shared.get("notes", ()), SAME)
+    shrunk = is_shrunk(null, shared["form"], shared["estimator"])
+    shared["notes"] = (*shared.get("notes", ()), *of_rounding([null], shrunk=shrunk), *([SHRUNK] if shrunk else ()))
     if warn and null.n_planned:
         warn_too_few(null.n_planned + (not null.exact), alpha, exact=null.exact)
     return result(
@@ -88,6 +87,24 @@ def conclude(
         stopped=null.stopped,
         **shared,
     )
+
+
+def is_shrunk(null: Null, form: str, estimator: Any) -> bool:
+    """Whether the statistic is 0 because the estimate was shrunk to that."""
+    return null.observed == 0.0 and form == "biased" and not isinstance(estimator, KME)
+
+
+def of_rounding(nulls: Sequence[Null], *, shrunk: bool = False) -> tuple[str, ...]:
+    """What is said where rounding decides the p-value of one statistic, or that of several together.
+
+    One of several of which nothing is left takes nothing from the others.  ``shrunk`` says that nothing is left of one
+    because it was shrunk to zero, which is said instead.
+    """
+    drawn = [null for null in nulls if null.values.size]
+    varying = [null for null in drawn if not null.constant]
+    if varying:
+        return (LOST,) if all(null.lost for null in varying) else ()
+    return (SAME,) if drawn and not shrunk else ()
 
 
 def _class_of(test: str) -> type[TestResult]:

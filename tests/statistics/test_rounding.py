@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest import (
@@ -12,6 +13,7 @@ from shrinktest import (
     SKMSE,
     Gaussian,
     Laplacian,
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -74,7 +76,10 @@ def test_so_do_two_variables_that_are_jointly_independent(estimator):
 
 
 def test_a_product_of_linear_kernels_depends_on_where_the_data_start():
-    assert lost(two(X + 1e8, Y + 1e8, kernel=Linear() * Linear()))
+    assert lost(two(X + 1e9, Y + 1e9, kernel=Linear() * Linear()))
+    far = two(X + 1e8, Y + 1e8, kernel=Linear() * Linear())
+    assert far.tolerance > 0.1 * far.null_distribution.std()
+    assert far.pvalue == 0.01 and not lost(far)  # the smallest possible is not too large
 
 
 @pytest.mark.parametrize("comparison", ["pairs", "pooled"])
@@ -244,16 +249,12 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
     [
         lambda start: two(X + start, Y + start, kernel=Polynomial(2), estimator="fkmse"),
         lambda start: k_sample_test(X + start, Y + start, Z + start, kernel=Linear(), estimator="fkmse", **QUICK),
-        lambda start: joint_independence_test(
-            X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
-        ),
-        lambda start: joint_independence_test(X, Y, X[::-1], kernels=Gaussian(1.0 + start), **QUICK),
         lambda start: independence_test(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
-        lambda start: two(X + start, Y + start, estimator=["kme", "fkmse"], kernel=Linear()),
-        lambda start: two(estimator=["kme", "fkmse"], kernel=[Gaussian(1.0), Gaussian(2.0 + start)]),
+        lambda start: two(X + start, Y + start, estimator=["skmse", "fkmse"], kernel=Linear()),
+        lambda start: two(estimator=["skmse", "fkmse"], kernel=[Gaussian(1.0 + start), Gaussian(2.0 + start)]),
         lambda start: two_sample_test_columns(X + start, Y + start, kernel=Linear(), estimator="fkmse", **QUICK),
         lambda start: two_sample_test_columns(
-            X + start, Y + start, kernel=Linear(), estimator=["kme", "skmse"], **QUICK
+            X + start, Y + start, kernel=Linear(), estimator=["fkmse", "skmse"], **QUICK
         ),
         lambda start: independence_matrix(X + 100 * start, Y, kernel_x=Polynomial(2), **QUICK),
         lambda start: permutation_test(lambda labels: 1e6 * start + X[labels == 0].mean(), (6, 6), **QUICK),
@@ -261,8 +262,6 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
     ids=[
         "polynomial",
         "k",
-        "joint",
-        "joint-wide",
         "independence",
         "list",
         "widths",
@@ -275,6 +274,31 @@ def test_what_shrinks_a_long_mean_says_that_the_rest_is_lost(estimator):
 def test_every_kind_of_test_says_so(run):
     assert not lost(run(0.0))
     assert lost(run(START))
+
+
+@pytest.mark.parametrize("several", ["list", "columns"])
+def test_a_statistic_that_is_lost_says_so_of_itself_alone(several):
+    """It takes nothing from others, whose p-values are as they are without it."""
+    options = {"kernel": Linear(), "estimator": ["kme", "fkmse"]}
+    if several == "columns":
+        found = two_sample_test_columns(X + START, Y + START, **options, **QUICK)
+        assert found.pvalues[1] > 0.1 and not lost(found)
+        return
+    for x, y in ((X, Y), (X[:, 1], Y[:, 1])):
+        found = two(x + START, y + START, **options)
+        assert not lost(found) and [lost(member) for member in found.members] == [False, True]
+
+
+def test_treated_and_not_treated():
+    """One of the statistics of "auto" is the same for all rows of two values in equal parts, but for rounding."""
+    rows = np.repeat([True, False], [28, 12])
+    first, second = (pd.DataFrame({"treated": one}) for one in (rows, ~rows))
+    for found in (
+        two_sample_test(first, second, estimator="auto", n_resamples=999, rng=0),
+        two_sample_test_columns(first, second, estimator="auto", n_resamples=999, rng=0),
+        compare(first, second, n_resamples=999, rng=0),
+    ):
+        assert not lost(found) and not any(SAME in note for note in found.notes)
 
 
 def test_the_note_names_the_columns():
@@ -294,6 +318,14 @@ def test_nothing_but_rounding_is_said_to_be_nothing():
     found = two(bandwidth=1e200)  # beyond all digits
     assert found.pvalue == 1.0 and SAME in found.notes
     assert SAME in two(np.ones((5, 1)), np.ones((4, 1)), bandwidth=1.0).notes  # all observations alike: as it says
+    for run in (
+        lambda start: joint_independence_test(
+            X[:, 0] + start, Y[:, 0] + start, X[:, 1] + start, kernels=Linear(), **QUICK
+        ),
+        lambda start: joint_independence_test(X, Y, X[::-1], kernels=Gaussian(1.0 + start), **QUICK),
+    ):
+        near, far = run(0.0), run(START)
+        assert SAME not in near.notes and far.pvalue == 1.0 and SAME in far.notes and not lost(far)
 
 
 def test_without_permutations_there_is_no_note():
