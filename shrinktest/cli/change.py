@@ -26,6 +26,7 @@ from shrinktest.cli.values import bandwidth, number, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import CHANGE
 from shrinktest.tables.column import DROP
+from shrinktest.tables.text import whole_numbers
 
 _YEAR_FIRST = re.compile(r"\d{4}\D")  # text of one length whose order is that of time
 
@@ -108,18 +109,21 @@ def _times(table: TextTable, name: str, types: dict[str, Any]) -> tuple[np.ndarr
     """
     (name,) = table.select(name)
     told = {key: kind for key, kind in types.items() if key == name and kind != DROP}  # times are not tested anyway
-    column = table.columns((name,), told).columns[0]
-    cells = table.labels(name)
-    if None in cells:
-        line = table.lines[cells.index(None)]
+    labels, place = table.labels(name), table.names.index(name)
+    if None in labels:
+        line = table.lines[labels.index(None)]
         raise ValueError(f"{table.source}: line {line} has no time in column {name!r}; fill it in, or drop the row")
+    exact = whole_numbers([row[place] for row in table.rows]) if told.get(name) in (None, "number") else None
+    if exact is not None and max(map(abs, exact)) < 2**63:  # nanoseconds, say, which have more digits than floats
+        return np.array(exact, dtype=np.int64), False
+    column = table.columns((name,), told).columns[0]
     if column.kind == "date":
         days = column.values.astype("datetime64[D]")
         return days if (days == column.values).all() else column.values.astype("datetime64[ms]"), column.zoned
     if column.kind == "number":
         values = np.asarray(column.values, dtype=np.float64)
         return values.astype(np.int64) if (values == np.round(values)).all() else values, False
-    return np.array(cells), False
+    return np.array(labels), False
 
 
 def _check_order(table: TextTable, args: argparse.Namespace, times: np.ndarray | None) -> None:

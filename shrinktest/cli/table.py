@@ -27,7 +27,11 @@ _CONSECUTIVE = 3  # numbers in a row from which these are rather names than valu
 _YEARS = (1800, 2200)
 #: What stands for a missing value in many files, and for something else in others.
 _USUAL = ("n/a", "#n/a", "n.a.", "null", "none", "nil", "<na>", "missing", "unknown", "-", "--", "?", ".", "..")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+#: By the mark before decimals, numbers with the other mark between thousands.
+_THOUSANDS = {
+    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
+    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
+}
 
 
 @dataclass(frozen=True)
@@ -251,13 +255,13 @@ def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) ->
 
 def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
     other = next(mark for mark in DECIMALS if mark != decimal)
-    if decimal == "." and _THOUSANDS.fullmatch(cell):
-        more = (
-            ", or, where they are decimal points, say --decimal ," if cell.count(",") == 1 and "." not in cell else ""
-        )
-        return f"write numbers without commas between thousands{more}"
+    marks, told = ("commas", "say --decimal ,") if decimal == "." else ("points", "leave out --decimal ,")
+    if _THOUSANDS[decimal].fullmatch(cell):
+        either = cell.count(other) == 1 and decimal not in cell
+        more = f", or, where they are decimal points, {told}" if either else ""
+        return f"write numbers without {marks} between thousands{more}"
     if other in cell and as_number(cell, other) is not None:
-        return "read commas as decimal points with --decimal ," if other == "," else "leave out --decimal ,"
+        return "read commas as decimal points with --decimal ," if decimal == "." else told
     commented = ", or skip such lines with --comment '#'" if cell.startswith("#") else ""
     instead = (
         f"leave the column out with {typed_type(name, 'drop')}"

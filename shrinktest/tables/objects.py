@@ -19,6 +19,7 @@ from shrinktest.tables.column import (
     from_times,
     level_of_object,
     real_numbers,
+    require_apart,
 )
 
 
@@ -31,12 +32,16 @@ def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = No
     ------
     TypeError
         For values of several types, or of one that is no variable.
+    ValueError
+        For dates that cannot be read, and whole numbers that are not told apart as floats.
     """
     present = [entry for entry in entries if not _is_none(entry)]
     for types, kind in _OBJECTS:
         if all(isinstance(entry, types) for entry in present) and not (
             kind == "number" and any(isinstance(entry, bool) for entry in present)
         ):
+            if present and kind == "number" and all(isinstance(entry, int | np.integer) for entry in present):
+                require_apart(np.array([int(entry) for entry in present], dtype=object), name, where)
             try:
                 return _of_kind(name, entries, kind)
             except (OverflowError, ValueError) as error:

@@ -12,6 +12,7 @@ import numpy as np
 from shrinktest._validate import counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
+    EXACT,
     Column,
     as_kind,
     from_booleans,
@@ -19,6 +20,7 @@ from shrinktest.tables.column import (
     from_numbers,
     from_times,
     level_of_object,
+    require_apart,
 )
 from shrinktest.tables.objects import from_objects, from_text
 
@@ -227,10 +229,6 @@ def _narwhals_of(x: Any) -> Any:
     return found if isinstance(found, nw.DataFrame | nw.Series) else None
 
 
-_MERGED = 0.01  # of different whole numbers, that rounding may make equal: a time in nanoseconds loses nothing
-_EXACT = 2**53  # whole numbers up to this are exact as floating-point numbers
-
-
 def _in_universal_time(x: Any, pandas: Any) -> Any:
     """A data frame or series of pandas with its dates in universal time where they have a time zone."""
     if isinstance(x, pandas.Series):
@@ -242,22 +240,13 @@ def _in_universal_time(x: Any, pandas: Any) -> Any:
 def _has_many_digits(series: Any) -> bool:
     """Whether whole numbers are so large that floating-point numbers would not tell them apart."""
     least, most = series.min(), series.max()
-    return least is not None and (least < -_EXACT or most > _EXACT)
+    return least is not None and (least < -EXACT or most > EXACT)
 
 
 def _of_many_digits(series: Any, label: str, where: str, wanted: Any) -> Column:
     if wanted == "category":
         return from_text(label, [None if code is None else str(code) for code in series.to_list()])
-    codes = np.sort(series.drop_nulls().to_numpy())
-    apart = codes[1:] != codes[:-1]
-    merged = apart & (np.diff(codes.astype(np.float64)) == 0.0)
-    if merged.sum() > _MERGED * apart.sum():
-        k = int(merged.argmax())
-        raise ValueError(
-            f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
-            f"{codes[k]} and {codes[k + 1]}; subtract the same number from all, read them as categories "
-            f"(column_types={{{label!r}: 'category'}}), or leave the column out ('drop')"
-        )
+    require_apart(series.drop_nulls().to_numpy(), label, where)
     values = [np.nan if code is None else float(code) for code in series.to_list()] if series.is_null().any() else None
     return from_numbers(label, series.to_numpy().astype(np.float64) if values is None else np.array(values), whole=True)
 

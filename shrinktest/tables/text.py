@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.tables.column import (
+    EXACT,
     Column,
     as_date,
     as_kind,
@@ -19,6 +20,7 @@ from shrinktest.tables.column import (
     from_numbers,
     from_times,
     number_level,
+    require_apart,
 )
 from shrinktest.tables.objects import from_text
 
@@ -95,11 +97,11 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
         For a cell that is none of what the others are, where at least half of them are numbers, dates or times: it is
         rather a slip than one more category.  For infinite numbers.
     ValueError
-        For cells that cannot be read as what is wanted.
+        For cells that cannot be read as what is wanted, and whole numbers that are not told apart as floats.
     """
     numbers = [as_number(cell, decimal) for cell in cells]
     if None not in numbers and wanted in (None, "number", "ordered", "boolean"):
-        column = _numbers(name, cells, numbers)
+        column = _numbers(name, cells, numbers, where)
         return column if wanted is None else as_kind(column, wanted, where)
     if wanted == "number":
         raise OddCell(numbers.index(None), "is not a number")
@@ -120,10 +122,18 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
     return column if wanted is None or wanted == "category" else as_kind(column, wanted, where)
 
 
-def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any]) -> Column:
+def whole_numbers(cells: Sequence[str]) -> list[int] | None:
+    """The whole numbers in cells, to the last digit, without those that are missing; None where one is none."""
+    present = [cell for cell in cells if not is_missing(cell)]
+    return [int(cell) for cell in present] if all(map(_WHOLE.fullmatch, present)) else None
+
+
+def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any], where: str) -> Column:
     values = np.array(numbers, dtype=np.float64)
     if (infinite := np.isinf(values)).any():
         raise OddCell(int(np.flatnonzero(infinite)[0]), "is an infinite value")
+    if (np.abs(values) > EXACT).any() and (whole := whole_numbers(cells)) is not None:
+        require_apart(np.array(whole, dtype=object), name, where)
     return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
 
 

@@ -51,6 +51,17 @@ def test_times_that_repeat(file, capsys):
     assert "lines 61 and 62 have the same time" in capsys.readouterr().err
 
 
+def test_times_of_many_digits_stay_apart(tmp_path, capsys):
+    values = np.random.default_rng(0).normal(size=30) + 6.0 * (np.arange(30) >= 20)
+    path = tmp_path / "fast.csv"
+    path.write_text("t,value\n" + "\n".join(f"{10**18 + i},{value}" for i, value in enumerate(values)))
+    assert main(["change", str(path), "--time", "t", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["times"][20] == 10**18 + 20
+    path.write_text("t,value\n" + "\n".join(f"{10**25 + i},{value}" for i, value in enumerate(values)))
+    assert main(["change", str(path), "--time", "t", *BASE]) == 2
+    assert "too many digits" in capsys.readouterr().err
+
+
 def test_sort_needs_a_time(file, capsys):
     assert main(["change", str(file), "--sort", *BASE]) == 2
     assert "--time" in capsys.readouterr().err

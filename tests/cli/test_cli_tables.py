@@ -224,6 +224,18 @@ def test_a_picture_along_a_column_with_an_axis(run, tmp_path):
             "write numbers without commas between thousands, or, where they are decimal points, say --decimal ,",
         ),
         ('u,v\n"2,491,000.5",2\n"985",3\n', "", "is not a number; write numbers without commas between thousands\n"),
+        (
+            "u;v\n1.234;2\n985,5;3\n",
+            "--decimal ,",
+            "write numbers without points between thousands, or, where they are decimal points, leave out --decimal ,",
+        ),
+        ("u;v\n1.234,5;2\n985;3\n", "--decimal ,", "write numbers without points between thousands\n"),
+        (
+            f"u,v\n1,{10**18}\n2,{10**18 + 1}\n3,{10**18 + 2}\n",
+            "",
+            "a.csv, column 'v', holds whole numbers with too many digits to be told apart as floating-point numbers",
+        ),
+        (f"u,v\n1,{10**18}\n2,{10**18 + 1}\n", "", "(--types v=category), or leave the column out (--types v=drop)"),
         ("# made by hand\nu,v\n1,2\n", "", "line 1 begins with #: skip such lines with --comment '#'"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "'# end' is not a number; correct it, choose other columns, or say"),
         ("u,v\n1,2\n3,4\n# end,\n", "", "or skip such lines with --comment '#'"),

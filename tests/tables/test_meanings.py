@@ -45,6 +45,9 @@ def test_whole_numbers_of_many_digits_stay_apart():
     with pytest.raises(ValueError, match="column 'k', holds whole numbers with too many digits"):
         two_sample_test(frame, frame, **FEW)
     assert two_sample_test(frame, frame, column_types={"k": "category"}, **FEW).pvalue == 1.0
+    objects = frame.assign(k=pd.Series([10**25 + int(k) for k in K], dtype=object))
+    with pytest.raises(ValueError, match=r"such as 10+1 and 10+2; .* out \(column_types=\{'k': 'drop'\}\)"):
+        two_sample_test(objects, objects, **FEW)
     even = frame.assign(k=2**56 + 16 * K)  # which floating-point numbers hold
     assert two_sample_test(even, even, **FEW).pvalue == 1.0
 

@@ -90,3 +90,18 @@ def test_long_numbers_stay_apart_as_categories():
 def test_single_cells():
     kinds = [kind_of_cell(cell) for cell in ("1", "true", "2024-03-31", "14:30", "a", "NA")]
     assert kinds == ["number", "boolean", "date", "time", "category", None]
+
+
+@pytest.mark.parametrize("cells", [[10**18 + k for k in (0, 1, 2, 4)], [10**18, "", 10**18 + 1], [10**25, 10**25 + 1]])
+def test_whole_numbers_that_floats_would_merge_are_refused(cells):
+    cells, said = list(map(str, cells)), r"^a.csv, column 'c', holds whole numbers with too many .* as 10+ and 10+1;"
+    for wanted in (None, "number", "ordered"):
+        with pytest.raises(ValueError, match=said):
+            from_cells("c", cells, wanted=wanted, where="a.csv, column 'c',")
+    assert len(from_cells("c", cells, wanted="category").levels) == sum(map(bool, cells))
+
+
+def test_whole_numbers_of_many_digits_that_stay_apart():
+    nanoseconds = [str(1700000000000000000 + 10**6 * k) for k in range(5)]
+    assert len(np.unique(from_cells("c", nanoseconds).values)) == 5
+    assert from_cells("c", ["1000000000000000001.5", "1000000000000000000"]).kind == "number"  # no whole numbers
