@@ -446,6 +446,12 @@ def test_pictures():
         assert ax.get_title().replace("\n", " ") == result.answer and ax.get_xlabel()
     drawn = [tuple(line.get_xdata()) for line in test.plot(Figure().subplots()).lines]
     assert any(line == pytest.approx(test.interval) for line in drawn if len(line) == 2)
+    for alternative, side in (("less", 0), ("greater", 1)):  # a limit that is infinite ends at the border
+        one = closer_test(X, Y, Z, alternative=alternative)
+        ax = one.plot(Figure().subplots())
+        ends = next(line.get_xdata() for line in ax.lines if len(line.get_xdata()) == 2)
+        assert np.isinf(one.interval[side]) and ends[side] == ax.get_xlim()[side]
+        assert ends[1 - side] == one.interval[1 - side]
     ax = matrix.plot(Figure().subplots())
     assert [label.get_text() for label in ax.get_yticklabels()] == list(matrix.ranked)
     for line in ax.lines:  # nothing is nearer than the nearest

@@ -43,7 +43,7 @@ class Along:
         """Ticks that are dates or levels where the numbers stand for these."""
         if self.kind == "ordered" and self.levels:
             every = -(-len(self.levels) // _LEVELS)
-            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])])
+            axis.set_ticks(range(0, len(self.levels), every), [*map(short, self.levels[::every])], parse_math=False)
         elif self.kind == "date":
             ticks(axis, self.kind)
 

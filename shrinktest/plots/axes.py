@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,13 +26,19 @@ def axes(ax: Axes | None) -> Axes:
     return plt.subplots(figsize=(7, 4), layout="constrained")[1]
 
 
+def legend(ax: Axes, **look: Any) -> None:
+    """A legend, in which a dollar in a name is a dollar and begins no formula."""
+    for text in ax.legend(**look).get_texts():
+        text.set_parse_math(False)
+
+
 def legend_below(ax: Axes) -> None:
     """A legend below the axes, where it covers nothing; inside them where no layout makes room for it."""
     if ax.figure.get_layout_engine() is None:
-        ax.legend(edgecolor="none", framealpha=0.85)
+        legend(ax, edgecolor="none", framealpha=0.85)
         return
     # 4 letters below the axes, behind their ticks and label
-    ax.legend(edgecolor="none", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.0, ncols=2)
+    legend(ax, edgecolor="none", loc="upper center", bbox_to_anchor=(0.5, 0.0), borderaxespad=4.0, ncols=2)
 
 
 def check_path(path: str | None) -> None:

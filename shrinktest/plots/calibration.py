@@ -33,7 +33,7 @@ def plot_calibration(result: CalibrationResult, ax: Axes | None = None) -> Axes:
     ax.plot(wrong["alpha"], wrong["level"], "o", color=ORANGE, label="anti-conservative" if len(wrong) else None)
     ax.set_xlabel("p-value")
     ax.set_ylabel("share of trials with a p-value at most this")
-    ax.set_title(f"Calibration of {result.name}", fontsize="medium")
+    ax.set_title(f"Calibration of {result.name}", fontsize="medium", parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax

@@ -21,8 +21,9 @@ def plot_lags(result: LagsResult, ax: Axes | None = None) -> Axes:
 
     ax = axes(ax)
     rejected = result.reject()
-    for which, colour, what in ((rejected, ORANGE, f"adjusted p <= {result.alpha:g}"), (~rejected, BLUE, "others")):
+    for which, colour, sign in ((rejected, ORANGE, "<="), (~rejected, BLUE, ">")):
         if which.any():
+            what = f"adjusted p {sign} {result.alpha:g}" if np.isfinite(result.adjusted[which]).all() else "lags"
             ax.vlines(result.lags[which], 0.0, result.statistics[which], color=colour, linewidth=3, label=what)
     reach = result.critical_value()
     if np.isfinite(reach):

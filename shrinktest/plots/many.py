@@ -43,10 +43,10 @@ def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
         text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
         ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
     if len(tests) < every:
-        ax.set_xticks(range(len(across)), [*map(short, across)], rotation=90, fontsize="small")
+        ax.set_xticks(range(len(across)), [*map(short, across)], rotation=90, fontsize="small", parse_math=False)
     else:
-        ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0)
-    ax.set_yticks(*_names(lines, marked.any(axis=1)))
+        ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0, parse_math=False)
+    ax.set_yticks(*_names(lines, marked.any(axis=1)), parse_math=False)
     if len(tests.keys) == 1:  # one line
         ax.set_yticks([])
     which = f"\nthe {len(tests)} smallest p-values of {every}" if len(tests) < every else ""

@@ -37,7 +37,7 @@ def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     ax.plot(adjusted, places, "s", color=ORANGE, markersize=5, label="adjusted")
     ax.axvline(result.alpha, color=GREY, linestyle=":", label=f"level {result.alpha:g}")
     ax.set_xscale("log")
-    ax.set_yticks(places, labels, fontsize="small")
+    ax.set_yticks(places, labels, fontsize="small", parse_math=False)
     ax.set_xlabel("p-value")
     which = f", {len(rows)} of {every} members shown" if len(rows) < every else ""
     ax.set_title(f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", fontsize="medium" if which else None)

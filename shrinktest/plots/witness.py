@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import choice, count, counted, percent
 from shrinktest.plots.along import Along
-from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes
+from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,16 +78,17 @@ def plot_witness(
     first, second = (name or plain for name, plain in zip(result.names or XY, XY, strict=True))
     if len(shown) == 1:
         _curve(ax, lines[0], band, x[:, 0], y[:, 0], (first, second))
-        ax.set_ylabel(f"witness, mean of {first} less mean of {second}")
+        ax.set_ylabel(f"witness, mean of {first} less mean of {second}", parse_math=False)
     else:
         _map(ax, lines, band, x, y, (first, second))
-        ax.set_ylabel(chosen[1].label)
-    ax.set_xlabel(chosen[0].label)
+        ax.set_ylabel(chosen[1].label, parse_math=False)
+    ax.set_xlabel(chosen[0].label, parse_math=False)
     for column, axis_of in zip(chosen, (ax.xaxis, ax.yaxis), strict=False):
         column.ticks(axis_of)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
-    ax.set_title(f"Where {first} and {second} differ, {percent(confidence)} simultaneous band{held}", fontsize="medium")
-    ax.legend(edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
+    said = f"Where {first} and {second} differ, {percent(confidence)} simultaneous band{held}"
+    ax.set_title(said, fontsize="medium", parse_math=False)
+    legend(ax, edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
 
 
@@ -147,7 +148,8 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     for (east, north), colour, marker, label in ((x.T, OF_X, "o", names[0]), (y.T, OF_Y, "^", names[1])):
         # white edges part the points from the ground, which has their colour
         ax.scatter(east, north, s=18, color=colour, edgecolors="white", linewidths=0.6, marker=marker, label=label)
-    ax.figure.colorbar(image, ax=ax, label=f"witness, above 0: more of {names[0]}\n({where})")
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label(f"witness, above 0: more of {names[0]}\n({where})", parse_math=False)
 
 
 def _colours() -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import level, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend
 from shrinktest.results.kinds import kind_of
 
 if TYPE_CHECKING:
@@ -39,9 +39,9 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
     ax.set_ylabel(f"rejections at level {alpha:g}" + (" (dashed: null holds)" if len(levels) else ""))
     ax.set_ylim(-0.02, 1.02)
     title = repr(result.design)
-    ax.set_title(title if len(title) <= 70 else f"{title[:67]}...", fontsize="medium")
+    ax.set_title(title if len(title) <= 70 else f"{title[:67]}...", fontsize="medium", parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    legend(ax, frameon=False)
     return ax
 
 
@@ -62,7 +62,7 @@ def plot_sample_size(result: SampleSizeResult, ax: Axes | None) -> Axes:
     ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.xaxis.set_minor_formatter(ScalarFormatter())
-    ax.set_title(f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True)
+    ax.set_title(f"{result.estimator}, {result.design!r}", fontsize="medium", wrap=True, parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
     if ax.figure.get_layout_engine() is None:  # nothing would make room beside the axes
         ax.legend(edgecolor="none", framealpha=0.85)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,7 +88,11 @@ def test_picture(result):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    plt.close(result.plot().figure)
+    for alpha, labels in ((0.05, ["adjusted p <= 0.05", "adjusted p > 0.05"]), (0.03, ["adjusted p > 0.03"])):
+        ax = replace(result, alpha=alpha).plot()
+        shown = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert [text for text in shown if "of all lags" not in text] == labels
+        plt.close(ax.figure)
 
 
 @pytest.mark.parametrize(
