@@ -16,6 +16,7 @@ from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
 from shrinktest.tables.pooled import checked_types
+from shrinktest.tables.reading import names_for
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
 
@@ -35,6 +36,8 @@ class Series:
         Which orders of the rows are allowed.
     scale, encoding
         As for samples.
+    name : str
+        What messages call it.
     times : tuple
         When the rows were observed, where that is known.
     notes : tuple of str
@@ -48,6 +51,7 @@ class Series:
     restriction: Restriction
     scale: Scale | None
     encoding: Encoding | None
+    name: str
     times: tuple[Any, ...]
     notes: tuple[str, ...]
     kept: NDArray[np.bool_]
@@ -73,8 +77,9 @@ def read_series(
     """
     check_nan_policy(nan_policy)
     types = checked_types(column_types)
-    rows = X if transform is None else transformed([X], transform, ["X"])[0]
-    read = [rows], ["X" if transform is None else "X after transform"], nan_policy
+    (name,) = names_for([X], ["X"])
+    rows = X if transform is None else transformed([X], transform, [name])[0]
+    read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
     data = as_they_are(*read, column_types, as_given=transform is None)
     check_column_types(column_types, [data])
     in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
@@ -87,8 +92,8 @@ def read_series(
     complete, keep, taken = _taken(data, nan_policy, scale)
     restriction = Restriction()
     if blocks is not None:
-        same_order(blocks, "blocks", X, "X")
-        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], "X"), "blocks", keep))
+        same_order(blocks, "blocks", X, name)
+        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], name), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
         restriction = restricted(shift, Rows.of([values], taken.encoding), restriction, keep)
@@ -96,8 +101,8 @@ def read_series(
     known = () if times is None else tuple(time for time, kept in zip(as_times(times, X), keep, strict=True) if kept)
     if telling and constant_columns(values).all():
         raise ValueError(
-            f"X has one value in every row of every column but {listed(telling)}, which tell the time; nothing is "
-            "left that could change"
+            f"{name} has one value in every row of every column but {listed(telling)}, which tell the time; nothing "
+            "is left that could change"
         )
     left_out = (
         f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
@@ -110,6 +115,7 @@ def read_series(
         restriction=restriction,
         scale=taken.scale,
         encoding=taken.encoding,
+        name=name,
         times=known,
         notes=(*left_out, *data.omitted([keep]), *_counted_without(keep, timed=times is not None), *taken.notes),
         kept=keep,
@@ -122,8 +128,8 @@ def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
     if int(keep.sum()) < FEWEST:
         raise ValueError(
-            f"X has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, two before it "
-            "and two after it"
+            f"{data.names[0]} has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, "
+            "two before it and two after it"
         )
     return complete, keep, data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
 

@@ -96,7 +96,7 @@ class NoChange(Hypothesis):
             )
         said = not is_unasked(scale)
         return cls(
-            variables=(Variable(read.values, "X", read.scale, read.encoding, said, places_of(read.kept)),),
+            variables=(Variable(read.values, read.name, read.scale, read.encoding, said, places_of(read.kept)),),
             sizes=(len(read.values),),
             missing=read.missing,
             restriction=read.restriction,
@@ -190,9 +190,10 @@ class NoChange(Hypothesis):
         parts = np.split(np.arange(self.sizes[0]), edges)
         rows = self.variables[0].rows_of(*parts)
         by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
-        found = memory.of_samples(by_block, "X") if memory.singly(self.restriction) else None
+        name = self.variables[0].name
+        found = memory.of_samples(by_block, name) if memory.singly(self.restriction) else None
         said = () if found is None else (found.note(advice),)
-        return (*said, *memory.short(rows, self.restriction, "X"))
+        return (*said, *memory.short(rows, self.restriction, name))
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """Refused: the data chose the parts."""

@@ -94,7 +94,8 @@ def segmented(
     if hypothesis.change != SINGLE:
         raise ValueError("change_points looks for cuts; an interval of change has two of them")
     if hypothesis.missing:
-        raise ValueError("X has missing values; change_points takes nan_policy='omit' or 'indicator'")
+        name = hypothesis.variables[0].name
+        raise ValueError(f"{name} has missing values; change_points takes nan_policy='omit' or 'indicator'")
     if settings.n_resamples == 0:
         raise ValueError(
             "n_resamples=0 gives no p-values, and these tell whether there is another change; use n_resamples >= "

@@ -26,8 +26,8 @@ LOST = (
 SAME = (
     "No permutation changes the statistic by more than rounding errors, so that the p-value is 1: observations are "
     "alike in what is compared (by so large a bandwidth, say), or differ only in what stays as it is (between blocks "
-    "or pairs, say). If they do differ, subtract the mean (or a start) from each column, or use scale='rank' or a "
-    "smaller bandwidth."
+    "or pairs, say). If they do differ, subtract the mean (or a start) from each column, or use scale='rank' or "
+    "another bandwidth."
 )
 
 SHRUNK = (

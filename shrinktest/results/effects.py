@@ -16,6 +16,8 @@ _SHOWN = 3  # effects of a column that are told
 _MINUTES = 24 * 60  # of a day
 _SECONDS = 60.0 * _MINUTES
 _MORE_THAN_SHOWN = 1000.0  # from where numbers are written without decimals
+_DIGITS, _MOST_DIGITS = 3, 15  # of numbers, and of two that would look alike with fewer
+_POWERS = 1e12  # from where numbers are written with powers of ten
 
 
 @dataclass(frozen=True)
@@ -64,23 +66,32 @@ class Effects:
 
     def said(self, change: Change) -> str:
         """One change in words: what it was and is, and the effect with its interval."""
-        first, second = self.value(change, change.first), self.value(change, change.second)
+        first, second = self._values(change)
         category = " ".join(change.level.split())  # on one line, whatever is in the text
         what = {MEAN: "mean", SPREAD: "sd", SHARE: category, MISSING: "missing"}[change.what]
         if change.what == MEAN and self.kind == "ordered":
             what = "mean position"
         return f"{what} {first} → {second} ({_effect(change)})"
 
-    def value(self, change: Change, number: float) -> str:
-        """A mean, a standard deviation or a share as a person writes it."""
+    def _values(self, change: Change) -> tuple[str, str]:
+        """What it was and is, with as many digits as tell the two apart, and both with powers of ten or none."""
+        powers = max(abs(change.first), abs(change.second)) >= _POWERS
+        for digits in (*range(_DIGITS, _MOST_DIGITS + 1), _DIGITS):
+            first, second = (self.value(change, one, digits, powers=powers) for one in (change.first, change.second))
+            if first != second:
+                break
+        return first, second
+
+    def value(self, change: Change, number: float, digits: int = _DIGITS, *, powers: bool = False) -> str:
+        """A mean, a standard deviation or a share as a person writes it; see :func:`shown`."""
         if change.what in (SHARE, MISSING):
-            return f"{100.0 * number:.3g}%"
+            return f"{100.0 * number:.{digits}g}%"
         if change.what == MEAN and self.kind == "date":
             return shown_date(number)
         if change.what == MEAN and self.kind == "time":
             return _time_of_day(number)
         unit = {"date": " days", "duration": " days", "time": " hours"}.get(self.kind, "")
-        return f"{shown(number)}{unit}"
+        return f"{shown(number, digits, powers=powers)}{unit}"
 
     def to_row(self, change: Change) -> dict[str, Any]:
         """One change as a row of a table: ``to_dict`` with dates and durations of pandas, and times of day as text."""
@@ -133,17 +144,19 @@ def _length(days: float) -> Any:
     return pd.Timedelta(np.timedelta64(round(days * _SECONDS), "s"))
 
 
-def shown(number: float) -> str:
-    """A number as a person writes it: three digits, and no powers of ten for what is no larger than a population.
+def shown(number: float, digits: int = _DIGITS, *, powers: bool = False) -> str:
+    """A number as a person writes it: no powers of ten, unless asked for, where it is no larger than a population.
 
     Examples
     --------
     >>> shown(1234.5), shown(0.12345), shown(-2.0), shown(3e15)
     ('1,234', '0.123', '-2', '3e+15')
+    >>> shown(1234.5, 6), shown(0.12345, 6), shown(1e12 - 0.5, 14, powers=True)
+    ('1,234.50', '0.12345', '999,999,999,999.5')
     """
-    if _MORE_THAN_SHOWN <= abs(number) < 1e12:
-        return f"{number:,.0f}"
-    return f"{number:.3g}"
+    if _MORE_THAN_SHOWN <= abs(number) < _POWERS and not powers:
+        return f"{number:,.{max(0, digits - len(f'{abs(number):.0f}'))}f}"
+    return f"{number:,.{digits}g}"
 
 
 def shown_date(days: float) -> str:

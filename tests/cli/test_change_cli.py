@@ -62,6 +62,23 @@ def test_times_of_many_digits_stay_apart(tmp_path, capsys):
     assert "too many digits" in capsys.readouterr().err
 
 
+def test_notes_and_errors_name_the_file(file, capsys, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    head, *lines = file.read_text().splitlines()
+    lines[3] = lines[3].replace(lines[3].split(",")[1], "")
+    for name, kept in (("gap.csv", lines), ("few.csv", lines[:3])):
+        (file.parent / name).write_text("\n".join([head, *kept]) + "\n")
+    for more, said in ((["omit"], "1 of 60 rows of gap.csv"), (["indicator", "--several"], "gap.csv: that a value is")):
+        assert main(["change", "gap.csv", *BASE, "--nan-policy", *more]) == 0
+        assert said in " ".join(capsys.readouterr().out.split())
+    for line, said in (
+        (["few.csv"], "few.csv has 3 rows; a"),
+        (["gap.csv", "--several"], "gap.csv has missing values;"),
+    ):
+        assert main(["change", *line, *BASE, "--nan-policy", "propagate"]) == 2
+        assert said in capsys.readouterr().err
+
+
 def test_sort_needs_a_time(file, capsys):
     assert main(["change", str(file), "--sort", *BASE]) == 2
     assert "--time" in capsys.readouterr().err
