@@ -57,8 +57,9 @@ def plot_sample_size(result: SampleSizeResult, ax: Axes | None) -> Axes:
     ax.errorbar(table["n"], table["power"], errors, fmt="o", color=GREY, label="simulated,\n95% intervals")
     ax.axhline(result.power, color=GREY, linestyle=":")
     ax.axvline(result.n, color=ORANGE, label=f"n = {result.n}")
-    label = f"{percent(result.confidence)} interval"
-    ax.axvspan(result.low, min(result.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
+    if result.low < result.high:  # else it is the smallest size that can be tested
+        label = f"{percent(result.confidence)} interval"
+        ax.axvspan(result.low, min(result.high, sizes[-1]), color=ORANGE, alpha=0.15, label=label)
     ax.set(xscale="log", ylim=(0, 1.02), xlabel="sample size n", ylabel=f"power at level {result.alpha:g}")
     ax.xaxis.set_major_formatter(ScalarFormatter())
     ax.xaxis.set_minor_formatter(ScalarFormatter())

@@ -31,7 +31,8 @@ class SampleSizeResult(Result):
         Least size of the first sample (or number of pairs) with the power asked for, by the fitted curve.
     low, high : float
         Confidence interval for where the curve reaches the power, of which ``n`` is the next whole number; ``high`` is
-        infinite where the trials cannot tell.
+        infinite where the trials cannot tell.  Both are ``n`` where that is the smallest size that can be tested, and
+        it has the power already by the lower limit of its interval.
     confidence : float
         Confidence of the intervals.
     power, alpha : float
@@ -122,10 +123,12 @@ class SampleSizeResult(Result):
             finds, source = f"shows {self.shown} where there is none", f"the null twin of {self.design.null()!r}"
         found, (low, high) = float(self.fitted_power(self.n)), self.curve.band(self.n, self.confidence)
         end = f"to {math.ceil(self.high)}" if self.high < math.inf else "or more"  # whole numbers, as the answer is
+        least = f"The least size with power {self.power:g} is {self.n} ({interval} {math.ceil(self.low)} {end})"
+        if self.low == self.high:
+            least = f"This is the smallest size that can be tested, and it has power {self.power:g} already"
         return (
             f"With {size} the {self.estimator} test {finds}, at level {self.alpha:g}, in about "
-            f"{100 * found:.0f} of 100 studies ({interval} {100 * low:.0f} to {100 * high:.0f}). The least size with "
-            f"power {self.power:g} is {self.n} ({interval} {math.ceil(self.low)} {end}), by "
+            f"{100 * found:.0f} of 100 studies ({interval} {100 * low:.0f} to {100 * high:.0f}). {least}, by "
             f"{int(self.table['trials'].sum())} simulated data sets of {source}."
         )
 

@@ -196,6 +196,43 @@ def test_the_answer_in_words(monkeypatch):
     assert "(95% interval 60 or more)" in " ".join(replace(found, low=59.5, high=np.inf).summary().split())
 
 
+class Late(MeanShift):
+    """A design of 25 observations or more."""
+
+    def smallest(self):
+        return 25
+
+
+@pytest.mark.parametrize("shift", [0.9, 8.0])
+def test_a_smallest_size_that_has_the_power_is_the_whole_interval(monkeypatch, shift):
+    """It was one from 25 to 23, or from 2 on though nothing is uncertain."""
+    monkeypatch.setattr("shrinktest.power.sample_size.power_study", Counted(lambda n: student(n, shift)))
+    found = solve_sample_size(Late(dimension=1, shift=shift), estimator="ttest_ind", n_trials=2000)
+    assert (found.n, found.low, found.high) == (25, 25, 25)
+    low, high = found.curve.band(25, 0.95)
+    assert low >= 0.8
+    words = " ".join(found.summary().split())
+    assert (
+        f"of 100 studies (95% interval {100 * low:.0f} to {100 * high:.0f}). This is the smallest size that can be "
+        f"tested, and it has power 0.8 already, by {found.table['trials'].sum()} simulated data sets of Late(" in words
+    )
+    assert "least size" not in words
+    legend = [text.get_text() for text in found.plot().get_legend().get_texts()]
+    assert "n = 25" in legend and "95% interval" not in legend
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("shift", [0.81, 0.85])
+def test_intervals_never_end_before_they_start(monkeypatch, shift, seed):
+    """The curve reaches the power near the smallest size, before or after it."""
+    monkeypatch.setattr("shrinktest.power.sample_size.power_study", Counted(lambda n: student(n, shift), seed))
+    found = solve_sample_size(Late(dimension=1, shift=shift), estimator="ttest_ind", n_trials=400)
+    assert 25 <= found.low <= found.n <= np.ceil(found.high)
+    sure = found.n == 25 and found.curve.band(25, 0.95)[0] >= 0.8
+    words = " ".join(found.summary().split())
+    assert (found.low == found.high) == sure == ("smallest size that can be tested" in words)
+
+
 def test_workers_and_stores_change_nothing_where_checks_are_repeated(tmp_path):
     given = {"estimator": "ttest_ind", "n_trials": 240, "rng": 6}
     one = solve_sample_size(MeanShift(dimension=1, shift=1.0), workers=1, store=tmp_path / "trials.sqlite", **given)
