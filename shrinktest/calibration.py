@@ -29,6 +29,11 @@ KINDS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 
 _PERMUTATIONS = 999  # of a test that is given by its name
 
+_ESTIMATED = (
+    "Given numbers, the null hypothesis is an estimate: Y is what a regression says of it plus residuals that are "
+    "permuted among neighbours. A level above alpha is a hint only, for valid tests have one in some data sets."
+)
+
 
 @renamed()
 def calibrate(
@@ -68,7 +73,8 @@ def calibrate(
         :func:`independence_test` (``blocks``, ``groups``, ``shift``).  Labels themselves are not permuted.
     given : array_like, shape (n,) or (n, d), optional
         For independence given other variables, which ``test`` knows of.  Given labels, Y is permuted among rows with
-        the same ones; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbours.
+        the same ones; given numbers, Y is the prediction of a regression plus its residuals, permuted among neighbours,
+        which estimates the null hypothesis (see Notes).
     n_trials : int, default 1000
         Number of permuted data sets.
     alphas : float or sequence of float
@@ -107,8 +113,19 @@ def calibrate(
     Permuted data come from the null hypothesis with the margins of the data at hand: the pooled observations for two
     samples, the values of X and of Y for independence.  What is estimated is the level given these values, which is
     what a permutation test keeps.  Where observations depend on each other in a way that ``blocks``, ``paired``,
-    ``groups`` and ``shift`` do not say, the estimate says nothing.  At most (1 - confidence) / 2 of valid pipelines are
-    flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
+    ``groups`` and ``shift`` do not say, the estimate says nothing.
+
+    Of pipelines that keep their level given these values, as permutation and rank tests do, at most
+    (1 - confidence) / 2 are flagged as anti-conservative at any one level, by Clopper and Pearson's interval [CP34].
+    A test that is exact on average over the data sets of a model has a level given the values that is above alpha in
+    some of them and below in others, and is flagged more often where there are few observations: the t test of two
+    samples of 5 normal observations at .01, .05 and .1 in 15, 9 and 7 % of data sets with 1000 trials, and in 35, 26
+    and 23 % with 5000; Pearson's correlation of 5 pairs in a fifth with 1000; the t test of two samples of 10 in less
+    than 1 % with 1000, and in 1 to 4 % with 5000.
+
+    With numbers in ``given`` the null hypothesis is an estimate, a kernel ridge regression and neighbourhoods of rows.
+    There a flag is a hint only, as the summary says: the t test of a partial correlation, exact for the normal data it
+    was tried on, was flagged at some level in 15, 12, 14 and 10 % of data sets with 20, 30, 50 and 100 rows.
 
     Examples
     --------
@@ -149,6 +166,10 @@ def calibrate(
         data["explained"], restriction = null_given(Y, given)
         if data["explained"] is not None:
             data["y"] = data["y"] - data["explained"]
+    words = restriction.words(sum(sizes))
+    notes: tuple[str, ...] = ()
+    if data.get("explained") is not None:
+        words, notes = f"residuals of a regression, {words}", (_ESTIMATED,)
     relabel = _Relabelled(test, kind, sizes=sizes, restriction=restriction, **data)
     run = once_heard(relabel, 0, seed)  # what cannot work is found out before it is sent elsewhere
     kept = _PValues(np.full(trials, np.nan))
@@ -161,7 +182,8 @@ def calibrate(
         name=test.label if isinstance(test, AnyTest) else _called(test),
         n_observations=sizes,
         seed=seed,
-        restriction=restriction.words(sum(sizes)),
+        restriction=words,
+        notes=notes,
     )
 
 

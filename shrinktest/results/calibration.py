@@ -41,6 +41,8 @@ class CalibrationResult(Result):
         Sizes of the samples, or the number of pairs.
     seed : int
         ``calibrate(..., rng=seed)`` repeats it.
+    notes : tuple of str
+        What a reader should know, such as that the null hypothesis is an estimate.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class CalibrationResult(Result):
     n_observations: tuple[int, ...]
     seed: int
     restriction: str = ""
+    notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         worst = ", ".join(
@@ -98,6 +101,7 @@ class CalibrationResult(Result):
             "name": self.name,
             "kind": self.kind,
             "restriction": self.restriction,
+            "notes": list(self.notes),
             "n_observations": list(self.n_observations),
             "n_trials": len(self.pvalues),
             "seed": self.seed,
@@ -129,7 +133,7 @@ class CalibrationResult(Result):
             f"Trials:     {len(self.pvalues)}; seed {self.seed}",
             f"Intervals:  {percent(self.confidence)} Clopper-Pearson",
         )
-        return Report(head, Table(rows, "r", ["alpha", "level", "interval", ""], below="-"))
+        return Report(head, Table(rows, "r", ["alpha", "level", "interval", ""], below="-"), self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Share of p-values up to every level, with the band in which uniform ones would be (matplotlib)."""

@@ -328,6 +328,20 @@ def test_calibration_given_numbers_and_labels():
         calibrate(inside, x, pd.DataFrame({"y": y}), given=z, **told)
 
 
+def test_calibration_given_numbers_says_that_its_null_is_an_estimate():
+    rng = np.random.default_rng(0)
+    x, y, z = rng.normal(size=(3, 40))
+    told = {"kind": "independence", "n_trials": 5, "workers": 1}
+    found = calibrate("pearsonr", x, y, given=z, **told)
+    assert found.restriction == "residuals of a regression, within 4 blocks"
+    assert "rows of Y permuted (residuals of a regression, within 4 blocks)" in found.summary()
+    (note,) = found.notes
+    assert "the null hypothesis is an estimate" in note and note in " ".join(found.summary().split())
+    assert found.to_dict()["notes"] == [note]
+    labels = calibrate("pearsonr", x, y, given=np.where(z > 0, "a", "b"), **told)
+    assert (labels.restriction, labels.notes) == ("within 2 blocks", ())
+
+
 def test_calibration_keeps_what_the_given_explains():
     z, seen = np.linspace(-1.0, 1.0, 40), []
 
