@@ -20,6 +20,7 @@ from shrinktest.power.store_file import POWER, Kind, Row, check_file, kind_of
 
 _SECONDS = 1.0  # between commits: what a kill can lose
 _SHOWN = 160  # letters of a value in a message
+_AND = " and "  # between versions
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
 
 
@@ -83,8 +84,14 @@ class Store:
         with _explained(self.path):
             return [self.kind.row(values) for values in self._all("trials")]
 
-    def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str]) -> None:
+    def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str], made_by: str | None = None) -> None:
         """Make the store that of a study, or find that it is; more estimators extend it.
+
+        Parameters
+        ----------
+        arguments, estimators : mapping
+        made_by : str, optional
+            The versions that made its rows, where that is known and was told; by default this one.
 
         Raises
         ------
@@ -96,26 +103,27 @@ class Store:
         UserWarning
             If another version of the package wrote it.
         """
-        stored, known = self.arguments(), self.estimators()
-        if stored:
-            _warn_of_version(self.path, stored.pop("version", None))
-            differences = _differences(stored, arguments, known, estimators)
-            if differences:
-                raise ValueError(
-                    f"store {self.path} is of another study: {'; '.join(differences)}; ask for what is stored, or name "
-                    "another store"
-                )
-        new = sorted((label, text) for label, text in estimators.items() if label not in known)
-        if stored and not new:
-            return
-        with self._transaction() as execute:
-            if not stored:
+        with self._transaction() as execute:  # also reads, or another process might claim it in between
+            stored, known = self.arguments(), self.estimators()
+            version = stored.pop("version", None)
+            if stored:
+                if made_by is None:
+                    _warn_of_version(self.path, version)
+                differences = _differences(stored, arguments, known, estimators)
+                if differences:
+                    raise ValueError(
+                        f"store {self.path} is of another study: {'; '.join(differences)}; ask for what is stored, or "
+                        "name another store"
+                    )
+                if made_by not in (None, version):
+                    execute("UPDATE meta SET value = ? WHERE key = 'version'", (json.dumps(made_by),))
+            else:
                 for statement in self.kind.schema():
                     execute(statement)
-                for key, value in {**arguments, "version": __version__}.items():
+                for key, value in {**arguments, "version": made_by or __version__}.items():
                     execute("INSERT INTO meta VALUES (?, ?)", (key, json.dumps(value)))
-            for pair in new:
-                execute("INSERT INTO estimators VALUES (?, ?)", pair)
+            for label in sorted(estimators.keys() - known.keys()):
+                execute("INSERT INTO estimators VALUES (?, ?)", (label, estimators[label]))
 
     def add(self, rows: Iterable[Row]) -> None:
         """Keep rows; they are on disk about a second later.  A key that is there already stays as it is."""
@@ -197,13 +205,16 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
     study: dict[str, Any] = {}
     estimators: dict[str, str] = {}
     rows: dict[tuple[Any, ...], Row] = {}
+    versions: set[str] = set()
     kind = kind_of(paths[0])
     for path in paths:
         with Store(path, kind, read_only=True) as shard:
             arguments, labels, found = shard.arguments(), shard.estimators(), shard.rows()
         if not arguments:
             raise ValueError(f"{path} is empty; nothing was merged")
-        _warn_of_version(path, arguments.pop("version", None))
+        version = arguments.pop("version", None)
+        _warn_of_version(path, version)
+        versions |= set(str(version).split(_AND))  # of what was merged before, several
         differences = _differences(study or arguments, arguments, estimators, labels, str(paths[0]), str(path))
         if differences:
             raise ValueError(f"these stores are of different studies: {'; '.join(differences)}; nothing was merged")
@@ -221,7 +232,7 @@ def merge(target: str | os.PathLike[str], *sources: str | os.PathLike[str]) -> N
         study = arguments
         estimators |= labels
     with Store(target, kind) as store:
-        store.claim(study, estimators)
+        store.claim(study, estimators, made_by=_AND.join(sorted(versions)))
         store.add(rows.values())
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -397,6 +400,27 @@ def test_two_processes_may_write_to_one_store(path):
         assert one.rows()[0][5] == 0.1  # the first to come stays
 
 
+def test_two_that_start_together_on_a_new_store_both_go_on(path, monkeypatch):
+    """Each finds the store new before the other has claimed it, if nothing keeps them apart."""
+    both, arguments = threading.Barrier(2), Store.arguments
+
+    def read_together(store):
+        found = arguments(store)
+        with suppress(threading.BrokenBarrierError):
+            both.wait(timeout=0.5)
+        return found
+
+    def start(label):
+        with Store(path) as store:
+            store.claim({"design": "d", "seed": 1}, {label: "KME()"})
+
+    monkeypatch.setattr(Store, "arguments", read_together)
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(start, ["a", "b"])) == [None, None]
+    with Store(path) as store:
+        assert store.estimators() == {"a": "KME()", "b": "KME()"}
+
+
 # ------------------------------------------------------------------------------------------------ merging
 
 
@@ -437,6 +461,28 @@ def test_shards_can_join_a_store_that_exists(path, tmp_path):
     merge(one, two, str(three))
     assert count(one) == 12
     assert run(one).to_csv() == run().to_csv()
+
+
+@pytest.mark.parametrize("foreign", [0, 1])
+def test_merged_rows_of_another_version_are_still_warned_of(foreign, path, tmp_path):
+    sources = shards(tmp_path, {"n_trials": range(3)}, {"n_trials": range(3, 6)})
+    query(sources[foreign], "UPDATE meta SET value = '\"0.0.1\"' WHERE key = 'version'")
+    said = rf"written by shrinktest 0\.0\.1 and {re.escape(shrinktest.__version__)}, and this is"
+    with pytest.warns(UserWarning, match=r"written by shrinktest 0\.0\.1, and this is") as caught:
+        merge(path, *sources)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match=said):
+        assert run(path).to_csv() == run().to_csv()
+    with pytest.warns(UserWarning, match="written by"):
+        merge(*sources)  # into one that exists
+    with pytest.warns(UserWarning, match=said) as caught:
+        run(sources[0])
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match=said) as caught:
+        merge(tmp_path / "again.sqlite", path)
+    assert len(caught) == 1
+    with pytest.warns(UserWarning, match=said):
+        run(tmp_path / "again.sqlite")
 
 
 def test_a_shard_that_was_killed_can_be_merged(path, tmp_path):
