@@ -48,7 +48,7 @@ class MultipleTestsResult(AsJson, Result):
     statistics, pvalues : ndarray, shape (k,)
         Statistics and p-values of the single tests, not adjusted.
     adjusted : ndarray, shape (k,)
-        p-values adjusted by ``method``.
+        p-values adjusted by ``method``; for "fdr_tsbh" and "fdr_tsbky" those of the level ``alpha``.
     method : str
         "westfall-young" or a method of statsmodels' ``multipletests``.
     null_distributions : ndarray, shape (n_resamples, k)
@@ -122,8 +122,13 @@ class MultipleTestsResult(AsJson, Result):
 
     @property
     def pvalue(self) -> float:
-        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value."""
-        return float(self.adjusted.min())
+        """p-value of the hypothesis that all null hypotheses are true: the smallest adjusted p-value.
+
+        Under "fdr_tsbh" and "fdr_tsbky" it is that of Simes' test, the smallest p-value adjusted by "fdr_bh": what
+        two-stage methods adjust depends on the level, and may lie below every p-value.
+        """
+        adjusted = adjust(self, "fdr_bh", self.alpha) if self.method in _TWO_STAGE else self.adjusted
+        return float(adjusted.min())
 
     def reject(self, alpha: float | None = None) -> np.ndarray:
         """Which tests reject, shape (k,): adjusted p <= alpha (default: the result's)."""

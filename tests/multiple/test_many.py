@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 
 import matplotlib
@@ -111,6 +111,19 @@ def test_methods_of_statsmodels(method):
     assert np.array_equal(found.reject(0.2), at)
     again = two_sample_test_columns(X, Y, **given).with_method(method)
     assert np.array_equal(again.adjusted, found.adjusted) and again.method == method
+
+
+@pytest.mark.parametrize("method", ["fdr_tsbh", "fdr_tsbky"])
+def test_the_pvalue_of_all_is_that_of_simes_where_two_stages_adjust(method):
+    """The smallest adjusted one lay below every p-value, and rejected far too often where all hypotheses are true."""
+    found = independence_matrix(X, PAIRED, **FEW)
+    found = replace(found, pvalues=np.array([0.034, 0.035, 0.036, 0.037, 0.038, 0.039, 0.04, 0.9])).with_method(method)
+    assert found.adjusted.min() < 0.02
+    simes = (found.pvalues * 8 / np.arange(1, 9)).min()
+    assert found.pvalue == pytest.approx(simes) and simes > found.pvalues.min() > found.adjusted.min()
+    assert found.to_dict()["pvalue"] == found.pvalue
+    assert MultipleTestsResult.from_json(found.to_json()).pvalue == pytest.approx(simes)
+    assert np.isnan(two_sample_test_columns(X, Y, n_resamples=0, method=method).pvalue)
 
 
 def test_tests_that_say_the_same_cost_nothing():
