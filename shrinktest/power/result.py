@@ -151,7 +151,9 @@ class PowerStudyResult(Result):
         Notes
         -----
         The interval is Wald's with half a trial added to each of the four counts, which keeps its coverage for small
-        numbers of discordant trials: [AM05].
+        numbers of discordant trials: [AM05].  It covers less where one of the two tests never rejects alone, and the
+        other seldom does: a true difference of 0.02 in 86 of 100 studies of 100 trials and in 93 of 100 studies of 500.
+        The p-value is exact there as well.
 
         Examples
         --------
