@@ -145,7 +145,7 @@ def test_another_level_decides_anew(result):
     [
         ("number", Change(MEAN, "", 41.23, 4512.3, 0.314, 0.12, 0.5), "mean 41.2 → 4,512 (+0.31 sd [+0.12, +0.50])"),
         ("number", Change(MEAN, "", 1e12 - 0.3, 1e12 + 1.4, 0.71, 0.2, 1.2),
-         "mean 1,000,000,000,000 → 1,000,000,000,001 (+0.71 sd [+0.20, +1.20])"),
+         "mean 999,999,999,999.7 → 1,000,000,000,001 (+0.71 sd [+0.20, +1.20])"),
         ("number", Change(MEAN, "", 1e12 - 2e9, 1e12, 0.5), "mean 9.98e+11 → 1e+12 (+0.50 sd, interval not estimated)"),
         ("number", Change(MEAN, "", 123456.2, 123456.4, 0.5),
          "mean 123,456.2 → 123,456.4 (+0.50 sd, interval not estimated)"),
