@@ -65,6 +65,23 @@ def equivalence() -> Iterator[tuple[str, bool]]:
     of = [per_cent(margin.loc[margin["scale"] == scale, "rejected"], 1) for scale in ("distance", "dependence")]
     told = f"{of[0]} of data sets (distances) and {of[1]} (dependences), and in {per_cent(own, 1)} for separability"
     yield f"at .05 it rejected in {told}", True
+    rare = tables("rare_levels")[""]
+    said = [
+        f"in 0 to {100 * of['rejected']:.0f} % {every} in at most {100 * of['rejected_unnoted']:.1f} %"
+        for every, of in (
+            ("of all data sets, and", _most(rare, "rows")),
+            ("and", _most(rare, "pairs")),
+            ("and", _most(rare, "dependence")),
+        )
+    ]
+    told = f"{said[0]} of those without the note; of pairs {said[1]}; of two variables {said[2]}."
+    yield f"[the test rejected](rare_levels.md) {told}", rare["rejected"].min() < 0.005
+    fifty = rare.query("data == 'rows' and first == .1 and second == 0 and rows == '50 and 50'")["rejected"].item()
+    yield f"equivalence is shown in {100 * fifty:.0f} % of data sets where the distance is the margin", True
+
+
+def _most(rare: pd.DataFrame, data: str) -> pd.Series:
+    return rare.loc[rare["data"] == data, ["rejected", "rejected_unnoted"]].max()
 
 
 def change() -> Iterator[tuple[str, bool]]:
@@ -210,6 +227,8 @@ def studies() -> Iterator[tuple[str, bool]]:
     every = tables("effect_coverage")[""]
     said = "In most settings nearly as often as they should, from 20 rows to 1000 and from no effect to large ones."
     yield said, every["coverage"].between(0.93, 0.97).mean() > 0.5 and every["n"].str.contains("1000").any()
+    said = "Nearly as often as they should, however much rows of a group have in common, and in small blocks, too."
+    yield said, tables("group_coverage")[""]["coverage"].min() > 0.92
     null = tables("closer_levels")[""].query("alternative == 'two-sided'")
     null = null[~null["cell"].str.startswith("power: ")]
     _, high = region(int(null["trials"].max()))
