@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shrinktest._validate import choice
-from shrinktest.plots.axes import GREY, axes
+from shrinktest.plots.axes import GREY, axes, legend
 from shrinktest.power.plots import COLOURS, MARKERS
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     fixed = "n" if along == "d" else "d"
     ax.set_xlabel({"n": "sample size n", "d": "dimension d"}[along])
     ax.set_xticks(sorted(set(table[along])))
-    ax.set_ylabel(f"risk saved, % of that of {result.baseline}")
+    ax.set_ylabel(f"risk saved, % of that of {result.baseline}", parse_math=False)
     trials = sorted(set(table["trials"]))
     ax.set_title(
         f"{kernel} kernel, {fixed} = {table[fixed].iloc[0]}, {trials[0]} data sets; bands: 95% intervals",
         fontsize="medium",
     )
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
+    legend(ax, frameon=False, fontsize="small")
     return ax
 
 
@@ -72,5 +72,5 @@ def plot_path(path: LossPath, ax: Axes | None, relative: bool) -> Axes:
     row = table.iloc[0]
     ax.set_title(f"n = {row['n']}, d = {row['d']}, {row['trials']} data sets; band: 95% interval", fontsize="medium")
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
+    legend(ax, frameon=False, fontsize="small")
     return ax

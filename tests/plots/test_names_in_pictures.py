@@ -24,6 +24,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.power import power_study
+from shrinktest.risk import risk_study
 
 ODD = ("US$ {new}_a%", r"EUR/$ old\frac^", "$x_$")
 RNG = np.random.default_rng(0)
@@ -70,6 +71,9 @@ PICTURES = {
     "change": lambda: change_point_test(SERIES, times=TIMES, **FEW).plot(),
     "changes": lambda: change_points(SERIES, times=TIMES, **FEW).plot(),
     "power": lambda: study().plot(),
+    "risk": lambda: risk_study(
+        estimators={ODD[0]: "kme", ODD[1]: "skmse"}, n=[4, 8], d=2, n_trials=3, workers=1, progress=False
+    ).plot(),
 }
 
 
