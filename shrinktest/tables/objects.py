@@ -40,12 +40,13 @@ def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = No
         if all(isinstance(entry, types) for entry in present) and not (
             kind == "number" and any(isinstance(entry, bool) for entry in present)
         ):
-            if present and kind == "number" and all(isinstance(entry, int | np.integer) for entry in present):
-                require_apart(np.array([int(entry) for entry in present], dtype=object), name, where)
             try:
-                return _of_kind(name, entries, kind)
+                column = _of_kind(name, entries, kind)
             except (OverflowError, ValueError) as error:
                 raise ValueError(f"{where} holds {WORDS[kind]} that cannot be read: {error}") from None
+            if kind == "number" and all(isinstance(entry, int | np.integer) for entry in present):
+                require_apart(np.array([int(entry) for entry in present], dtype=object), name, where)
+            return column
     if wanted == "category" or isinstance(wanted, list | tuple):
         return from_text(name, [None if _is_none(entry) else level_of_object(entry) for entry in entries])
     first = present[0]
