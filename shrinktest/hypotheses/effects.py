@@ -200,7 +200,9 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
     elif found.units < MEASURED:
         notes.append(f"There are {_few(found.units)}")
     if groups is not None and found.units < OF_DIFFERENT:
-        notes.append(f"The dependence is estimated from pairs of {OF_DIFFERENT} different groups, and was not.")
+        notes.append(
+            f"The dependence is estimated from pairs of {OF_DIFFERENT} different groups; with fewer there is none."
+        )
     if not restriction.shift:
         notes.extend(said_of_variables(again, restriction))
     return found, tuple(notes)
