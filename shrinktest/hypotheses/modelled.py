@@ -25,6 +25,7 @@ from shrinktest.tables.reading import is_table
 from shrinktest.tables.rows import taken
 
 _REFERENCE = 50  # copies of X whose mean stands for that of X given Z
+_AMONG = 8  # of them, among whose rows those of others lie as a rule
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,11 +57,14 @@ class ModelledCopies(ConditionalIndependence):
         A copy of x, in which units and bandwidths are found, less the mean; and y, or what is left of it.
     observed : ndarray, shape (n, p)
         x less the mean.
+    others : ndarray, shape (m, p)
+        Rows of that copy and of others, less the mean: among them those of all copies lie as a rule.
     draw : callable
         From a generator to a copy less the mean.
     """
 
     observed: np.ndarray
+    others: np.ndarray
     draw: Callable[[np.random.Generator], np.ndarray]
 
     def memory(self) -> None:
@@ -71,11 +75,6 @@ class ModelledCopies(ConditionalIndependence):
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every copy."""
-        if grams.random:
-            raise ValueError(
-                f"gram={grams.options['gram']!r} has no effect beside a function that draws X, whose copies have "
-                "values of the kernel of their own; leave it out"
-            )
         points = tuple(variable.points for variable in self.variables)
 
         def copy(seed: int) -> np.ndarray:
@@ -83,12 +82,13 @@ class ModelledCopies(ConditionalIndependence):
 
         tuned = margins(estimator, kernel, points, workers)
         features = tuple(one.features(k, z) for one, k, z in zip(tuned, kernel, points, strict=True))
+        statistic, route, notes = copies_statistic(tuned[0], features, copy, points[0], self.others, points[1], grams)
         return Prepared(
-            statistic=copies_statistic(tuned[0], features, copy, points[1], grams),
+            statistic=statistic,
             estimates=lambda: (),
             kernel=kernel,
-            route="dense",
-            notes=(),
+            route=route,
+            notes=notes,
             threads=False,  # the user's function need not be fit for them
         )
 
@@ -125,13 +125,15 @@ def by_model(
             **{**common, "variables": (Variable(x, "X", unit), y_left)},
         )
     source = np.random.default_rng(0)  # of copies that look at Z only
-    middle = np.mean([model.drawn(raw, x.shape, source) for _ in range(_REFERENCE)], axis=0)
+    drawn = [model.drawn(raw, x.shape, source) for _ in range(_REFERENCE)]
+    middle = np.mean(drawn, axis=0)
     reference = model.drawn(raw, x.shape, source) - middle
     return ModelledCopies(
         method="conditional randomisation test",
         assumption="the p-value is exact if x_given_z draws from the distribution of X given Z, and the rows are "
         "independent.",
         observed=x - middle,
+        others=np.vstack([reference, *(one - middle for one in drawn[:_AMONG])]),
         draw=lambda rng: model.drawn(raw, x.shape, rng) - middle,
         **{**common, "variables": (Variable(reference, "copies of X", unit), y_left)},
     )

@@ -137,11 +137,18 @@ class RandomFourier(FiniteRank):
 
 
 def factorized(
-    kernel: Kernel, points: Array, limit: int, *, truncate: bool = False, in_vain: bool = False
+    kernel: Kernel,
+    points: Array,
+    limit: int,
+    *,
+    truncate: bool = False,
+    in_vain: bool = False,
+    missing: float = TOLERANCE,
+    start: Landmarks | None = None,
 ) -> tuple[Landmarks, Array] | None:
     """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points.
 
-    What is missing has a trace below `TOLERANCE` times that of the Gram matrix.  Pools are formed in an order that does
+    What is missing has a trace below ``missing`` times that of the Gram matrix.  Pools are formed in an order that does
     not depend on how the points are labelled, so neither does the outcome.
 
     Parameters
@@ -155,6 +162,9 @@ def factorized(
     in_vain : bool
         Whether it is to be expected that more are needed, and nothing else can be done: then parts of the points, each
         four times as large as the one before, are looked at first.
+    missing : float
+    start : Landmarks, optional
+        Fewer than ``limit`` of other points, to which those are added that it takes.
 
     Returns
     -------
@@ -162,18 +172,29 @@ def factorized(
     pool became one
     """
     residual = kernel.diagonal(points)
-    allowed = TOLERANCE * float(residual.mean())
+    allowed = missing * float(residual.mean())
+    found = start or Landmarks(kernel, points[:0], np.empty((0, 0)))
+    rank = len(found.points)
+    z = np.empty((min(limit, max(rank, _ROOM)), len(points)))  # transposed: what is not needed is never touched
+    if start is not None:
+        start.extend(points, z, 0)
+        residual = residual - np.square(z[:rank]).sum(axis=0)
+        if residual.mean() <= allowed:
+            return replace(start, exact=True), z[:rank].T
+        if rank == limit:
+            return None
     if not truncate and _is_full(kernel, points, limit, allowed * len(points)):
         return None
     order = np.lexsort(points.T[::-1])
-    pool = order[np.unique(np.linspace(0, len(points) - 1, min(len(points), _POOL)).round().astype(np.intp))]
+    if start is None:
+        pool = order[np.unique(np.linspace(0, len(points) - 1, min(len(points), _POOL)).round().astype(np.intp))]
+    else:
+        pool = _worst(residual, order)
     part = _POOL
     while in_vain and (part := 4 * part) <= len(points) // 4:
         some = points[order[np.linspace(0, len(points) - 1, part).round().astype(np.intp)]]
         if factorized(kernel, some, limit) is None:
             return None
-    found = Landmarks(kernel, points[:0], np.empty((0, 0)))
-    z = np.empty((min(limit, _ROOM), len(points)))  # transposed: what is not needed is never touched
     while True:
         known = len(found.points)
         found, left = _with_pivots(found, points[pool], z[:known, pool].T, residual[pool], allowed, limit)
@@ -190,7 +211,12 @@ def factorized(
         exact = residual.mean() <= allowed or rank == known  # without a pivot left, the rest is rounding
         if exact or rank == limit:
             return (replace(found, exact=exact), z[:rank].T) if exact or truncate else None
-        pool = order[np.argsort(-residual[order], kind="stable")[:_POOL]]
+        pool = _worst(residual, order)
+
+
+def _worst(residual: Array, order: np.ndarray) -> np.ndarray:
+    """The points of which most is missing, the first in this order among equal ones."""
+    return np.asarray(order[np.argsort(-residual[order], kind="stable")[:_POOL]])
 
 
 def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:

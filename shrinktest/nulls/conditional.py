@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -64,6 +65,11 @@ class WeightedPairings(Sampled):
     def size(self) -> int:
         return len(self.chances)
 
+    @cached_property
+    def _by_z(self) -> np.ndarray:
+        """The chances (n * n,) of all x at the first z, then at the second."""
+        return np.ascontiguousarray(self.chances.T).ravel()
+
     def draw(self, rows: int) -> np.ndarray:
         if not self._hub:
             source = np.random.default_rng(int(self._seeds(1)[0]))
@@ -76,14 +82,19 @@ class WeightedPairings(Sampled):
 
     def _moved(self, state: np.ndarray, schedule: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         """Chains from states (B, n), the x at every z, through the exchanges of a schedule."""
+        state = np.ascontiguousarray(
+            state.T
+        )  # and chances by z: all chains look at the same two rows of these at a time
+        chances, n = self._by_z, len(state)
         for step, order in enumerate(schedule):
             i, j = order[0::2], order[1::2]
-            a, b = state[:, i], state[:, j]
-            gain = self.chances[b, i] + self.chances[a, j] - self.chances[a, i] - self.chances[b, j]
-            chance = uniforms(seeds, len(i), step * len(i))
+            a, b = state[i], state[j]
+            at_i, at_j = n * i[:, None], n * j[:, None]
+            gain = chances.take(at_i + b) + chances.take(at_j + a) - chances.take(at_i + a) - chances.take(at_j + b)
+            chance = uniforms(seeds, len(i), step * len(i)).T
             swap = chance * (1.0 + np.exp(np.minimum(-gain, 700.0))) < 1.0
-            state[:, i], state[:, j] = np.where(swap, b, a), np.where(swap, a, b)
-        return state
+            state[i], state[j] = np.where(swap, b, a), np.where(swap, a, b)
+        return np.ascontiguousarray(state.T)
 
     def skip(self, rows: int) -> None:
         if not self._hub:

@@ -4,49 +4,170 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
+from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
+from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.finite_rank import TOLERANCE, Landmarks, factorized
+from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.centred import Centred
+from shrinktest.statistics.centred import Centred, alike
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.outlook import check_memory
-from shrinktest.statistics.pairings import pairing_statistic
+from shrinktest.statistics.pairings import of_sums, refitted
+
+_LOW = 8  # observations per coordinate, from which coordinates take less time than a Gram matrix
+_SAFE = 1e-2  # as much of what others may miss is allowed to miss where landmarks are found
+_SUMS = ("sums", "noise")  # what estimators need who can do without the Gram matrix
 
 
 @dataclass(frozen=True)
-class Still(Gram):
-    """A kernel at observations that no copy changes, whose features are centred once.
+class Drawn:
+    """The kernel of the first variable at copies of it, found without looking at those that are compared.
 
     Parameters
     ----------
-    already : Centred
+    kernel : Kernel
+        Resolved.
+    reference : ndarray, shape (n, p)
+        The copy on which it was.
+    low : FiniteRank, optional
+        Coordinates: of an approximation; or of the kernel, or of that whose features it takes, up to rounding.
+    limit : int
+        Number of coordinates up to which copies may take more of them; 0 for an approximation.
+    memory : float
+        Bytes.
+    note : str, optional
+        What is said of an approximation.
     """
 
-    already: Centred | None = None
+    kernel: Kernel
+    reference: np.ndarray
+    low: FiniteRank | None
+    limit: int
+    memory: float
+    note: str | None = None
 
-    def centred(self, workers: int = 1) -> Centred:
-        """The features less their mean."""
-        assert self.already is not None
-        return self.already
+    @classmethod
+    def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, grams: Grams) -> Drawn:
+        """From rows (m, p) of the reference and of other copies, among which those of all lie as a rule."""
+        size, (gram, rank, memory) = len(reference), (grams.options[name] for name in ("gram", "rank", "memory"))
+        if gram not in ("auto", "dense"):  # and what cannot be is said
+            found = grams(kernel, reference, by_coordinates=by_sums, kernels=2, default_rank=100, work="pairs")
+            if grams.random or rank is not None:
+                assert isinstance(found.kernel, FiniteRank)
+                return cls(kernel, reference, found.kernel, 0, memory, found.note)
+        low, limit = None, size if gram == "factor" else size // _LOW
+        if gram != "dense" and by_sums:
+            low = _few(kernel, reference, others, limit)
+        if low is None:
+            check_memory(size, 3, memory)
+        return cls(kernel, reference, low, limit, memory)
+
+    @property
+    def route(self) -> str:
+        """What stands for the kernel."""
+        return "dense" if self.low is None else "factor"
+
+    def centred(self, x: np.ndarray) -> Centred:
+        """The features of a copy less their mean."""
+        z = self._coordinates(x)
+        if z is not None:
+            return Centred.of_coordinates(z)
+        check_memory(len(x), 3, self.memory)
+        return Gram("dense", self.kernel, x).centred()
+
+    def _coordinates(self, x: np.ndarray) -> np.ndarray | None:
+        low, z = self.low, None
+        if low is None:
+            return None
+        if not self.limit:
+            return low.checked_coordinates(x)
+        if isinstance(low, Landmarks):
+            found = factorized(low.kernel, x, self.limit, start=low)
+            if found is None:
+                return None
+            low, z = found
+        if isinstance(self.kernel, PooledKernel):
+            low, z = self.kernel.of_features(low, low.checked_coordinates(self.reference))[0], None
+        return low.checked_coordinates(x) if z is None else z
+
+
+def _few(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FiniteRank | None:
+    """At most ``limit`` coordinates of the kernel, or of that whose features it takes, up to rounding."""
+    inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
+    if isinstance(inner, Rescaled) and isinstance(inner.kernel, PooledKernel):
+        return None  # whose values at other points than the reference take long
+    if isinstance(inner, FiniteRank):
+        low, z = inner, inner.checked_coordinates(reference)
+    else:
+        found = factorized(inner, others, limit, missing=_SAFE * TOLERANCE) if limit else None
+        if found is None:
+            return None
+        low, z = found
+    columns = kernel.columns(z.shape[1]) if isinstance(kernel, PooledKernel) else z.shape[1]
+    # what is missing must be small beside the differences of the features
+    coarse = isinstance(low, Landmarks) and alike(np.square(z).sum(), np.square(z.sum(axis=0)).sum(), len(z))
+    return None if columns > limit or coarse else low
 
 
 def copies_statistic(
     estimator: MeanEstimator,
     features: tuple[Kernel, ...],
     copy: Callable[[int], np.ndarray],
+    reference: np.ndarray,
+    others: np.ndarray,
     y: np.ndarray,
     grams: Grams,
-) -> Statistic:
-    """The statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p)."""
-    check_memory(len(y), 3, grams.options["memory"])
-    right = Still("dense", features[1], y, already=Gram("dense", features[1], y).centred())
-    as_it_is = np.arange(len(y))[None]
+) -> tuple[Statistic, str, tuple[str, ...]]:
+    """The statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes on it.
+
+    Parameters
+    ----------
+    estimator : MeanEstimator
+    features : tuple of Kernel
+    copy : callable
+        From a seed to x (n, p).
+    reference : ndarray, shape (n, p)
+        A copy on which the kernel was resolved.
+    others : ndarray, shape (m, p)
+        Rows of the reference and of other copies.
+    y : ndarray, shape (n, q)
+    grams : Grams
+    """
+    by_sums = estimator.needs in _SUMS
+    drawn = Drawn.of(features[0], reference, others, by_sums, grams)
+    wishes: dict[str, Any] = {"kernels": 2, "by_coordinates": by_sums, "default_rank": 100, "large": 300}
+    still = grams(features[1], y, **wishes, work="pairs")
+    right, as_it_is = still.centred(), np.arange(len(y))[None]
 
     def one(seed: int) -> np.ndarray:
-        left = Gram("dense", features[0], copy(seed))
-        return np.asarray(pairing_statistic(estimator, (left, right), "biased", 1)[0](as_it_is)[0])
+        left = drawn.centred(copy(seed))
+        if by_sums:
+            return _matched(cast(ScaledMean, estimator), left, right)
+        return np.asarray(refitted(estimator, left, right)(as_it_is)[0])
 
-    return lambda seeds: np.array([one(int(seed)) for seed in seeds[:, 0]]).reshape(len(seeds), 2)
+    def statistic(seeds: np.ndarray) -> np.ndarray:
+        return np.array([one(int(seed)) for seed in seeds[:, 0]]).reshape(len(seeds), 2)
+
+    return statistic, drawn.route, tuple(dict.fromkeys(note for note in (drawn.note, still.note) if note))
+
+
+def _matched(estimator: ScaledMean, x: Centred, y: Centred) -> np.ndarray:
+    """The statistic of pairs as they are, from the sum and the trace of Kc o Lc."""
+    if y.by_coordinates and not x.by_coordinates:
+        x, y = y, x
+    if not x.by_coordinates:
+        total = np.vdot(x.values, y.values)
+    elif y.by_coordinates:
+        total = np.square(x.values.T @ y.values).sum()
+    else:
+        total = np.vdot(x.values, y.values @ x.values)
+    n, trace = len(x.values), float(x.diagonal() @ y.diagonal())
+    sums = np.array([[float(total), trace]])
+    return of_sums(estimator, lambda _: sums, (0.0, 0.0), x.size * y.size, n, "biased")(np.empty((1, n)))[0]

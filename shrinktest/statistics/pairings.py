@@ -116,7 +116,12 @@ def pairing_statistic(
     if estimator.needs in ("sums", "noise"):  # whose noise was tuned on the margins
         return _of_sums(cast(ScaledMean, estimator), grams, form, workers)
     x, y = _centred(grams, workers)
-    return _REFIT[estimator.needs](estimator, x, y), lambda: estimator._solve(x.values * y.values)
+    return refitted(estimator, x, y), lambda: estimator._solve(x.values * y.values)
+
+
+def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
+    """The statistic of an estimator that is fitted to every pairing anew, from two Gram matrices."""
+    return _REFIT[estimator.needs](estimator, x, y)
 
 
 def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[Centred, Centred]:

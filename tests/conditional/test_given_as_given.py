@@ -116,11 +116,6 @@ class Unfitted:
         ({"x_given_z": lambda z, rng: ["a"] * N}, TypeError, "x_given_z must draw numbers"),
         ({"x_given_z": lambda z, rng: 1j * np.ones(N)}, TypeError, "x_given_z must draw numbers"),
         ({"x_given_z": Unfitted()}, ValueError, "does not predict X from given: not fitted"),
-        (
-            {"x_given_z": lambda z, rng: rng.normal(size=N), "gram": "rff"},
-            ValueError,
-            "gram='rff' has no effect beside a function",
-        ),
         ({"lags": [0, 1]}, ValueError, "lags= shifts series as a whole, and given= says which rows"),
         ({"scale": ["sd", "sd", "sd"]}, ValueError, "scale has 3 entries; beside given=.*one for X and one for Y"),
         ({"transform": [None]}, ValueError, "transform has 1 entries; beside given="),
