@@ -150,10 +150,8 @@ class PowerStudyResult(Result):
 
         Notes
         -----
-        The interval is Wald's with half a trial added to each of the four counts, which keeps its coverage for small
-        numbers of discordant trials: [AM05].  It covers less where one of the two tests never rejects alone, and the
-        other seldom does: a true difference of 0.02 in 86 of 100 studies of 100 trials and in 93 of 100 studies of 500.
-        The p-value is exact there as well.
+        The interval holds the differences that a score test for paired proportions does not reject: [T98].  It covers
+        93 % or more where few trials are discordant, also where one of the two tests never rejects alone.
 
         Examples
         --------
@@ -163,7 +161,7 @@ class PowerStudyResult(Result):
         >>> table = result.compare("skmse", "kme")
         >>> table[["both", "only_a", "only_b", "neither", "difference", "low", "high", "pvalue"]].round(3)
            both  only_a  only_b  neither  difference    low   high  pvalue
-        0    17       8       0       25        0.16  0.049  0.259   0.008
+        0    17       8       0       25        0.16  0.077  0.285   0.008
         """
         import pandas as pd
         from statsmodels.stats.contingency_tables import mcnemar
@@ -265,11 +263,24 @@ def _shown(rate: Any) -> list[str]:
 
 
 def _difference(both: int, only_a: int, only_b: int, neither: int) -> tuple[float, float, float]:
-    """Difference of two paired proportions and its interval ([AM05] section 3)."""
+    """Difference of two paired proportions and its interval, by the score test of [T98] section 3."""
+    from scipy.optimize import brentq
     from scipy.stats import norm
 
-    n = both + only_a + only_b + neither
-    size, p_a, p_b = n + 2.0, (only_a + 0.5) / (n + 2.0), (only_b + 0.5) / (n + 2.0)
-    centre = p_a - p_b
-    reach = norm.ppf(1.0 - _ERROR / 2.0) * np.sqrt((p_a + p_b - centre**2) / size)
-    return (only_a - only_b) / n, float(max(-1.0, centre - reach)), float(min(1.0, centre + reach))
+    n, net = both + only_a + only_b + neither, only_a - only_b
+    if net < 0:
+        difference, low, high = _difference(both, only_b, only_a, neither)
+        return -difference, -high, -low
+    far = float(norm.ppf(1.0 - _ERROR / 2.0)) ** 2
+
+    def beyond(value: float) -> float:
+        """Above 0 where the test rejects that the difference is ``value``."""
+        # the share of trials in which b alone rejects, as likely as it can be if this is the difference
+        linear = (2.0 * n - net) * value - only_a - only_b
+        share = (max(0.0, linear**2 + 8.0 * n * only_b * value * (1.0 - value)) ** 0.5 - linear) / (4.0 * n)
+        return float((net - n * value) ** 2 - far * n * (2.0 * share + value * (1.0 - value)))
+
+    found = net / n  # where it is zero, and not below, with no discordant trials: hence the small step
+    step = 1e-9
+    low = brentq(beyond, -1.0, found - step)
+    return found, float(low), 1.0 if net == n else float(brentq(beyond, found + step, 1.0))
