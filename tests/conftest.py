@@ -1,13 +1,26 @@
 """What all tests share: few threads, and several processes that compile every loop only once between them."""
 
 import os
+import sys
 import tempfile
 from pathlib import Path
+
+import pytest
 
 # Matrices here are small: threads of the linear algebra library would only wait for one another, for minutes on a
 # busy machine. It reads these when numpy is first imported.
 for library in ("OPENBLAS", "MKL", "OMP"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+os.environ.setdefault("MPLBACKEND", "Agg")  # pictures that no window shows
+
+
+@pytest.fixture(autouse=True, scope="module")
+def no_pictures_left():
+    """matplotlib keeps every picture until it is closed, and warns of many."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
 
 
 def pytest_xdist_auto_num_workers(config):

@@ -15,8 +15,6 @@ from naive_several import clopper_pearson
 from shrinktest import calibrate, two_sample_test
 from shrinktest.tables.reading import read_table
 
-matplotlib.use("Agg")
-
 RNG = np.random.default_rng(4)
 X, Y = RNG.normal(size=(9, 3)), RNG.normal(0.5, 1.0, size=(12, 3))
 SEEN = []

@@ -285,8 +285,7 @@ def test_json_and_summary():
 
 
 def test_pictures():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
 
     for options in ({}, {"change": "epidemic"}, {"estimator": "auto", "confidence": None}):
@@ -306,8 +305,7 @@ def test_pictures():
 
 
 def test_an_epidemic_change_has_rows_outside_and_inside():
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib")
     series = shifted()
     for change, names in (("single", ("before", "after")), ("epidemic", ("outside", "inside"))):
         found = change_point_test(series, rng=0, n_resamples=19, change=change)
@@ -319,7 +317,6 @@ def test_an_epidemic_change_has_rows_outside_and_inside():
         assert any("first row behind" in text for text in said) == (change == "epidemic")
         ax.figure.canvas.draw()
         assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0  # covers nothing
-        matplotlib.pyplot.close(ax.figure)
 
 
 def test_intervals_have_times_and_midnights_are_days():

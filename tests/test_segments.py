@@ -91,8 +91,7 @@ def test_json_table_and_pictures():
     again = ChangesResult.from_json(found.to_json())
     assert again.to_json() == found.to_json() and again.summary() == found.summary()
     assert found.table["location"].tolist() == found.locations.tolist()
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib")
     import matplotlib.pyplot as plt
 
     of_days = change_points(stairs(), rng=0, n_resamples=99, times=pd.timedelta_range("1D", periods=len(stairs())))
@@ -110,8 +109,7 @@ def test_shifted_as_a_whole_there_are_no_intervals():
 
 def test_times_of_intervals_and_the_name_of_a_column():
     pd = pytest.importorskip("pandas")
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("agg")
+    pytest.importorskip("matplotlib")
     days = pd.date_range("2020", periods=120)
     values = np.random.default_rng(0).normal(size=120) + np.repeat([0.0, 3.0], 60)
     found = change_points(pd.DataFrame({"$score": values}, index=days), n_resamples=99, rng=0)
@@ -127,7 +125,6 @@ def test_times_of_intervals_and_the_name_of_a_column():
     assert plain.when_intervals == plain.intervals and "in time" not in plain.summary()
     assert plain.plot().get_ylabel() == "rows" and plain.columns is None
     assert plain.plot().get_title() == "1 change at level 0.05" and "(1 change at" in repr(plain)
-    matplotlib.pyplot.close("all")
 
 
 def test_auto_and_missing_values():

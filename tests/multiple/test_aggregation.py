@@ -44,7 +44,6 @@ from small import POINTS, WIDTHS, samples, values
 from small import X as PAIRED_X
 from small import Y as PAIRED_Y
 
-matplotlib.use("agg")
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}
 LIST = {"estimator": ["kme", "skmse", FKMSE(lam_cov=0.3)], "bandwidth": ["median", "0.5 * median"]}
 

@@ -26,7 +26,6 @@ from shrinktest import (
 from shrinktest.multiple.collection import recommended
 from small import values
 
-matplotlib.use("agg")
 rng = np.random.default_rng(1)
 X, Y, THIRD = rng.normal(size=(9, 2)), 2.0 * rng.normal(size=(7, 2)), rng.normal(size=(6, 2))
 PARTNER = np.column_stack([X[:, 0] ** 2, rng.normal(size=9)])

@@ -28,8 +28,6 @@ from shrinktest import (
 from shrinktest.nulls.multiplicity import scores, step_down
 from shrinktest.results.multiple import METHODS
 
-matplotlib.use("Agg")
-
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(14, 4)) + RNG.normal(size=(14, 1))
 Y = RNG.normal(size=(14, 4)) + RNG.normal(size=(14, 1))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import matplotlib
 import numpy as np
 import pytest
 
@@ -15,15 +14,6 @@ from shrinktest.plots.axes import BLUE, GREY
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2, 120, 2))
 SAMPLES = {"$a": X[:60], "b": X[60:], "c": Y[:60] + 1.0}
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
 
 
 @pytest.mark.parametrize(

@@ -37,15 +37,6 @@ FEW = {"n_resamples": 99, "rng": 0, "workers": 1}
 STUDY = {"n_resamples": 19, "rng": 0, "workers": 1, "progress": False}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
-
-
 def study():
     return power_study("mean-shift", {ODD[0]: "kme", ODD[1]: "skmse"}, [10], n_trials=5, **STUDY)
 

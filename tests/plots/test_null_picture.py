@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -13,15 +12,6 @@ from shrinktest.plots.axes import ORANGE
 from shrinktest.results.conclude import conclude
 
 VALUES = np.random.default_rng(0).normal(size=199)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
 
 
 def picture(observed, values=VALUES):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import matplotlib
 import matplotlib.dates as mdates
 import numpy as np
 import pandas as pd
@@ -16,15 +15,6 @@ from shrinktest.plots.axes import OF_X, OF_Y
 
 RNG = np.random.default_rng(2)
 X, Y = RNG.normal(size=(40, 2)), RNG.normal((1.8, 0.0), size=(30, 2))
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
 
 
 def run(x, y):

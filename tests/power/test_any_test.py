@@ -133,9 +133,7 @@ def test_an_object_with_a_call_is_a_test_and_labels_are_names():
 
 
 def test_tables_pictures_and_comparisons_have_them():
-    import matplotlib  # here, for the comparisons bring an older one
 
-    matplotlib.use("Agg")
     study = run(estimators={"kme": "kme", "t": t_test}, n_trials=20)
     assert study.table["estimator"].tolist() == study.size_table["estimator"].tolist() == ["kme", "t"]
     both, only_t, only_kme, _ = study.compare("t", "kme")[["both", "only_a", "only_b", "neither"]].iloc[0]

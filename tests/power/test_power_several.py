@@ -11,8 +11,6 @@ import pytest
 from shrinktest import joint_independence_test, k_sample_test, power_study, solve_sample_size
 from shrinktest.power import designs
 
-matplotlib.use("Agg")
-
 FEW = {"n_trials": 6, "n_resamples": 39, "workers": 1, "progress": False}
 
 

@@ -9,7 +9,6 @@ import threading
 import warnings
 
 import joblib
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,8 +22,6 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest import FKMSE, KME, MKME, SKMSE, Laplacian, independence_test, two_sample_test
 from shrinktest.power import PowerStudyResult, designs, power_study
 from shrinktest.power.result import _difference
-
-matplotlib.use("Agg")
 
 SHIFT = designs.MeanShift(dimension=2, shift=1.0)
 LINE = designs.Linear()
@@ -344,7 +341,7 @@ def score(only_a, only_b, trials, difference):
 
 @pytest.mark.parametrize("counts", [(3, 9, 4, 4), (0, 5, 1, 44), (794, 150, 86, 570), (2, 1, 8, 9), (10, 10, 5, 0)])
 def test_the_interval_of_a_difference_inverts_the_score_test(counts):
-    both, only_a, only_b, neither = counts
+    _, only_a, only_b, _ = counts
     difference, low, high = _difference(*counts)
     assert difference == (only_a - only_b) / sum(counts)
     for end, expected in ((low, 1.96), (high, -1.96)):

@@ -19,8 +19,6 @@ from shrinktest.power import power_study
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import FromData, Linear, MeanShift
 
-matplotlib.use("Agg")
-
 QUICK = {"n_trials": 240, "n_resamples": 99, "workers": 1, "rng": 1}
 
 

@@ -9,7 +9,6 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
-import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
@@ -54,15 +53,6 @@ def result(tables):
 @pytest.fixture(scope="module")
 def page(result):
     return result.to_html()
-
-
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
 
 
 # --- words --------------------------------------------------------------------------------------------------

@@ -49,7 +49,6 @@ def test_samples_are_called_what_the_user_calls_them(route):
 
 
 def test_effects_and_pictures_use_them():
-    matplotlib.use("Agg")
     found = two_sample_test(A, B, **NAMED)
     assert found.effect().names == ("before", "after")
     assert "of one observation of before and one of after" in str(found.summary(effect=True)).replace("\n", " ").lower()

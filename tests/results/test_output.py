@@ -38,15 +38,6 @@ def paired():
     return independence_test(X, PAIR, estimator="skmse", n_resamples=99, rng=0)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def no_screen():
-    before = matplotlib.get_backend()
-    matplotlib.use("Agg")
-    yield
-    matplotlib.pyplot.close("all")
-    matplotlib.use(before)
-
-
 # --- printing -----------------------------------------------------------------------------------------------
 
 

@@ -183,7 +183,6 @@ def test_encodings_of_variables_of_arrays_and_of_ranks_come_back():
 
 
 def test_the_null_distribution_is_drawn_as_before():
-    matplotlib.use("Agg")
     for result in (SINGLE["kme"](), SINGLE["curtailed"](), COMBINED["auto"]()):
         first, second = (one.plot_null() for one in (result, back(result)))
         assert [patch.get_height() for patch in first.patches] == [patch.get_height() for patch in second.patches]
@@ -212,7 +211,6 @@ def test_a_combined_test_comes_back_with_its_members(name):
         assert [one.exceedances for one in found.members] == [one.exceedances for one in result.members]
         with pytest.raises(ValueError, match="does not hold the null distributions of its members"):
             found.best.plot_null()
-        matplotlib.use("Agg")
         assert len(found.plot().get_yticklabels()) == len(result.members)
         matplotlib.pyplot.close("all")
 
@@ -265,7 +263,6 @@ def test_several_tests_come_back_without_their_null_distributions(name):
     if name != "none":
         with pytest.raises(ValueError, match="does not hold them"):
             found.with_method("westfall-young")
-        matplotlib.use("Agg")
         assert found.plot().get_title() == result.plot().get_title()
         matplotlib.pyplot.close("all")
 

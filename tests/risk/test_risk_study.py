@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 
-import matplotlib
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -28,8 +27,6 @@ from shrinktest.risk import (
     true_embedding,
 )
 from shrinktest.risk.result import improvement
-
-matplotlib.use("Agg")
 
 LAW = [0.4, 0.6], [[0.0, 1.0], [2.0, -1.0]], [np.eye(2), [[1.0, 0.5], [0.5, 2.0]]]
 

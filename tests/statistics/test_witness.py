@@ -31,8 +31,6 @@ from shrinktest.kernels import Linear
 from shrinktest.statistics.gram import Gram
 from small import samples
 
-matplotlib.use("Agg")
-
 AT = np.array([[0.0, 0.0], [1.0, -0.5], [-1.0, 0.3], [2.0, 2.0]])
 
 
