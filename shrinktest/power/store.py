@@ -53,6 +53,7 @@ class Store:
         self.kind = kind
         self._pending: list[Row] = []
         self._committed = time.monotonic()
+        self._made_by = __version__  # or the versions that made what is added
         if self.path is not None:
             check_file(self.path, kind, read_only)
         self._connection = _connect(self.path)
@@ -103,6 +104,7 @@ class Store:
         UserWarning
             If another version of the package wrote it.
         """
+        self._made_by = made_by or __version__
         with self._transaction() as execute:  # also reads, or another process might claim it in between
             stored, known = self.arguments(), self.estimators()
             version = stored.pop("version", None)
@@ -115,12 +117,10 @@ class Store:
                         f"store {self.path} is of another study: {'; '.join(differences)}; ask for what is stored, or "
                         "name another store"
                     )
-                if made_by not in (None, version):
-                    execute("UPDATE meta SET value = ? WHERE key = 'version'", (json.dumps(made_by),))
             else:
                 for statement in self.kind.schema():
                     execute(statement)
-                for key, value in {**arguments, "version": made_by or __version__}.items():
+                for key, value in {**arguments, "version": self._made_by}.items():
                     execute("INSERT INTO meta VALUES (?, ?)", (key, json.dumps(value)))
             for label in sorted(estimators.keys() - known.keys()):
                 execute("INSERT INTO estimators VALUES (?, ?)", (label, estimators[label]))
@@ -135,10 +135,21 @@ class Store:
         """Write what is not on disk yet."""
         if self._pending:
             marks = ", ".join("?" * (len(self.kind.keys) + 2))
-            with self._transaction():
+            with self._transaction() as execute:
+                before = self._connection.total_changes
                 self._connection.executemany(f"INSERT OR IGNORE INTO trials VALUES ({marks})", self._pending)
+                if self._connection.total_changes > before:
+                    self._note_versions(execute)
             self._pending = []
         self._committed = time.monotonic()
+
+    def _note_versions(self, execute: Any) -> None:
+        """The versions that made the rows are those that did and those that do."""
+        before = str(self.arguments().get("version", self._made_by)).split(_AND)
+        if made_by := set(self._made_by.split(_AND)) - set(before):
+            execute(
+                "UPDATE meta SET value = ? WHERE key = 'version'", (json.dumps(_AND.join(sorted({*before, *made_by}))),)
+            )
 
     def _all(self, table: str) -> list[tuple[Any, ...]]:
         exists = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone()

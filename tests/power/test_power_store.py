@@ -485,6 +485,17 @@ def test_merged_rows_of_another_version_are_still_warned_of(foreign, path, tmp_p
         run(tmp_path / "again.sqlite")
 
 
+def test_a_study_that_goes_on_with_another_version_is_of_both(path):
+    run(path, n_trials=3)
+    query(path, "UPDATE meta SET value = '\"0.0.1\"' WHERE key = 'version'")
+    with pytest.warns(UserWarning, match=r"written by shrinktest 0\.0\.1, and this is"):
+        run(path, n_trials=3)  # finds everything, and adds nothing
+    for _ in range(2):
+        with pytest.warns(UserWarning, match="written by") as caught:
+            run(path, n_trials=6)
+    assert f"written by shrinktest 0.0.1 and {shrinktest.__version__}, and this is" in str(caught[0].message)
+
+
 def test_a_shard_that_was_killed_can_be_merged(path, tmp_path):
     (source,) = shards(tmp_path, {})
     other = source.read_bytes()
