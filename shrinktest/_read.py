@@ -324,9 +324,12 @@ def scales_of(scale: Any, columns: Sequence[Columns], names: Sequence[str]) -> l
         return [(scale, "scale")] * len(names)
     if hasattr(scale, "keys"):
         known = [name for one in columns for name in one or ()]
+        if not known:
+            raise ValueError("scale gives units by names of columns, which arrays do not have; give a list of them")
         for key in scale.keys():  # noqa: SIM118  # a series iterates over its values
             choice(str(key), known, "a column in scale")
-        return [({key: scale[key] for key in scale.keys() if str(key) in (one or ())}, "scale") for one in columns]  # noqa: SIM118
+        each = [{key: scale[key] for key in scale.keys() if str(key) in (one or ())} for one in columns]  # noqa: SIM118
+        return [(found if one else None, "scale") for one, found in zip(columns, each, strict=True)]
     if (
         not isinstance(scale, list | tuple)
         or len(scale) != len(names)

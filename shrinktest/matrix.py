@@ -190,6 +190,11 @@ def independence_matrix(
         read = read_three(X, X if Y is None else Y, third, nan_policy, **told)
     refuse_missing(read.missing)
     tables = variables_of(read, GIVEN[: len(read.values)], said=not is_unasked(scale))
+    remarks = read.notes
+    if given is not None:  # regressions and means are of numbers in their units
+        in_units = [one.in_units() for one in tables[: 1 if Y is None else 2]]
+        tables = tuple(one for one, _ in in_units)
+        remarks += tuple(itertools.chain(*(notes for _, notes in in_units)))
     if Y is None and len(one_by_one(tables[0])) < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
@@ -206,17 +211,14 @@ def independence_matrix(
         own = [permutations] * len(pairs)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    shared: dict[str, Any] = {"sizes": (n,), "restriction": read.restriction, "remarks": read.notes}
+    shared: dict[str, Any] = {"sizes": (n,), "restriction": read.restriction, "remarks": remarks}
     columns = [(left[i][1], right[j][1]) for i, j in pairs]
     hypotheses: Sequence[Independence]
     if given is None:
         hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(columns, own, strict=True)]
     else:
         used = method_for(given_method, regressor, labels=all_labels(read.encodings[-1]))
-        if isinstance(given, str):
-            z = [_others([one[1] for one in left], pair, _besides(read)) for pair in pairs]
-        else:
-            z = [read.values[2]] * len(pairs)
+        z = [_others(read, pair) for pair in pairs] if isinstance(given, str) else [read.values[2]] * len(pairs)
         combined = asks_for_none(estimator, [one[2] for side in sides for one in side])
         hypotheses = _hypotheses_given(columns, z, used, regressor, shared, combined)
     nulls, about = run_side_by_side(
@@ -256,18 +258,15 @@ def _of_others(read: Variables, Y: Any, given: Any) -> bool:
     return bool((both & ~read.gaps[2].any(axis=1) if given is not None else both).any())
 
 
-def _besides(read: Variables) -> list[np.ndarray]:
-    """Columns that are not tested, such as years that count the rows, and are given nonetheless."""
-    tested, all_of_them = read.encodings[0], read.encodings[2]
-    if tested is None or all_of_them is None:
-        return []
-    both = zip(all_of_them.names, all_of_them.groups, strict=True)
-    return [read.values[2][:, group] for name, group in both if name not in tested.names]
-
-
-def _others(columns: list[Variable], pair: tuple[int, int], besides: list[np.ndarray]) -> np.ndarray:
-    """All columns but two (n, d)."""
-    parts = [one.points for k, one in enumerate(columns) if k not in pair] + besides
+def _others(read: Variables, pair: tuple[int, int]) -> np.ndarray:
+    """All columns but two (n, d), in units of their own; also those that are not tested, as years that count rows."""
+    values, tested, there = read.values[2], read.encodings[0], read.encodings[2]
+    if tested is None or there is None:
+        parts = [values[:, [j]] for j in range(values.shape[1]) if j not in pair]
+    else:
+        names = [tested.names[j] for j in pair]
+        both = zip(there.names, there.groups, strict=True)
+        parts = [values[:, group] for name, group in both if name not in names]
     if not parts:
         raise ValueError(f"given={OTHERS!r}: X has two columns, and no other; leave out given=")
     return np.ascontiguousarray(np.hstack(parts))

@@ -194,6 +194,11 @@ def test_tables_with_dates():
         change_point_test(table[::-1])
 
 
+def test_a_share_that_leaves_no_cut_is_refused():
+    with pytest.raises(ValueError, match=r"trim=0\.45 leaves no cut of 5 rows: 3 at either end are no places"):
+        change_point_test(np.arange(5.0) ** 2, trim=0.45, n_resamples=9, alpha=0.5)
+
+
 @pytest.mark.parametrize(("trim", "first"), [(0.0, 3), (0.1, 6), (0.25, 15)])
 def test_neither_part_has_less_than_its_share_of_the_rows(trim, first):
     x = np.repeat([9.0, 0.0], [3, 57])

@@ -191,7 +191,7 @@ class MeanEstimator(ABC):
         points = as_points(X, "X").values
         if np.isnan(points).any():
             raise ValueError("X contains missing values (NaN); drop or impute them before fitting an embedding")
-        return self.embed(points, as_kernel(kernel).resolve(points))
+        return self.embed(points, as_kernel(kernel).resolve(points, 0))
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         """``fit`` for validated points (n, d) and a resolved kernel."""

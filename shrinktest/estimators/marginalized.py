@@ -110,7 +110,7 @@ class Marginalized(Tuned, ScaledMean):
             )
         noise = np.broadcast_to(given, (columns,)).copy()
         gradient = np.zeros(columns)
-        th2 = self.th2(as_kernel(kernel).resolve(points), columns)
+        th2 = self.th2(as_kernel(kernel).resolve(points, 0), columns)
         score = loocv(np.ascontiguousarray(points.T), th2, noise, gradient)
         return float(score), gradient
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest._series import read_series
-from shrinktest._validate import choice
+from shrinktest._validate import choice, counted
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
@@ -93,6 +93,13 @@ class NoChange(Hypothesis):
             raise ValueError(
                 "shift='circular' moves an interval along with the rows, where it is found again in every permutation, "
                 "so that the p-value is 1: use shift='stretches', or look for one cut (change='single')"
+            )
+        n = len(read.values)
+        ends = math.ceil(trim * n - 1e-9)
+        if not read.missing and n >= 2 * _FEWEST and 2 * ends > n:
+            raise ValueError(
+                f"trim={trim:g} leaves no cut of {counted(n, 'row')}: {ends} at either end are no places of a change; "
+                "take a smaller trim="
             )
         said = not is_unasked(scale)
         return cls(

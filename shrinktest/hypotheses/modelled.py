@@ -20,9 +20,10 @@ from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared, margins
-from shrinktest.tables.pooled import is_unasked
-from shrinktest.tables.reading import is_table
+from shrinktest.tables.by_column import scale_each
+from shrinktest.tables.reading import columns_at, is_table, names_in
 from shrinktest.tables.rows import taken
+from shrinktest.units import as_scale
 
 _REFERENCE = 50  # copies of X whose mean stands for that of X given Z
 _AMONG = 8  # of them, among whose rows those of others lie as a rule
@@ -93,9 +94,7 @@ class ModelledCopies(ConditionalIndependence):
         )
 
 
-def by_model(
-    X: Any, given: Any, model: Any, read: Variables, scale: Any, common: dict[str, Any]
-) -> ConditionalIndependence:
+def by_model(X: Any, given: Any, model: Any, read: Variables, common: dict[str, Any]) -> ConditionalIndependence:
     """Copies, permutations or residuals by a model of x given z."""
     if read.missing:
         return ConditionalIndependence(method="model of X given Z", assumption="", **common)
@@ -106,11 +105,23 @@ def by_model(
             "nan_policy='indicator': X misses values, of which a model of X given Z knows nothing; use "
             "nan_policy='omit'"
         )
+    for code in () if encoding is None else encoding.codes:
+        if code.kind not in ("number", "boolean"):
+            raise ValueError(
+                f"x_given_z= is a model of X in numbers, and column {code.name!r} of X is of type {code.kind!r}; give "
+                f"numbers, or leave it out (column_types={{{code.name!r}: 'drop'}})"
+            )
     if is_table(X):
         rows = np.flatnonzero(read.kept[0])
-        x = complete_points(taken(X, rows), "X").values  # a model knows nothing of the units of a table
+        there, table = names_in(X), taken(X, rows)
+        if there and encoding is not None:  # of the columns that are tested; the others were left out
+            table = columns_at(table, [there.index(name) for name in encoding.names])
+        x = complete_points(table, "X").values  # a model knows nothing of the units of a table
     raw = raw_of(given, read, 2)
-    unit = "sd" if is_unasked(scale) and is_table(X) else common["variables"][0].scale
+    unit = common["variables"][0].scale
+    if is_table(X) and encoding is not None:  # which are found on copies
+        each = scale_each(encoding.scale, encoding.names, "scale")
+        unit = None if set(each) == {None} else as_scale([1.0 if one is None else one for one in each], x.shape[1])
     y_left = distilled(common["variables"][1], z, "Y")
     if not isinstance(model, XGivenZ):
         return _of_regressor(model, x, raw, unit, y_left, common)

@@ -138,7 +138,7 @@ class IndependentResiduals(ConditionalIndependence):
         z = standardized(self.regression.given)
         if not z.shape[1]:
             return np.ones((len(z), len(z)))
-        return np.asarray(0.5 + 0.5 * Gaussian().resolve(z)(z))
+        return np.asarray(0.5 + 0.5 * Gaussian().resolve(z, 0)(z))
 
 
 def undecided(note: str) -> str:

@@ -103,7 +103,7 @@ def read_given(
                 "x_given_z= is a model of X as it is given, and transform= changes it: transform X before, and give "
                 "transform=[None, ...] for Y alone"
             )
-        return by_model(X, given, as_model(x_given_z), read, scale, common)
+        return by_model(X, given, as_model(x_given_z), read, common)
     method = method_for(given_method, regressor, labels=all_labels(read.encodings[2]))
     if read.missing:
         return ConditionalIndependence(method=method, assumption="", **common)

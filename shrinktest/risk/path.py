@@ -197,6 +197,9 @@ def loss_path(
     >>> loss_path(MMKME(variances=(4.0, 4.0)), [1.0, 8.0], "variances[0]", **study)
     LossPath(MMKME(variances=(4.0, 4.0)), variances[0] = 1 to 8, 2 amounts)
     """
+    for name, value in (("kernel", kernel), ("n", n), ("d", d)):
+        if not isinstance(value, str) and hasattr(value, "__len__"):
+            raise ValueError(f"{name} must be one, as a path is of one setting; got {value!r}: make a path of each")
     base: Any = as_estimator(estimator)
     known = _parameters(base)
     parameter = known[0] if parameter is None else choice(parameter, known, "parameter")

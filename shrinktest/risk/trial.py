@@ -64,14 +64,15 @@ def run_trial(
         (kernel, n, d, trial, label, loss, seconds); the seconds are those of the estimate.
     """
     for_mixture, for_sample, for_bandwidth = (
-        np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(n, d, trial, stream))) for stream in range(3)
+        np.random.SeedSequence(seed, spawn_key=(n, d, trial, stream)) for stream in range(3)
     )
     rows: list[Row] = []
     try:
-        mixture = design.draw(for_mixture, d)
-        points = mixture.sample(for_sample, n)
+        mixture = design.draw(np.random.default_rng(for_mixture), d)
+        points = mixture.sample(np.random.default_rng(for_sample), n)
         for name, (kernel, estimators) in missing.items():
-            truth = true_embedding(mixture, kernel.resolve(points, for_bandwidth))
+            resolved = kernel.resolve(points, np.random.default_rng(for_bandwidth))  # as if it were alone
+            truth = true_embedding(mixture, resolved)
             for label, estimator in estimators.items():
                 start = time.perf_counter()
                 knows = truth if isinstance(estimator, OracleShrinkage) else truth.kernel

@@ -19,7 +19,7 @@ from shrinktest.nulls.permutation import Statistic
 from shrinktest.statistics.centred import Centred, alike
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.outlook import check_memory
-from shrinktest.statistics.pairings import of_sums, refitted
+from shrinktest.statistics.pairings import notes_on, of_sums, refitted
 
 _LOW = 8  # observations per coordinate, from which coordinates take less time than a Gram matrix
 _SAFE = 1e-2  # as much of what others may miss is allowed to miss where landmarks are found
@@ -44,6 +44,8 @@ class Drawn:
         Bytes.
     note : str, optional
         What is said of an approximation.
+    name : {"factor", "nystrom", "rff"}
+        Of the coordinates.
     """
 
     kernel: Kernel
@@ -52,6 +54,7 @@ class Drawn:
     limit: int
     memory: float
     note: str | None = None
+    name: str = "factor"
 
     @classmethod
     def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, grams: Grams) -> Drawn:
@@ -61,7 +64,7 @@ class Drawn:
             found = grams(kernel, reference, by_coordinates=by_sums, kernels=2, default_rank=100, work="pairs")
             if grams.random or rank is not None:
                 assert isinstance(found.kernel, FiniteRank)
-                return cls(kernel, reference, found.kernel, 0, memory, found.note)
+                return cls(kernel, reference, found.kernel, 0, memory, found.note, found.name)
         low, limit = None, size if gram == "factor" else size // _LOW
         if gram != "dense" and by_sums:
             low = _few(kernel, reference, others, limit)
@@ -72,7 +75,7 @@ class Drawn:
     @property
     def route(self) -> str:
         """What stands for the kernel."""
-        return "dense" if self.low is None else "factor"
+        return "dense" if self.low is None else self.name
 
     def centred(self, x: np.ndarray) -> Centred:
         """The features of a copy less their mean."""
@@ -155,7 +158,8 @@ def copies_statistic(
     def statistic(seeds: np.ndarray) -> np.ndarray:
         return np.array([one(int(seed)) for seed in seeds[:, 0]]).reshape(len(seeds), 2)
 
-    return statistic, drawn.route, tuple(dict.fromkeys(note for note in (drawn.note, still.note) if note))
+    notes = (*notes_on(estimator, len(y)), *(note for note in (drawn.note, still.note) if note))
+    return statistic, drawn.route, tuple(dict.fromkeys(notes))
 
 
 def _matched(estimator: ScaledMean, x: Centred, y: Centred) -> np.ndarray:

@@ -53,7 +53,7 @@ def prepare(
         estimates=lambda: (_estimate(tuned, kernels, both, fitted),),
         kernel=kernels,
         route=both[0].name,
-        notes=_notes(estimator, len(x))
+        notes=notes_on(estimator, len(x))
         + tuple(dict.fromkeys(gram.note for gram in both if gram.note))
         + shift_notes(kernels, x, y, series),
         threads=runs_compiled(estimator) and not plain,
@@ -272,7 +272,8 @@ def _estimate(
     return MeanEmbedding(points, weights, pair, amount)
 
 
-def _notes(estimator: MeanEstimator, n: int) -> tuple[str, ...]:
+def notes_on(estimator: MeanEstimator, n: int) -> tuple[str, ...]:
+    """What a reader should know of an estimator with n pairs."""
     if estimator.scales_all_alike((n,)):
         return (
             "One shrinkage amount for every pairing multiplies the statistic by a constant: the p-value is that of "

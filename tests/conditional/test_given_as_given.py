@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from shrinktest import independence_matrix, independence_test, two_sample_test
+from shrinktest import SKMSE, XGivenZ, independence_matrix, independence_test, two_sample_test
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -189,3 +189,60 @@ def test_units_are_not_why_little_is_left_of_what_given_determines(labels):
     tons = both * [1.0, 1000.0]  # the units, too
     found = two_sample_test(tons[:20], tons[20:], covariates=(z[:20], z[20:]), **few)
     assert any("column 1 makes nearly all of the distances" in note for note in found.notes)
+
+
+# --- tables beside a model of X ------------------------------------------------------------------------------
+
+TWO = np.random.default_rng(5)
+SEEN = TWO.normal(size=60)
+PAIR = np.column_stack([1000.0 * (SEEN + TWO.standard_t(2, size=60)), SEEN + TWO.normal(size=60)])
+ABOUT = PAIR[:, 1] + 0.1 * TWO.normal(size=60)
+
+
+def both(z, rng):
+    z = np.asarray(z).reshape(len(z), -1)[:, 0]
+    return np.column_stack([1000.0 * (z + rng.standard_t(2, size=len(z))), z + rng.normal(size=len(z))])
+
+
+@pytest.mark.parametrize("scale", [None, "sd", "rank", "deviation", [[1000.0, 1.0], None]], ids=str)
+def test_copies_are_compared_in_the_units_that_are_asked_for(scale):
+    told = {"given": SEEN, "x_given_z": both, "scale": scale, "rng": 0, "n_resamples": 39}
+    array, table = (independence_test(x, ABOUT, **told) for x in (PAIR, pd.DataFrame(PAIR, columns=["a", "b"])))
+    assert table.statistic == pytest.approx(array.statistic, rel=1e-9) and table.pvalue == array.pvalue
+
+
+def density(x, z):
+    return -0.5 * ((x - z) ** 2).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    "model", [lambda z, rng: z[:, 0] + rng.normal(size=len(z)), XGivenZ(log_density=density)], ids=["copies", "density"]
+)
+@pytest.mark.parametrize(("other", "told"), [(PAIR[:, 1], {"column_types": {"b": "drop"}}), (np.arange(60), {})])
+def test_columns_that_are_not_tested_are_none_of_the_model(model, other, told):
+    alone, table = pd.DataFrame({"a": PAIR[:, 0]}), pd.DataFrame({"a": PAIR[:, 0], "b": other})
+    few = {"given": SEEN, "x_given_z": model, "rng": 0, "n_resamples": 39}
+    assert independence_test(table, ABOUT, **told, **few).pvalue == independence_test(alone, ABOUT, **few).pvalue
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"), [(list("ab") * 30, "category"), (pd.date_range("2020", periods=60), "date")]
+)
+def test_a_model_is_of_numbers(column, kind):
+    with pytest.raises(ValueError, match=f"column 'a' of X is of type '{kind}'; give numbers, or leave it out"):
+        independence_test(pd.DataFrame({"a": column}), ABOUT, given=SEEN, x_given_z=both, rng=0)
+
+
+def test_notes_and_routes_of_copies():
+    told = {"given": SEEN, "x_given_z": both, "rng": 0, "n_resamples": 39}
+    found = independence_test(PAIR, ABOUT, estimator=SKMSE(alpha=0.3), gram="nystrom", rank=5, **told)
+    assert found.route == "nystrom" and any(note.startswith("One shrinkage amount") for note in found.notes)
+
+
+def test_more_than_two_thousand_rows_give_the_same_twice():
+    z = np.random.default_rng(0).normal(size=2001)
+    x, y = z + np.sin(7 * z), np.cos(z) + np.random.default_rng(1).normal(size=2001)
+    one, two = (
+        independence_test(x, y, given=z, kernel_x="laplacian", rng=0, n_resamples=19).statistic for _ in range(2)
+    )
+    assert one == two

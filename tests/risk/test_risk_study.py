@@ -551,3 +551,19 @@ def test_comparisons_refuse_what_they_do_not_have():
 def test_what_makes_no_path_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         loss_path(*arguments, n_trials=1, workers=1, progress=False)
+
+
+def test_bandwidths_of_many_points_do_not_depend_on_other_kernels():
+    """From more than 2000 points the median is that of pairs drawn at random."""
+    told = {"n": 2050, "d": 1, "n_trials": 1, "oracle": False, "workers": 1, "progress": False}
+    design, kernels = RandomMixture(diagonal=True), ["gaussian", "laplacian"]
+    alone, beside = (risk_study(design, "kme", some, **told).losses for some in ("laplacian", kernels))
+    assert set(alone["kernel"]) < set(beside["kernel"])
+    same = beside[beside["kernel"].isin(alone["kernel"])]
+    assert alone["loss"].tolist() == same["loss"].tolist()
+
+
+@pytest.mark.parametrize("more", [{"n": [5, 10]}, {"d": (2, 3)}, {"kernel": ["gaussian", "laplacian"]}], ids=str)
+def test_a_path_is_of_one_setting(more):
+    with pytest.raises(ValueError, match=f"{next(iter(more))} must be one, as a path is of one setting"):
+        loss_path("skmse", [0.0, 0.5], **{"n": 5, "d": 2, **more}, n_trials=4, workers=1, progress=False)
