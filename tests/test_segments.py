@@ -58,6 +58,8 @@ def test_several_statistics_are_compared_for_places_too():
     x[60:] *= 1.8  # which the first member hardly sees
     found = change_points(x, estimator="auto", rng=0, n_resamples=199)
     alone = change_point_test(x, estimator="auto", rng=0, n_resamples=199)
+    wide = [note.startswith("The interval is wider than that of a single statistic") for note in found.notes]
+    assert sum(wide) == 1 and not any("is wider" in note for note in change_points(x, rng=0, n_resamples=99).notes)
     assert found.locations.tolist() == [alone.location] and abs(alone.location - 60) <= 2
     low, high = found.intervals[0]
     assert 50 <= low <= 60 <= high <= 70

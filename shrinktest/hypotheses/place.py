@@ -24,6 +24,11 @@ _CHOSEN = 1.5  # times fewer places are missed by each statistic, where the data
 _AT_ONCE = 33  # of them; a place that is kept needs only the first few
 _SUREST = 0.9999  # confidence at most: permutations for every place go as one over what is missing to 1
 _TRIED = 48  # places at first; of longer series every so many, and then the ends of what is found by halving
+#: What is said of an interval where several statistics are combined.
+CHOSEN = (
+    "The interval is wider than that of a single statistic, because the data chose the one that gives the place; by "
+    "how much it must be was measured, and is not known exactly."
+)
 
 
 def of_place(confidence: Any) -> float | None:
@@ -109,10 +114,7 @@ class Place:
         if self.until is not None:
             notes.append("The interval for each end of the change takes the other end as fixed where it was found.")
         if hasattr(result, "members"):
-            notes.append(
-                "The interval is wider than that of a single statistic, because the data chose the one that gives the "
-                "place; by how much it must be was measured, and is not known exactly."
-            )
+            notes.append(CHOSEN)
         return tuple(notes)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._validate import as_rng, rng_provenance
 from shrinktest.hypotheses.change import NoChange
+from shrinktest.hypotheses.place import CHOSEN
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
@@ -143,6 +144,7 @@ def segmented(
             *hypothesis.of_memory_between([one.location for one in found]),
             *(hypothesis.of_interval() if found else ()),
             *(_NOTES if len(found) > 1 else ()),
+            *((CHOSEN,) if hasattr(whole, "members") and any(intervals) else ()),
         ),
         points=hypothesis.points,
         columns=whole.columns[0],
