@@ -162,3 +162,61 @@ def test_times_of_a_zone_say_that_they_are_in_universal_time(file, capsys):
 def test_dates_that_nobody_calls_the_time(file, capsys):
     assert main(["change", str(file), "--seed", "0", "--resamples", "99"]) == 0
     assert "Column 'date' is not tested: it goes up from row to row" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.fixture
+def timed(tmp_path):
+    """A function that writes a file with these times, whose values change at row 20."""
+
+    def write(times, name="t", file="timed.csv"):
+        values = np.random.default_rng(0).normal(size=30) + 6.0 * (np.arange(30) >= 20)
+        path = tmp_path / file
+        lines = [f"{time},{value}" for time, value in zip(times, values, strict=True)]
+        path.write_text("\n".join([f"{name},value", *lines]) + "\n")
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize("more", [[], ["--several"]])
+def test_a_time_by_its_place_or_in_quotation_marks_is_not_tested(timed, capsys, more):
+    path, found = timed(range(30), name='"a, b"'), []
+    for typed in ("a, b", '"a, b"', "1"):
+        assert main(["change", path, "--time", typed, "--seed", "0", "--resamples", "99", "--json", *more]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+        assert found[-1]["columns"] == (["value"] if more else [["value"]])
+    assert found[0] == found[1] == found[2]
+    assert main(["change", path, "--time", "1", "--columns", "1,2", *more]) == 2
+    assert "column 'a, b' is in both --time and --columns" in capsys.readouterr().err
+
+
+def test_a_time_is_one_column(file, capsys):
+    assert main(["change", str(file), "--time", "date,value"]) == 2
+    assert "--time is one column; 'date,value' names 2: date, value" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("zone", ["", "Z"])
+def test_times_finer_than_a_thousandth_of_a_second(timed, capsys, zone):
+    path = timed(f"2024-01-01T00:00:00.{i * 100:06d}{zone}" for i in range(30))
+    assert main(["change", path, "--time", "t", *BASE, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["location"] == 20 and found["times"][20] == f"2024-01-01T00:00:00.002000{zone}"
+
+
+def test_times_beyond_the_whole_numbers_of_a_computer(timed, capsys):
+    path = timed(2**63 + i * 2**20 for i in range(30))
+    assert main(["change", path, "--time", "t", *BASE, "--json"]) == 0
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert found["location"] == 20 and found["times"][20] == 2**63 + 20 * 2**20 and not said.err
+
+
+def test_times_of_day_go_by_the_clock(timed, capsys):
+    clock = [f"{8 + i // 4}:{i % 4 * 15:02d}" for i in range(30)]
+    assert main(["change", timed(clock), "--time", "t", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["times"][:9:8] == ["08:00", "10:00"]
+    back = [*clock[:7], clock[8], clock[7], *clock[9:]]
+    assert main(["change", timed(back), "--time", "t", *BASE]) == 2
+    assert "(10:00 before 09:45); sort the rows with --sort" in capsys.readouterr().err
+    assert main(["change", timed(back), "--time", "t", "--sort", *BASE, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["times"][7:9] == ["09:45", "10:00"]
