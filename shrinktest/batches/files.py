@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -13,13 +12,11 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import listed
+from shrinktest.batches.delimited import AS_PANDAS, Cells, block_of, kinds_in, open_csv, require_plain, schema_of
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.recognized import KINDS
-from shrinktest.tables.text import level_of
 
-_HEAD = 2**20  # bytes of a CSV file that are read for its names
 _TIMES = 4  # as many rows of a .npy file as are read at a time are a piece
-_BYTES = 64  # of a CSV file that a row is expected to have at most, for how much of it is read at a time
 
 
 def kinds_of(data: Any) -> set[str]:
@@ -65,9 +62,15 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return names
 
 
-def whole_numbers(path: Path, names: Sequence[str]) -> Mapping[str, bool] | None:
+def columns_in(path: Path) -> int:
+    """How many columns a .npy file has."""
+    values = _mapped(path)
+    return values.shape[1] if values.ndim == 2 else 1
+
+
+def whole_numbers(path: Path, names: Sequence[str], cells: Cells = AS_PANDAS) -> Mapping[str, bool] | None:
     """As `whole_in`, of a file; the types of a CSV file are those of its first rows."""
-    return whole_in(_schema(path), names)
+    return whole_in(_schema(path, cells), names)
 
 
 def whole_in(schema: Any, names: Sequence[str]) -> Mapping[str, bool] | None:
@@ -90,7 +93,12 @@ def orders_in(table: Any) -> dict[str, list[Any]]:
 
 
 def pieces_in(
-    path: Path, where: str, names: Sequence[str] | None, size: int, column_types: Mapping[str, Any] | None = None
+    path: Path,
+    where: str,
+    names: Sequence[str] | None,
+    size: int,
+    column_types: Mapping[str, Any] | None = None,
+    cells: Cells = AS_PANDAS,
 ) -> Iterator[Piece]:
     """The rows of a file in pieces; ``names`` are the columns to read, in this order.
 
@@ -115,7 +123,9 @@ def pieces_in(
     if lacking := [name for name in names if name not in there]:
         raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
     if kind == "csv":
-        yield OfCsv(where, path, tuple(names), None if column_types is None else _kinds_in(path, names, column_types))
+        require_plain(path, [name for name in names if name not in (column_types or {})], where, cells)
+        kinds = None if column_types is None else kinds_in(path, names, column_types, cells)
+        yield OfCsv(where, path, tuple(names), kinds, cells)
     else:
         yield from _groups(path, where, tuple(names), tables=column_types is not None)
 
@@ -166,17 +176,13 @@ class OfCsv(Piece):
     path: Path
     names: tuple[str, ...]
     kinds: dict[str, Any] | None = None
+    cells: Cells = AS_PANDAS
     first: int = 0
     rows: int | None = None
 
     def read(self, size: int) -> Iterator[Any]:
-        import pyarrow
-
-        try:
-            for batch in _open_csv(self.path, self.names, max(2**16, _BYTES * size), self.kinds):
-                yield numbers_of(batch, self.names) if self.kinds is None else _table(batch, self.kinds)
-        except pyarrow.ArrowInvalid as error:
-            raise ValueError(_odd(self.path, str(error))) from None
+        for batch in open_csv(self.path, self.names, block_of(size), self.kinds, self.cells):
+            yield numbers_of(batch, self.names) if self.kinds is None else batch
 
 
 def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
@@ -228,7 +234,7 @@ def _called(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} cannot be read ({said}); is it complete, and what its name says?") from None
 
 
-def _schema(path: Path) -> Any:
+def _schema(path: Path, cells: Cells = AS_PANDAS) -> Any:
     """Names and types of the columns of a file."""
     require_pyarrow(path)
     if KINDS[path.suffix.lower()] == "parquet":
@@ -236,73 +242,7 @@ def _schema(path: Path) -> Any:
 
         with _called(path):
             return read_schema(path)
-    import pyarrow
-
-    try:
-        return _open_csv(path, None, _HEAD).schema
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path}: {error}") from None
-
-
-def _kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any]) -> dict[str, Any]:
-    """As what the columns of a CSV file are read, by its first rows; text where categories or levels are wanted."""
-    import pyarrow as arrow
-    import pyarrow.types as types
-
-    schema, found = _schema(path), {}
-    for name in names:
-        kind, wanted = schema.field(name).type, column_types.get(name)
-        if wanted == "category" or isinstance(wanted, list | tuple):
-            kind = arrow.dictionary(arrow.int32(), arrow.string())
-        elif types.is_date(kind) or types.is_timestamp(kind):  # a day here may have a time further down
-            kind = arrow.timestamp("us", getattr(kind, "tz", None))
-        elif types.is_time(kind):
-            kind = arrow.time64("us")
-        elif not (types.is_boolean(kind) or types.is_string(kind) or types.is_integer(kind)):
-            kind = arrow.float64()
-        found[name] = kind
-    return found
-
-
-def _table(batch: Any, kinds: Mapping[str, Any]) -> Any:
-    """Rows of a CSV file as a table: whole numbers are such, and categories are called as in other tables."""
-    import pyarrow as arrow
-
-    columns = []
-    for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if arrow.types.is_integer(kinds[name]):
-            with suppress(arrow.ArrowInvalid):  # whole numbers in the first rows only
-                column = column.cast(arrow.int64())
-        elif arrow.types.is_dictionary(kinds[name]):
-            levels = [level_of(one) for one in column.dictionary.to_pylist()]
-            column = arrow.DictionaryArray.from_arrays(column.indices, arrow.array(levels, arrow.string()))
-        columns.append(column)
-    return arrow.Table.from_arrays(columns, names=batch.schema.names)
-
-
-def _odd(path: Path, error: str) -> str:
-    """What to do about a cell that is none of what its column holds, by what pyarrow says of it."""
-    said = re.fullmatch(r"(?s)In CSV column #(\d+): (.*)", error)
-    name, why = (_schema(path).names[int(said[1])], said[2]) if said else ("name", error)
-    return (
-        f"{path}, column {name!r}: {why}; what a column holds is seen in the first megabyte of a file: correct the "
-        f"value, read the column as categories (column_types={{{name!r}: 'category'}}), or leave it out "
-        f"(column_types={{{name!r}: 'drop'}})"
-    )
-
-
-def _open_csv(path: Path, names: Sequence[str] | None, block: int, kinds: dict[str, Any] | None = None) -> Any:
-    """A reader of batches, of numbers where there are no other kinds; without names, of whatever types there are."""
-    import pyarrow
-    from pyarrow import csv
-
-    reading = csv.ReadOptions(block_size=block)
-    if names is None:
-        return csv.open_csv(path, read_options=reading)
-    number = pyarrow.float64()
-    read = {name: number if kinds is None or pyarrow.types.is_integer(kinds[name]) else kinds[name] for name in names}
-    converting = csv.ConvertOptions(column_types=read, include_columns=names, strings_can_be_null=True)
-    return csv.open_csv(path, read_options=reading, convert_options=converting)
+    return schema_of(path, cells)
 
 
 def _numbers(column: Any) -> np.ndarray:

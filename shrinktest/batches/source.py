@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shrinktest._validate import as_points, count, listed
+from shrinktest.batches.delimited import AS_PANDAS, Cells
 from shrinktest.batches.files import found_paths, kinds_of, names_in, pieces_in
 from shrinktest.batches.files import whole_numbers as whole_of_file
 from shrinktest.batches.lazy import columns_of, parts_of
@@ -94,6 +95,8 @@ class Batches:
     bins: int | None = BINS
     size: int = 2**16
 
+    _cells: ClassVar[Cells] = AS_PANDAS
+
     def __post_init__(self) -> None:
         if self.bins is not None:
             count(self.bins, "bins", minimum=20)
@@ -165,7 +168,7 @@ class Batches:
         elif is_dask(self.data):
             each = [whole_of_dask(self.data, names)]
         elif is_paths(self.data):
-            each = [whole_of_file(path, names) for path in found_paths(self.data, name)]
+            each = [whole_of_file(path, names, self._cells) for path in found_paths(self.data, name)]
         else:
             return True
         if None in each:
@@ -209,7 +212,9 @@ class Batches:
         """What identifies files without reading them; None where the data are not in files."""
         if not is_paths(self.data):
             return None
-        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns] for path in found_paths(self.data, name)]
+        read = [] if self.counted or self._cells == AS_PANDAS else [repr(self._cells)]
+        files = found_paths(self.data, name)
+        return [[str(path), path.stat().st_size, path.stat().st_mtime_ns, *read] for path in files]
 
     def pieces(
         self, name: str, names: tuple[str, ...] | None, column_types: Mapping[str, Any] | None = None
@@ -229,7 +234,7 @@ class Batches:
             yield from partitions_of(self.data, name, names, tables=column_types is not None)
         elif is_paths(self.data):
             for path in found_paths(self.data, name):
-                yield from pieces_in(path, f"{name}, {path},", names, self.size, column_types)
+                yield from pieces_in(path, f"{name}, {path},", names, self.size, column_types, self._cells)
         elif isinstance(self.data, np.ndarray):
             for first in range(0, len(self.data) if self.data.ndim else 1, self.size):
                 yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)

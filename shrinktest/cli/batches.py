@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from shrinktest import Batches
+from shrinktest.batches.delimited import AS_TYPED
+from shrinktest.batches.files import columns_in, found_paths, names_in
 from shrinktest.batches.source import BINS
 from shrinktest.cli.input import READING, different, told_apart
+from shrinktest.cli.table import TextTable
 from shrinktest.cli.values import whole_or_none
+from shrinktest.tables.column import DROP
 
 _ARRAY = ".npy"
 _ENDS = (_ARRAY, ".parquet")  # of files that no other reader of the command line reads
@@ -23,9 +27,15 @@ _REFUSED: dict[str, Any] = {
 }
 
 
+class TypedBatches(Batches):
+    """Files in batches, of which those of CSV have the same missing values as others that the command line reads."""
+
+    _cells = AS_TYPED
+
+
 def in_batches(paths: Sequence[str]) -> bool:
     """Whether the samples of a test are read in batches: where one is a pattern, or a file of Parquet or numpy."""
-    return any(has_magic(path) or Path(path).suffix.lower() in _ENDS for path in paths)
+    return any((has_magic(path) and not Path(path).exists()) or Path(path).suffix.lower() in _ENDS for path in paths)
 
 
 def add_store(command: argparse.ArgumentParser) -> None:
@@ -57,31 +67,42 @@ def batches_of(paths: Sequence[str], args: argparse.Namespace) -> dict[str, Batc
     names = told_apart(paths, str)
     bins = BINS if args.bins is None else None if args.bins == "none" else args.bins
     if args.columns is None:
-        return {name: Batches(path, bins=bins) for name, path in zip(names, paths, strict=True)}
+        return {name: TypedBatches(path, bins=bins) for name, path in zip(names, paths, strict=True)}
     if any(Path(path).suffix.lower() == _ARRAY for path in paths):
         raise ValueError("--columns names columns, and those of .npy files have no names")
-    columns = [name.strip() for name in args.columns.split(",")]
-    return {name: Batches(path, columns=columns, bins=bins) for name, path in zip(names, paths, strict=True)}
+    columns = _columns(paths[0], args.columns)
+    return {name: TypedBatches(path, columns=columns, bins=bins) for name, path in zip(names, paths, strict=True)}
 
 
 def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:
     """The variables of a file in batches, ``--x`` and ``--y``; raises ValueError for options that they do not take."""
     _refuse([path], args)
-    if args.x is None or args.y is None:
+    if args.x is None and args.y is None and len(two := _variables(path, args.types or {})) == 2:
+        x, y = [two[0]], [two[1]]
+    elif args.x is None or args.y is None:
         raise ValueError(f"say which columns of {path} to test with both --x and --y, such as --x a,b --y c")
-    x, y = (_columns(path, given) for given in (args.x, args.y))
+    else:
+        x, y = (_columns(path, given) for given in (args.x, args.y))
     different(x, y)
-    return Batches(path, columns=x), Batches(path, columns=y)
+    return TypedBatches(path, columns=x), TypedBatches(path, columns=y)
+
+
+def _variables(path: str, types: dict[str, Any]) -> list[Any]:
+    """The columns of files but for those that ``--types`` drops; numbers of those of an array."""
+    first = found_paths(path, path)[0]
+    names = names_in(first)
+    return [*range(columns_in(first))] if names is None else [name for name in names if types.get(name) != DROP]
 
 
 def _columns(path: str, given: str) -> list[Any]:
-    """Names of columns; numbers of those of an array, which have none."""
-    columns = [one.strip() for one in given.split(",")]
-    if Path(path).suffix.lower() != _ARRAY:
-        return columns
-    if not all(one.isdigit() for one in columns):
-        raise ValueError(f"columns of .npy files have numbers, from 0 on, and no names; got {given!r}")
-    return [int(one) for one in columns]
+    """Names of columns, by name or position as in other files; numbers of those of an array, which have none."""
+    if Path(path).suffix.lower() == _ARRAY:
+        columns = [one.strip() for one in given.split(",")]
+        if not all(one.isdecimal() for one in columns):
+            raise ValueError(f"columns of .npy files have numbers, from 0 on, and no names; got {given!r}")
+        return [int(one) for one in columns]
+    first = found_paths(path, path)[0]
+    return [*TextTable(str(first), names_in(first) or (), [], []).select(given)]
 
 
 def _refuse(paths: Sequence[str], args: argparse.Namespace) -> None:

@@ -106,7 +106,7 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
     if wanted == "number":
         raise OddCell(numbers.index(None), "is not a number")
     present = [i for i, cell in enumerate(cells) if not is_missing(cell)]
-    if wanted is None and 2 * sum(_as_people_write(cells[i]) for i in present) >= len(present):
+    if wanted is None and 2 * sum(as_people_write(cells[i]) for i in present) >= len(present):
         raise OddCell(numbers.index(None), "is not a number")
     for kind, looks in _LOOKS.items() if wanted in (None, *_LOOKS) else ():
         if wanted == "date":  # 20240331, say, which nobody takes for a date unasked
@@ -137,7 +137,7 @@ def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any], where: str
     return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
 
 
-def _as_people_write(cell: str) -> bool:
+def as_people_write(cell: str) -> bool:
     """Whether this is a number, if need be after marks for thousands, per cent and money are taken off."""
     return as_number(cell) is not None or (
         any(letter.isdigit() for letter in cell) and cell.count(".") < 2 and _bare(cell) is not None

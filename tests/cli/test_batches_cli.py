@@ -139,7 +139,9 @@ def test_errors_and_notes_call_samples_by_their_files(run):
         ["independence", "x*.parquet", "--x", "a", "--y", "q"],
     ):
         code, _, error = run(*words, *FAST)
-        assert code == 2 and error.startswith("shrinktest: error: x0.parquet has no column 'q'; it has 'a', 'b'")
+        assert code == 2 and error.startswith(
+            "shrinktest: error: a column of x0.parquet must be one of 'a', 'b'; got 'q'"
+        )
     found = json.loads(run("two-sample", "x0.parquet", "x0.parquet", *FAST)[1])
     assert found["names"] == ["x0.parquet (1)", "x0.parquet (2)"]
 

@@ -1,0 +1,110 @@
+"""CSV files of a pattern are read as single files are, and columns of Parquet files are named as theirs."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shrinktest.batches.delimited import delimiter_of
+from shrinktest.cli import main
+from shrinktest.cli.batches import in_batches
+from shrinktest.cli.table import _delimiter
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command line in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*argv):
+        code = main([*argv])
+        return code, *capsys.readouterr()
+
+    return run
+
+
+def answer(run, *words):
+    code, out, error = run("two-sample", *words, "--seed", "0", "--resamples", "99", "--json")
+    assert code == 0, error
+    found = json.loads(out)
+    return found["columns"], found["pvalue"], found["n_observations"]
+
+
+def tables(seeds=(0, 1)):
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        yield pd.DataFrame({"a": rng.integers(0, 3, 30), "b": rng.binomial(4, 0.3 + 0.2 * seed, 30)})
+
+
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_what_is_between_cells_is_found(run, mark):
+    for name, table in zip("mk", tables(), strict=True):
+        table.to_csv(f"{name}1.csv", sep=mark, index=False)
+        table.to_csv(f"{name}[1].csv", sep=mark, index=False)
+    expected = answer(run, "m1.csv", "k1.csv")
+    assert expected[0] == [["a", "b"]]
+    assert answer(run, "m1*.csv", "k1*.csv") == answer(run, "m[1].csv", "k1.csv") == expected
+    assert not in_batches(["m[1].csv", "k1.csv"]) and in_batches(["m[2].csv"])
+
+
+@pytest.mark.parametrize("text", ["a;b\n", "\n\r\na\tb,c;d\n", '"a;b",c\n', "a\n", "a|b", "", '"x, y"|z\n1,2'])
+def test_files_in_batches_have_the_delimiter_of_others(tmp_path, text):
+    path = tmp_path / "x.csv"
+    path.write_bytes(text.encode())
+    assert delimiter_of(path) == _delimiter(text)
+
+
+def test_the_same_words_are_missing(run):
+    for seed in (0, 1):
+        rng = np.random.default_rng(seed)
+        words = rng.choice(["null", "N/A", "nA", "", " z", "z "], 40)
+        numbers = [f"{v:.2f}" if i % 5 else " NA" for i, v in enumerate(rng.normal(size=40))]
+        rows = "".join(f"{word},{number}\n" for word, number in zip(words, numbers, strict=True))
+        Path(f"c{seed}.csv").write_text(f"g,v\n{rows}")
+    options = ["--nan-policy", "omit"]
+    whole = answer(run, "c0.csv", "c1.csv", *options)
+    assert answer(run, "c0*.csv", "c1*.csv", *options) == whole and whole[2][0] < 40
+
+
+def test_text_among_numbers_is_an_error(run):
+    for name, table in zip("mk", tables(), strict=True):
+        table.assign(b=table["b"] + 0.5).to_csv(f"{name}.csv", sep=";", decimal=",", index=False)
+    code, out, error = run("two-sample", "m*.csv", "k*.csv")
+    assert (code, out) == (2, "") and "column 'b': " in error and "is not a number, and at least half" in error
+    assert "--types b=category" in error
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("a,g\n1,ä\n2,o\n".encode("latin-1"), "is not text in UTF-8"),
+        ("ä,g\n1,1\n2,2\n".encode("latin-1"), "is not text in UTF-8"),
+        (b"a,g\n1,x\n2,y\n" * 10 + b"3,\xe4\n", "is not text in UTF-8"),
+        ("a,g\n1,2\n".encode("utf-16"), "is not text in UTF-8"),
+        (b"\x1f\x8b\x08\x00 and so on", "is compressed (gzip), and CSV files that are read in batches must not be"),
+        (b"PK\x03\x04 and so on", "is an archive (zip)"),
+    ],
+    ids=["cells", "names", "further down", "utf-16", "gzip", "zip"],
+)
+def test_files_that_are_no_text_are_named(run, content, said):
+    Path("l0.csv").write_bytes(content)
+    code, out, error = run("two-sample", "l0*.csv", "l0*.csv")
+    assert (code, out) == (2, "") and f"error: l0.csv {said}" in error
+
+
+def test_columns_of_parquet_are_named_as_those_of_other_files(run):
+    for i in (0, 1):
+        rng = np.random.default_rng(i)
+        pd.DataFrame({"a, b": rng.normal(size=30), "c": rng.normal(size=30)}).to_parquet(f"p{i}.parquet")
+    files = ["p0.parquet", "p1.parquet"]
+    assert answer(run, *files, "--columns", '"a, b"') == answer(run, *files, "--columns", "1")
+    assert answer(run, *files, "--columns", "1:2") == answer(run, *files)
+    words = ["independence", "p0.parquet", "--seed", "0", "--resamples", "99", "--json"]
+    code, out, error = run(*words)
+    assert code == 0, error
+    assert out == run(*words, "--x", '"a, b"', "--y", "2")[1]
+    np.save("z.npy", np.random.default_rng(0).normal(size=(30, 2)))
+    words[1] = "z.npy"
+    assert run(*words)[1] == run(*words, "--x", "0", "--y", "1")[1] != ""
