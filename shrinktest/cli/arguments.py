@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 from shrinktest.cli.values import typed_type
@@ -140,6 +141,10 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
 )
 
 
+_ENDINGS = (".csv", ".tsv", ".txt", ".gz", ".parquet", ".npy")  # of files that are read
+_OF_FILES = rf"(?:{'|'.join(map(re.escape, _ENDINGS))})(?!\w)"
+
+
 class OfParameter(ValueError):
     """An error about a parameter of an estimator, a design or a rule, which may be called as an argument is."""
 
@@ -157,7 +162,7 @@ def as_typed(message: str, options: Collection[str], words: Collection[str] = ()
     options : collection of str
         Those of the command, such as "--alpha".
     words : collection of str
-        What was typed: a file or a column that is called as an argument is not one.
+        What was typed: a file or a column that is called as an argument is not one, and alpha=0.05/x.csv is a file.
 
     Examples
     --------
@@ -175,21 +180,35 @@ def as_typed(message: str, options: Collection[str], words: Collection[str] = ()
         return message
     for phrase, said in _PHRASES:
         message = re.sub(phrase, said, message)
-    return _pattern(known).sub(partial(_replaced, known, _subjects(words)), message)
+    return _pattern(known, words).sub(partial(_replaced, known, _subjects(words)), message)
 
 
-def _pattern(known: Collection[str]) -> re.Pattern[str]:
-    """What is looked for, in this order: what stays as it is, an argument with a value, and one that is named."""
+def _pattern(known: Collection[str], words: Collection[str]) -> re.Pattern[str]:
+    """What is looked for, in this order: what stays as it is, an argument with a value, and one that is named.
+
+    Among what stays is what is typed behind an option already, and files.
+    """
     name = f"(?:{'|'.join(sorted(known, key=len, reverse=True))})"
     quoted = r"(?<!\w)'[^']*'(?!\w)"
     made = r"[A-Z]\w*\((?:[^()]|\([^()]*\))*\)"  # such as FKMSE(lam=0.1)
     value = rf"{quoted}(?:(?:, | or |, or | \(or ){quoted}\)?)*|\[[^\]]*\]|{made}|[^\s,;:()\[\]'\"]+"
+    typed = r"--(?:types|scale|bandwidth(?:-[xy])?|columns) (?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
+    files = "".join(rf"|(?<![\w./\\-]){one}" for one in (*_called_so(words), rf"{name}=[^\s,;'\"]*{_OF_FILES}"))
     return re.compile(
-        rf"(?P<stays>{quoted}|\"[^\"]*\"|{made})"
+        rf"(?P<stays>{quoted}|\"[^\"]*\"|{typed}{files}|{made})"
         rf"|(?<![\w./\\-])(?P<argument>{name})(?:=| = )(?P<value>{value})?"
         rf"|(?<![\w./\\-])(?P<first>{name})(?: and (?P<second>{name}))?(?![\w./=(-])"
         r"(?: (?P<sign>[<>])= (?P<bound>[\d.]+))?"
     )
+
+
+def _called_so(words: Collection[str]) -> list[str]:
+    """Patterns of what was typed that looks like an argument with a value, and of what messages make of such files."""
+    found = {
+        form for word in words if "=" in word and word[0] != "-" for form in (word, Path(word).name, str(Path(word)))
+    }
+    found |= {Path(word).stem for word in words if "=" in word and Path(word).suffix.lower() in _ENDINGS}
+    return [rf"{re.escape(word)}(?![\w=])" for word in sorted(found, key=len, reverse=True) if "=" in word]
 
 
 def _subjects(words: Collection[str]) -> str:

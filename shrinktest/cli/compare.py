@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from shrinktest import ComparisonResult, compare
 from shrinktest.cli.exits import RAN, REJECTS
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in
 from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
-from shrinktest.cli.report import typed
+from shrinktest.cli.report import as_said
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import TWO_SAMPLE
@@ -63,12 +62,12 @@ def run(args: argparse.Namespace) -> int:
         **labels_in(files, labels),
         **given,
     )
-    said = replace(result, notes=tuple(typed(note, args) for note in result.notes))
+    said = as_said(result, args)
     print(said.to_json() if args.json else said.summary())
     if args.plot is not None:
         _save(result, args.plot)
     if args.html is not None:
-        result.to_html(args.html)
+        said.to_html(args.html)
     return REJECTS if args.exit_code and result.reject() else RAN
 
 

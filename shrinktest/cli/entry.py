@@ -91,6 +91,7 @@ def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
 def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
     """Run a command; its warnings and errors are lines in the words of the command line, as typed behind it."""
     options = {f"--{name.replace('_', '-')}" for name in vars(args)}
+    args.words = list(words)
     args.typed = {word.partition("=")[0] for word in words if word.startswith("--")}
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -13,16 +13,29 @@ from shrinktest.plots.axes import save
 
 def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
     """Print a result and save its picture; the exit code, which tells whether it ``rejects`` on request."""
-    if getattr(result, "notes", None):
-        result = replace(result, notes=tuple(typed(note, args) for note in result.notes))
     asked = {"effect": True} if getattr(args, "effect", False) else {}  # which not every command knows
-    print(result.to_json(**asked) if args.json else result.summary(**asked))
+    said = as_said(replace(result, stored=result.effect()) if asked else result, args)
+    print(said.to_json(**asked) if args.json else said.summary(**asked))
     if args.plot is not None:
         # of several tests, or of a calibration, there is a picture of its own
         save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
     return REJECTS if args.exit_code and rejects else RAN
 
 
+def as_said(result: Any, args: argparse.Namespace) -> Any:
+    """A result with its notes, those of its members and of its effect in the words of the command line."""
+    changed: dict[str, Any] = {}
+    if notes := getattr(result, "notes", None):
+        changed["notes"] = tuple(typed(note, args) for note in notes)
+    if members := vars(result).get("members"):  # of a combined test
+        changed["members"] = tuple(as_said(member, args) for member in members)
+    for name in ("stored", "overall", "effect"):
+        if getattr(one := vars(result).get(name), "notes", None):
+            changed[name] = as_said(one, args)
+    return replace(result, **changed) if changed else result
+
+
 def typed(note: str, args: argparse.Namespace) -> str:
     """A note of the library in the words of the command line."""
-    return as_typed(note, {f"--{name.replace('_', '-')}" for name in vars(args)})
+    options = {f"--{name.replace('_', '-')}" for name in vars(args)}
+    return as_typed(note, options, getattr(args, "words", ()))

@@ -261,6 +261,23 @@ def test_a_file_that_is_called_as_an_argument_stays(run, tmp_path):
     assert run("two-sample alpha b.csv") == "alpha is empty"
 
 
+@pytest.mark.parametrize("name", ["alpha=0.05.csv", "alpha=0.05/x.csv"])
+def test_a_file_that_is_called_as_an_argument_with_a_value_stays(name, tmp_path):
+    message = f"the columns differ: {name} has a and b.csv has a, b"
+    for words in ([name, "b.csv"], ["*/*.csv", "b.csv"]):
+        assert as_typed(message, EVERY, words) == message
+    assert as_typed("alpha=0.05: one value", EVERY, ["alpha=0.05.csv"]) == "alpha=0.05: one value"
+    assert as_typed("above alpha=0.05: never", EVERY, [name.replace("0.05", "0.01")]) == "above --alpha 0.05: never"
+
+
+@pytest.mark.parametrize("name", ["weights", "scale", "form", "groups", "method"])
+def test_advice_on_a_column_that_is_called_as_an_argument(name):
+    said = as_typed(f"it has another text in every row (column_types={{{name!r}: 'category'}} tests it)", EVERY)
+    assert said == f"it has another text in every row (--types {name}=category tests it)"
+    assert as_typed(said, EVERY) == said
+    assert as_typed(f"with --scale {name}=2 or --bandwidth {name}=3", EVERY).endswith(f"--bandwidth {name}=3")
+
+
 @pytest.mark.parametrize(
     "message",
     [
@@ -302,3 +319,20 @@ def test_warnings_are_in_these_words_too(run, capsys):
     line = "independence a.csv --x u --y v --resamples 19 --alpha 0.01 --seed 0"
     assert main(line.split()) == 0
     assert "above --alpha 0.01: the test can never reject; use --resamples 99 or more" in capsys.readouterr().err
+
+
+def test_notes_of_effects_and_members_and_of_pages_are_in_these_words(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        rows = [f"{value:.3f},{'rs'[i % 2]},id{name}{i}" for i, value in enumerate(rng.normal(size=24))]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["u,site,weights", *rows]) + "\n")
+    short = "--seed 0 --resamples 19 --alpha 0.1"
+    assert main(f"two-sample a.csv b.csv --blocks site --effect --json {short}".split()) == 0
+    out = capsys.readouterr().out
+    assert "matched pairs: --paired" in out and "paired=" not in out and "--types weights=category" in out
+    assert main(f"two-sample a.csv b.csv --columns u --estimator kme,mkme --json {short}".split()) == 0
+    assert "scale=" not in capsys.readouterr().out
+    assert main(f"compare a.csv b.csv --html p.html {short}".split()) == 0
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "--types weights=category" in page and "column_types" not in page
