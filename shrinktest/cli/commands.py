@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Collection
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from shrinktest._validate import choice
 from shrinktest._version import __version__
@@ -46,6 +46,12 @@ class _Parser(argparse.ArgumentParser):
             except ValueError as error:
                 named = str(error)
         self.exit(WRONG, f"shrinktest: error: {' '.join(named.split())}; see {self.prog} --help\n")
+
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """The value of an option; that of ``--na=--`` is two dashes, which argparse takes off in some versions."""
+        if action.option_strings and arg_strings == ["--"]:
+            return self._get_value(action, "--")
+        return super()._get_values(action, arg_strings)
 
 
 def parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:

@@ -28,8 +28,22 @@ READING: dict[str, Any] = {
     **{"header": "auto", "decimal": ".", "comment": None, "separator": None, "encoding": "utf-8", "na": None}
 }
 
-#: How files begin that are compressed, archives, and text in UTF-16.
-_GZIP, _ZIP, _UTF_16 = b"\x1f\x8b", b"PK\x03\x04", (b"\xff\xfe", b"\xfe\xff")
+#: How files begin that are compressed by gzip, and text in UTF-16.
+_GZIP, _UTF_16 = b"\x1f\x8b", (b"\xff\xfe", b"\xfe\xff")
+_BATCHED = "two-sample, k-sample, columns and independence read"
+#: How files begin and end that are no text, what they are, and what to do.
+_NO_TEXT: tuple[tuple[bytes, bytes, str, str], ...] = (
+    (b"PK\x03\x04", b"", "an archive (zip), as those of spreadsheets are", "save the table as CSV"),
+    (b"\xd0\xcf\x11\xe0", b"", "a spreadsheet or a document", "save the table as CSV"),
+    (b"PAR1", b"PAR1", "a Parquet file", f"save it as CSV, or name it so that it ends in .parquet, which {_BATCHED}"),
+    (b"\x93NUMPY", b"", "a numpy file", f"save it as CSV, or name it so that it ends in .npy, which {_BATCHED}"),
+    (b"ARROW1\0\0", b"", "an Arrow (Feather) file", "save the table as CSV"),
+    (b"FEA1", b"FEA1", "a Feather file", "save the table as CSV"),
+    (b"BZh", b"", "compressed (bzip2)", "decompress it, or compress it by gzip"),
+    (b"\xfd7zXZ\0", b"", "compressed (xz)", "decompress it, or compress it by gzip"),
+    (b"\x28\xb5\x2f\xfd", b"", "compressed (zstd)", "decompress it, or compress it by gzip"),
+    (b"\x80", b".", "pickled", "save the table as CSV"),
+)
 
 
 def read_table(path: str, args: argparse.Namespace) -> TextTable:
@@ -68,13 +82,12 @@ def _text(raw: bytes, path: str, encoding: str) -> str:
     except UnicodeError as error:
         if KINDS.get(Path(path).suffix.lower()) in ("array", "parquet"):
             raise ValueError(
-                f"{path}: this command reads text (CSV); two-sample, k-sample, columns and independence read "
-                "Parquet and numpy files, too; use one of these, or save the table as CSV"
+                f"{path}: this command reads text (CSV); {_BATCHED} Parquet and numpy files, too; use one of these, or "
+                "save the table as CSV"
             ) from None
-        if raw.startswith(_ZIP):
-            raise ValueError(
-                f"{path} is an archive (zip), as those of spreadsheets are; save the table as CSV"
-            ) from None
+        for begins, ends, what, advice in _NO_TEXT:
+            if raw.startswith(begins) and raw.endswith(ends):
+                raise ValueError(f"{path} is {what}; {advice}") from None
         where = f": {error.reason}, byte {error.start}" if isinstance(error, UnicodeDecodeError) else f": {error}"
         likely = "utf-16" if raw.startswith(_UTF_16) else "latin-1 or cp1252"
         raise ValueError(
@@ -280,7 +293,10 @@ def _read(
     own = {name: kind for name, kind in types.items() if name in names}
     tables = tuple(file.columns(names, own) for file in files)
     # what cannot be tested together is told by the names of the files, before the test calls them X and Y
-    tested = PooledTable.read(tables, [file.source for file in files], own, "all files").table.names
+    try:
+        tested = PooledTable.read(tables, [file.source for file in files], own, "all files").table.names
+    except ValueError as error:
+        raise ValueError(f"{error}{files[0].parted()}") from None
     if args.nan_policy == "raise":
         given = any(getattr(args, name, None) is not None for name in ("given", "covariates"))
         for file, table in zip(files, tables, strict=True):

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ _LOOKED_AT = 1000  # rows that say whether the first one names the columns
 _OTHER_SIZE = 10.0  # times as large or as small as all numbers below it: not one of them
 _CONSECUTIVE = 3  # numbers in a row from which these are rather names than values
 _YEARS = (1800, 2200)
+_BLANK = re.compile(r"\A(?:[ \t]*[\r\n])+")  # lines before the first
 #: What stands for a missing value in many files, and for something else in others.
 _USUAL = ("n/a", "#n/a", "n.a.", "null", "none", "nil", "<na>", "missing", "unknown", "-", "--", "?", ".", "..")
 #: By the mark before decimals, numbers with the other mark between thousands.
@@ -130,6 +131,11 @@ class TextTable:
         """What a message adds to the names of columns that come from no header."""
         return "" if self.headed else " (no header, hence numbers)"
 
+    def parted(self) -> str:
+        """What a message adds about a table of one column with blanks, which may be between cells."""
+        parted = len(self.names) == 1 and any(len(cells[0].split()) > 1 for cells in (self.names, *self.rows[:1]))
+        return "; if blanks are between cells, say --separator space" if parted else ""
+
     def _column(self, name: str, wanted: Any) -> Column:
         place = self._index(name)
         cells = [row[place] for row in self.rows]
@@ -140,22 +146,25 @@ class TextTable:
             cell = cells[odd.row]
             raise ValueError(
                 f"{self.source}: line {self.lines[odd.row]}, column {name!r}: {cell!r} {odd.why}; "
-                f"{_advice(cell, name, self.decimal, asked=wanted is not None)}"
+                f"{_advice(cell, name, self.decimal, asked=wanted is not None)}{self.parted()}"
             ) from None
 
     def _place(self, item: str) -> int:
         """The place of a column that is called by its name, or else by its position from 1."""
-        if item not in self.names and item.isdigit():
+        if item not in self.names and item.isdecimal():
             if 1 <= int(item) <= len(self.names):
                 return int(item) - 1
             raise ValueError(
                 f"{self.source} has {counted(len(self.names), 'column')}: {', '.join(self.names)}; there is none at "
-                f"position {item}; positions count from 1, and 1:3 includes the third column"
+                f"position {item}; positions count from 1, and 1:3 includes the third column{self.parted()}"
             )
         return self._index(item)
 
     def _index(self, name: str) -> int:
-        return self.names.index(choice(name, self.names, f"a column of {self.source}"))
+        try:
+            return self.names.index(choice(name, self.names, f"a column of {self.source}"))
+        except ValueError as error:
+            raise ValueError(f"{error}{self.parted()}") from None
 
 
 def parse_table(
@@ -197,11 +206,12 @@ def parse_table(
     if comment:
         text = _without_comments(text, comment)
     stream, mark = io.StringIO(text, newline=""), separator or _delimiter(text)
-    reader = csv.reader(stream, delimiter=mark, skipinitialspace=True, strict=True)
+    latest = [""]
+    reader = csv.reader(_noted(stream, latest), delimiter=mark, skipinitialspace=True, strict=True)
     lines, rows = [], []
     try:
         for cells in reader:
-            if cells:  # not a blank line
+            if "".join(cells).strip() or len(cells) > 1 or '"' in latest[0]:  # not a blank line
                 lines.append(reader.line_num)
                 rows.append([cell.strip() for cell in cells])
     except csv.Error as error:
@@ -214,9 +224,10 @@ def parse_table(
                 f"{source}: line {line} has {counted(len(row), 'cell')}, line {lines[0]} has {len(rows[0])}"
                 f"{_commented(text) or _titled(rows[0], lines[0])}"
             )
-    whole, first = set(na), rows[0]
-    if whole:
-        rows = [["" if cell in whole else cell for cell in row] for row in rows]
+    first = rows[0]
+    if na:
+        missing = {*na, *(_called(word.strip(), mark) for word in na for mark in DECIMALS)}
+        rows = [["" if cell in missing or _called(cell, decimal) in missing else cell for cell in row] for row in rows]
     headed = header == "yes" or (
         header == "auto" and _is_header([first, *rows[1:]], f"{source}, line {lines[0]}", decimal)
     )
@@ -249,7 +260,7 @@ def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) ->
             shared = [name for name in first.names if all(name in other.names for other in tables)]
             advice = f"test those of all files with --columns {','.join(shared)}" if shared else "name them alike"
             found = [f"{found.source} has {', '.join(found.names)}{found.numbered()}" for found in (first, table)]
-            raise ValueError(f"the columns differ: {' and '.join(found)}; {advice}")
+            raise ValueError(f"the columns differ: {' and '.join(found)}; {advice}{first.parted()}")
     return [name for name in first.names if name not in besides]
 
 
@@ -268,8 +279,21 @@ def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
         if asked
         else f"say that all are categories with {typed_type(name, 'category')}"
     )
-    missing = f", or that such cells are missing with --na {shlex.quote(cell)}" if cell.casefold() in _USUAL else ""
+    typed = f"--na={cell}" if cell.startswith("--") else f"--na {shlex.quote(cell)}"
+    missing = f", or that such cells are missing with {typed}" if cell.casefold() in _USUAL else ""
     return f"correct it, choose other columns, or {instead}{missing}{commented}"
+
+
+def _called(cell: str, decimal: str) -> str:
+    """A cell as a category is called, so that a number is told however it is written: -999.0 is -999."""
+    return cell if as_number(cell, decimal) is None else level_of(cell.replace(decimal, "."))
+
+
+def _noted(lines: Iterable[str], latest: list[str]) -> Iterator[str]:
+    """The lines, the last one of which is ``latest[0]``."""
+    for line in lines:
+        latest[0] = line
+        yield line
 
 
 def _without_comments(text: str, comment: str) -> str:
@@ -300,7 +324,7 @@ def _titled(cells: Sequence[str], line: int) -> str:
 
 def _delimiter(text: str) -> str:
     # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
-    first = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").partition("\n")[0])
+    first = re.sub(r'"[^"]*"', "", _BLANK.sub("", text).partition("\n")[0])
     return next((mark for mark in "\t;,|" if mark in first), ",")
 
 
@@ -345,7 +369,7 @@ def _may_be_names(first: Sequence[str], below: Sequence[Sequence[str]], decimal:
 
     Where other cells of the row are names, it is enough that they are ``rising``.
     """
-    if not all(cell.isdigit() for cell in first) or len(set(first)) < len(first):
+    if not all(cell.isdecimal() for cell in first) or len(set(first)) < len(first):
         return False
     values = [int(cell) for cell in first]
     ascending = len(values) > 1 and values == sorted(values)

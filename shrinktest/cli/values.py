@@ -47,7 +47,7 @@ def whole_or_none(text: str) -> int | str:
 
 def shift(text: str) -> int | str:
     """How rows in order of time move: a word, or a number of rows."""
-    return int(text) if text.lstrip("-").isdigit() else text
+    return int(text) if text.lstrip("-").isdecimal() else text
 
 
 def lags(text: str) -> list[int]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 import json
+import lzma
+import pickle
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from shrinktest.cli import main
@@ -80,6 +84,23 @@ def test_what_is_no_text(run):
     )
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PAR1\xff\xfePAR1", "b.csv is a Parquet file; save it as CSV, or name it so that it ends in .parquet"),
+        (b"\x93NUMPY\x01", "b.csv is a numpy file; save it as CSV, or name it so that it ends in .npy"),
+        (b"ARROW1\0\0\xff\xffARROW1", "b.csv is an Arrow (Feather) file; save the table as CSV"),
+        (bz2.compress(text_of(ROWS[1]).encode()), "b.csv is compressed (bzip2); decompress it, or compress it by gzip"),
+        (lzma.compress(text_of(ROWS[1]).encode()), "b.csv is compressed (xz); decompress it, or compress it by gzip"),
+        (pickle.dumps(ROWS), "b.csv is pickled; save the table as CSV"),
+    ],
+)
+def test_what_is_no_text_by_how_it_begins(run, content, said):
+    code, _, error = run(content)
+    assert code == 2 and said in error and "--encoding" not in error
+    assert "b.csv is not text in UTF-8" in run(b"PAR1,\xff\n1,2\n")[2]  # which is a name
+
+
 def test_standard_input(run, expected, monkeypatch, tmp_path):
     for packed in (text_of(ROWS[1]).encode(), gzip.compress(text_of(ROWS[1]).replace("\n", "\r\n").encode())):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(packed), encoding="ascii"))
@@ -114,6 +135,27 @@ def test_titles(run, expected):
         parse_table("a,b\n1,2,3\n", "t")
 
 
+def test_blanks_between_cells_are_said(run):
+    first, second = (text_of(rows, " ") for rows in ROWS)
+    for head in (True, False):
+        if not head:
+            first, second = (text.partition("\n")[2] for text in (first, second))
+        code, _, said = run(second, first=first)
+        assert code == 2 and "if blanks are between cells, say --separator space" in said
+    assert "--separator space" in run(second, "--columns", "2", first=first)[2]
+
+
+def test_lines_of_blanks_are_skipped_as_pandas_does():
+    text = "  \na,b\n1,2\n \t \n3,4\n   \n"
+    found = parse_table(text, "t")
+    assert (found.names, found.rows, found.lines) == (("a", "b"), [["1", "2"], ["3", "4"]], [3, 5])
+    assert pd.read_csv(io.StringIO(text)).to_numpy().tolist() == [[1, 2], [3, 4]]
+    text = 'a\n1\n  \n""\n" "\n2\n'
+    assert parse_table(text, "t").rows == [["1"], [""], [""], ["2"]]
+    assert len(pd.read_csv(io.StringIO(text))) == 4
+    assert parse_table("\ta\n\t\n1\t2\n", "t").rows == [["", ""], ["1", "2"]]  # of two cells
+
+
 @pytest.mark.parametrize("mark", ["ab", "", '"'])
 def test_what_is_no_separator(run, mark):
     assert "--separator must be one character, tab or space" in run("a,b\n", "--separator", mark)[2]
@@ -130,6 +172,29 @@ def test_other_words_for_missing_cells(run, missing):
     empty = pvalue(run(text_of(ROWS[1], missing=""), "--nan-policy", "omit", "--json"))
     assert pvalue(run(second, "--na", "?", "--na", missing, "--nan-policy", "omit", "--json")) == empty
     assert "is missing; fill it in" in run(second, "--na", missing)[2]
+
+
+@pytest.mark.parametrize("word", ["-999", "-999.0", "-9.99e2"])
+def test_numbers_that_stand_for_missing_cells_are_numbers_as_in_pandas(word):
+    text = "a,zip\n-999.0,007\n-999,-999\n1.5,\n-999.00,7\n"
+    found = parse_table(text, "t", na=[word])
+    assert found.rows == [["", "007"], ["", ""], ["1.5", ""], ["", "7"]]
+    assert pd.read_csv(io.StringIO(text), na_values=[word])["a"].isna().tolist() == [True, True, False, True]
+    assert parse_table("a;b\n-999,0;1\n2,5;-999\n", "t", decimal=",", na=[word]).rows == [["", "1"], ["2,5", ""]]
+    assert parse_table("zip\n007\n7\n", "t", "yes", na=["7.0"]).rows == [["007"], [""]]
+
+
+def test_two_dashes_that_stand_for_missing_cells(run):
+    second = text_of(ROWS[1], missing="--")
+    assert "or that such cells are missing with --na=--" in run(second)[2]
+    found = pvalue(run(second, "--na=--", "--nan-policy", "omit", "--json"))
+    assert found == pvalue(run(text_of(ROWS[1], missing=""), "--nan-policy", "omit", "--json"))
+    assert pvalue(run(second.replace("\n--", "\n--x\n1"), "--comment=--", "--json")) is not None
+
+
+def test_a_number_that_is_no_position(run):
+    said = run(text_of(ROWS[1]), "--columns", "²")[2]
+    assert "a column of a.csv must be one of 'größe', 'b'; got '²'" in said
 
 
 def test_names_of_columns_are_no_missing_cells():
