@@ -15,6 +15,7 @@ from shrinktest._validate import listed
 from shrinktest.batches.delimited import AS_PANDAS, Cells, block_of, kinds_in, open_csv, require_plain, schema_of
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.recognized import KINDS
+from shrinktest.tables.column import are_large, require_apart
 
 _TIMES = 4  # as many rows of a .npy file as are read at a time are a piece
 
@@ -143,7 +144,13 @@ class OfArray(Piece):
         values = _mapped(self.path)
         stop = self.first + self.rows
         for start in range(self.first, stop, size):
-            yield values[start : min(start + size, stop)]
+            some = values[start : min(start + size, stop)]
+            if some.dtype.kind in "iu":
+                for j, column in enumerate(some.reshape(len(some), -1).T):
+                    if are_large(column):
+                        where = f"{self.where.rstrip(',')}, column {j} (counting from 0),"
+                        require_apart(column, j, where, named=False)
+            yield some
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +172,10 @@ class OfParquet(Piece):
         with _called(self.path), ParquetFile(self.path) as file:
             wanted = {"columns": list(self.names), "row_groups": [self.group], "use_threads": False}
             for batch in file.iter_batches(batch_size=size, **wanted):
-                yield Table.from_batches([batch]).select(self.names) if self.tables else numbers_of(batch, self.names)
+                if self.tables:
+                    yield Table.from_batches([batch]).select(self.names)
+                else:
+                    yield numbers_of(batch, self.names, self.where)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +192,7 @@ class OfCsv(Piece):
 
     def read(self, size: int) -> Iterator[Any]:
         for batch in open_csv(self.path, self.names, block_of(size), self.kinds, self.cells):
-            yield numbers_of(batch, self.names) if self.kinds is None else batch
+            yield numbers_of(batch, self.names, self.where) if self.kinds is None else batch
 
 
 def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
@@ -198,9 +208,15 @@ def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
             )
 
 
-def numbers_of(table: Any, names: Sequence[str]) -> np.ndarray:
-    """Columns of an Arrow table or batch (k, d) as float64, with NaN for what is missing."""
-    return np.column_stack([_numbers(table.column(name)) for name in names])
+def numbers_of(table: Any, names: Sequence[str], where: str) -> np.ndarray:
+    """Columns of an Arrow table or batch (k, d) as float64, with NaN for what is missing.
+
+    Raises
+    ------
+    ValueError
+        For whole numbers that floating-point numbers do not tell apart; it calls the table ``where``.
+    """
+    return np.column_stack([_numbers(table.column(name), name, where.rstrip(",")) for name in names])
 
 
 def _groups(path: Path, where: str, names: tuple[str, ...], *, tables: bool) -> Iterator[Piece]:
@@ -245,10 +261,14 @@ def _schema(path: Path, cells: Cells = AS_PANDAS) -> Any:
     return schema_of(path, cells)
 
 
-def _numbers(column: Any) -> np.ndarray:
+def _numbers(column: Any, name: str, where: str) -> np.ndarray:
     """A column of Arrow as float64, with NaN for what is missing."""
     import pyarrow
 
+    if pyarrow.types.is_integer(column.type) and column.type.bit_width == 64:
+        there = np.asarray(column.drop_null())
+        if are_large(there):
+            require_apart(there, name, f"{where}, column {name!r},")
     return np.asarray(column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False))
 
 

@@ -54,7 +54,7 @@ def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables:
     held: list[Any] = []
     rows = 0
     for some in found:
-        values = some if tables else numbers_of(some.to_arrow() if is_lazy_frame(data) else some, names)
+        values = some if tables else numbers_of(some.to_arrow() if is_lazy_frame(data) else some, names, name)
         while len(values):
             held.append(values[: size - rows])
             rows += len(held[-1])

@@ -124,6 +124,8 @@ class Batches:
         there = self._there(name)
         if there is None:
             return None
+        if not there:
+            raise ValueError(f"{self.called(name)} has no columns to test")
         if self.columns is None and (saved := [one for one in there if not one or one.startswith(_INDEX)]):
             raise ValueError(
                 f"{self.called(name)} has a column {saved[0]!r}, which looks as if it numbered the rows (the index of "
@@ -234,7 +236,8 @@ class Batches:
             yield from partitions_of(self.data, name, names, tables=column_types is not None)
         elif is_paths(self.data):
             for path in found_paths(self.data, name):
-                yield from pieces_in(path, f"{name}, {path},", names, self.size, column_types, self._cells)
+                where = f"{path}," if name == str(path) else f"{name}, {path},"
+                yield from pieces_in(path, where, names, self.size, column_types, self._cells)
         elif isinstance(self.data, np.ndarray):
             for first in range(0, len(self.data) if self.data.ndim else 1, self.size):
                 yield Held(name, first, self.data[first : first + self.size] if self.data.ndim else self.data)

@@ -1,12 +1,13 @@
-"""CSV files that the library reads in batches: what is between cells, and which of these are missing."""
+"""Cells of files that the library reads in batches: which are missing, and whole numbers that floats do not have."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest import two_sample_test
+from shrinktest import Batches, two_sample_test
 
-pytest.importorskip("pyarrow")
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize("mark", [",", ";"])
@@ -20,3 +21,44 @@ def test_the_words_of_pandas_are_missing(tmp_path, mark):
     found = two_sample_test(*(str(tmp_path / f"{i}*.csv") for i in (0, 1)), **how)
     expected = two_sample_test(*tables, **how)
     assert found.n_observations == expected.n_observations and found.pvalue == expected.pvalue
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "uint64.npy", "dataset"])
+@pytest.mark.parametrize("gram", [None, "nystrom"])
+def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(tmp_path, kind, gram):
+    """Among rows that repeat, so that the column does not identify them."""
+    rng, samples = np.random.default_rng(1), []
+    for i in (0, 1):
+        k = 2**60 + rng.integers(0, 20, 60)
+        table, path = arrow.table({"k": k, "z": rng.integers(0, 9, 60)}), tmp_path / f"{i}.{kind}"
+        if kind in ("parquet", "dataset"):
+            parquet.write_table(table, path)
+        elif kind == "csv":
+            table.to_pandas().to_csv(path, index=False)
+        else:
+            np.save(path, np.column_stack([k, k]).astype("uint64" if kind[0] == "u" else "int64"))
+        samples.append(pytest.importorskip("pyarrow.dataset").dataset(path) if kind == "dataset" else str(path))
+    how = {} if gram is None else {"gram": gram, "rank": 20}
+    with pytest.raises(ValueError, match=r"column '?[k0]'?.* holds whole numbers with too many digits"):
+        two_sample_test(*samples, rng=0, **how)
+
+
+def test_few_digits_more_are_numbers(tmp_path):
+    """A number in a hundred may be rounded; and what other batches hold does not matter."""
+    values = np.r_[np.arange(400), 2**53, 2**53 + 1, 2**53 + 2, 2**53 + 4]
+    np.save(tmp_path / "x.npy", values)
+    parquet.write_table(arrow.table({"v": values}), tmp_path / "x.parquet")
+    for name in ("x.npy", "x.parquet"):
+        (piece,) = (given := Batches(tmp_path / name)).pieces("X", given.names("X"))
+        assert np.concatenate(list(piece.read(1000))).ravel().tolist() == pytest.approx(values.tolist())
+
+
+def test_errors_name_a_file_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"l": [[1.0]] * 9, "v": range(9)}).to_parquet("x.parquet")
+    parquet.write_table(arrow.table({}), "none.parquet")
+    given = Batches("x.parquet")
+    assert [piece.where for piece in given.pieces("x.parquet", ("l",), {})] == ["x.parquet,"]
+    assert [piece.where for piece in given.pieces("X", ("l",), {})] == ["X, x.parquet,"]
+    with pytest.raises(ValueError, match=r"none.parquet has no columns to test"):
+        two_sample_test("none.parquet", "none.parquet")
