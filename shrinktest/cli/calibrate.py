@@ -169,7 +169,8 @@ def _pipeline(
     bandwidths = dict.fromkeys(KINDS[kind].bandwidths, bandwidth(args.bandwidth))
     given = arguments(args, "rng", "workers", "progress", "nan_policy")
     if kind == INDEPENDENCE.name:
-        bandwidths = dict(zip(bandwidths, widths_by_variable(bandwidth(args.bandwidth), data.tested), strict=True))
+        widths = widths_by_variable(bandwidth(args.bandwidth), data.tested, data.sizes)
+        bandwidths = dict(zip(bandwidths, widths, strict=True))
         given["scale"] = units_by_variable(args.scale, data.sizes)
     given["nan_policy"] = "indicator" if args.nan_policy == "indicator" else "raise"
     return partial(_TESTS[kind], **kernels, **bandwidths, **given, column_types=types, workers=1, rng=0, **told)

@@ -113,8 +113,8 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
     named = tuple(", ".join(table.names) for table in data.tables)
     given |= {"column_types": data.column_types, "paired": args.paired}
     given["scale"] = units_by_variable(args.scale, data.sizes)
-    if isinstance(given["bandwidth"], dict):
-        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables)
+    if isinstance(given["bandwidth"], dict | tuple):
+        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
     if labels := labels_of(args):
         given["groups"] = file.labels(labels["groups"])
     return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]

@@ -33,6 +33,7 @@ from shrinktest.cli.options import (
 from shrinktest.cli.report import report
 from shrinktest.cli.values import whole
 from shrinktest.multiple.collection import is_several
+from shrinktest.plots.axes import check_path
 from shrinktest.results.equivalence import AUC, DEPENDENCE, SCALES
 from shrinktest.results.kinds import TWO_SAMPLE
 
@@ -51,7 +52,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("files", metavar="FILE.csv", nargs="+", help="the two samples, or one file with --on dependence")
     add_test_options(
         command,
-        refused=(*_REFUSED, "plot"),
+        refused=_REFUSED,
+        plot="save a picture of the estimate with its upper limit, beside the margin",
         exits="exit with 1 when the difference is shown to be below the margin",
         missing=COMPLETE,
         several=False,
@@ -74,14 +76,13 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Say whether a difference is below the margin; the exit code."""
     refuse(args, _REFUSED, "equivalence")
-    if args.plot is not None:
-        raise ValueError("--plot is not for equivalence, which has no picture; leave it out")
     if args.margin is None or args.on is None:
         raise ValueError(
             "give --margin, how large a difference does not matter, and --on, the scale that it is on: such as "
             "--margin 0.05 --on distance"
         )
     choice(args.on, SCALES, "on")
+    check_path(args.plot)
     if args.on != AUC:
         refuse(args, _OF_FUNCTIONS, f"--on {args.on}, whose estimate is unbiased")
     given = arguments(args, "n_resamples", "stopping", "form", "progress")
@@ -138,8 +139,8 @@ def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceRe
     data = variables_from(file, [x, y], types, args)
     given |= {name: file.labels(column) for name, column in labels.items()}
     given["units"] = units_by_variable(args.scale, data.sizes)
-    if isinstance(given["bandwidth"], dict):
-        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables)
+    if isinstance(given["bandwidth"], dict | tuple):
+        given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
     one, other = data.tables
     named = ", ".join(one.names), ", ".join(other.names)
     return equivalence_test(one, other, names=named, column_types=data.column_types, **given)

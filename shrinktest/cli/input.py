@@ -126,24 +126,33 @@ def told_apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[
 
 def units_by_variable(units: Any, sizes: Sequence[int]) -> Any:
     """One number per column, as ``--scale`` has them of all variables, cut up by the number of columns of each."""
-    if not isinstance(units, tuple):
-        return units
-    if len(units) != sum(sizes):
-        raise ValueError(
-            f"--scale has {counted(len(units), 'number')} for {counted(sum(sizes), 'column')} of the variables; give "
-            "one for each in their order, or a word for all"
-        )
-    ends = list(accumulate(sizes, initial=0))
-    return [units[first:end] for first, end in pairwise(ends)]
+    return _cut_up(units, sizes, "--scale") if isinstance(units, tuple) else units
 
 
-def widths_by_variable(width: Any, tables: Sequence[Table]) -> list[Any]:
-    """The bandwidth of each variable: of bandwidths by the names of columns its own, and any other as it is."""
+def widths_by_variable(width: Any, tables: Sequence[Table], sizes: Sequence[int]) -> list[Any]:
+    """The bandwidth of each variable: of those by the names of columns, or in their order, its own; others as they are.
+
+    Of several that are combined, a list for each variable.  ``sizes``: how many columns of each are tested.
+    """
+    if isinstance(width, list):
+        return [list(own) for own in zip(*(widths_by_variable(one, tables, sizes) for one in width), strict=True)]
+    if isinstance(width, tuple) and len(sizes) > 1:
+        return _cut_up(width, sizes, "--bandwidth")
     if not isinstance(width, dict):
         return [width] * len(tables)
     for name in width:
         choice(name, [name for table in tables for name in table.names], "a column in --bandwidth")
     return [{name: width[name] for name in table.names if name in width} or "median" for table in tables]
+
+
+def _cut_up(numbers: tuple[float, ...], sizes: Sequence[int], option: str) -> list[tuple[float, ...]]:
+    """The numbers of each variable; raises ValueError where there is not one for each column."""
+    if len(numbers) != sum(sizes):
+        raise ValueError(
+            f"{option} has {counted(len(numbers), 'number')} for {counted(sum(sizes), 'column')} of the variables; "
+            "give one for each in their order, or a word for all"
+        )
+    return [numbers[first:end] for first, end in pairwise(accumulate(sizes, initial=0))]
 
 
 # --- which columns ------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         *data.tables,
         column_types=data.column_types,
         kernels=args.kernel,
-        bandwidths=widths_by_variable(width, data.tables) if isinstance(width, dict) else width,
+        bandwidths=widths_by_variable(width, data.tables, data.sizes) if isinstance(width, dict) else width,
         scale=units_by_variable(args.scale, data.sizes),
         **arguments(args, *REFUSED, "scale"),
     )

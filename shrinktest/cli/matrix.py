@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, [one for one in (x, y, z) if one], types, args)
     tested = 1 if y is None else 2
-    widths = widths_by_variable(one_bandwidth(args), data.tables[:tested])
+    widths = widths_by_variable(one_bandwidth(args), data.tables[:tested], data.sizes[:tested])
     given |= dict(zip(("bandwidth_x", "bandwidth_y"), widths, strict=False))
     given["scale"] = args.scale if y is None else units_by_variable(args.scale, data.sizes[:2])
     result = independence_matrix(

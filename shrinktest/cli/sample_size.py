@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
 from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
-from shrinktest.cli.values import number, whole
+from shrinktest.cli.values import number, resamples, whole
 from shrinktest.plots.axes import check_path, save
 from shrinktest.power import solve_sample_size
 
@@ -23,7 +24,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="of the test (default: 0.05)")
     add("--ratio", metavar="RATIO", type=number, help="size of the second sample over that of the first")
     add("--trials", metavar="N", type=whole, default=2000, help="data sets to fit the answer to (default: 2000)")
-    add("--resamples", metavar="N", type=whole, default=199, help="permutations per test (default: 199)")
+    add("--resamples", metavar="N", type=resamples, default=199, help="permutations per test (default: 199)")
     add("--largest", metavar="N", type=whole, default=5000, help="look no further (default: 5000)")
 
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     if len(named) > 1:
         raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
     refuse_resamples(args, named, given["design"])
-    (estimator,) = named.values()
+    ((label, estimator),) = named.items()
     result = solve_sample_size(
         estimator=estimator,
         power=args.power,
@@ -44,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
         largest=args.largest,
         **given,
     )
+    result = replace(result, estimator=label)  # as it was typed
     print(result.summary())
     if args.plot is not None:
         save(result.plot, args.plot)

@@ -168,6 +168,23 @@ def test_units_in_the_order_of_columns_are_those_by_name(run, line):
     assert code == 2 and "--scale has 2 numbers for 3 columns of the variables; give one for each" in err
 
 
+@pytest.mark.parametrize("line", [line for line in NUMBERS if line.split()[0] not in ("independence", "joint")])
+def test_bandwidths_in_the_order_of_columns_are_those_by_name(run, line):
+    options = ["--seed", "0"] if line.split()[0] in ("closer", "equivalence") else FAST
+    by_name = run(*line.split(), *options, "--bandwidth", "age=2,income=0.3,id=5")
+    assert by_name[0] == 0 and run(*line.split(), *options, "--bandwidth", "2,0.3,5") == by_name
+    code, _, err = run(*line.split(), *options, "--bandwidth", "2,0.3")
+    assert code == 2 and "--bandwidth has 2 numbers for 3 columns of the variables; give one for each" in err
+
+
+def test_bandwidths_that_are_combined_in_the_order_of_columns():
+    x, y = (parse_table(f"{name}\n1\n", "t").columns([name], {}) for name in ("x", "y"))
+    assert reading.widths_by_variable(["grid", (1.0, 2.0), {"x": 3.0}], [x, y], [1, 1]) == [
+        ["grid", (1.0,), {"x": 3.0}],
+        ["grid", (2.0,), "median"],
+    ]
+
+
 def test_bandwidths_by_name_are_those_of_each_variable(run):
     a, widths = table("a"), "age=9,income=800"
     line = ["joint", "a.csv", "--variable", "age", "--variable", "income", "--json", *FAST]

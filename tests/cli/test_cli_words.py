@@ -105,7 +105,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--stopping x", "--stopping must be one of"),
         ("--kernel x", "--kernel must be one of"),
         ("--bandwidth 0", "--bandwidth must be a finite number > 0, got 0"),
-        ("--bandwidth 1,2,3", "--bandwidth has 3 entries"),
+        ("--bandwidth 1,2,3", "--bandwidth has 3 "),  # entries, or numbers for the columns of all variables
         ("--kernel linear --bandwidth 2", "--bandwidth 2.0 has no effect on --kernel linear: leave out --bandwidth"),
         ("--blocks site --groups cluster", "--groups: some groups have observations in"),
         ("--shift x", "--shift must be one of 'circular'"),
@@ -237,7 +237,10 @@ def test_tests_name_the_option(run, command, typed, said):
             "two-sample a.csv b.csv --columns u,v --witness w.png --coordinates u,u",
             "--coordinates names 'u' twice",
         ),
-        ("matrix a.csv --x u --y v --bandwidth 1,2", "--bandwidth has 2 entries for 1 column; give one for each"),
+        (
+            "matrix a.csv --x u --y v --bandwidth 1,2,3",
+            "--bandwidth has 3 numbers for 2 columns of the variables",
+        ),
         ("power eckerle4 --quiet --n 50 --trials 2", "use --n 35 or less, or eckerle-simulation, which has no limit"),
         ("closer a.csv b.csv a.csv --columns u --method holm", "--method is for three models or more; leave it out"),
     ],

@@ -35,6 +35,7 @@ def tables(*names, columns=("u", "v")):
 TWO = ["before.csv", "after.csv"]
 NAMES = ("before", "after")
 ASKED = ["--margin", "0.2", "--on", "distance"]
+VARIABLES = ["before.csv", "--margin", "0.2", "--on", "dependence", "--x", "u", "--y", "v"]
 GIVEN = {"margin": 0.2, "scale": "distance", "names": NAMES}
 
 
@@ -70,10 +71,17 @@ def test_shifts_and_functions_that_separate(run):
     assert run(*TWO, *options, "--columns", "u,v")[1] == f"{typed(expected).summary()}\n"
 
 
+@pytest.mark.parametrize("words", [[*TWO, *ASKED, "--columns", "u,v"], [*VARIABLES]])
+def test_the_picture(run, tmp_path, words):
+    pytest.importorskip("matplotlib")
+    assert run(*words, "--plot", "p.png") == run(*words)
+    assert (tmp_path / "p.png").stat().st_size > 1000
+
+
 def test_variables_of_one_file(run):
     u, v = tables("before", columns=["u"])[0], tables("before", columns=["v"])[0]
     expected = equivalence_test(u, v, margin=0.2, scale="dependence", names=("u", "v"))
-    line = ["before.csv", "--margin", "0.2", "--on", "dependence", "--x", "u", "--y", "v"]
+    line = VARIABLES
     assert run(*line)[1] == f"{typed(expected).summary()}\n"
     teams = tables("before", columns=["team"])[0]["team"].astype(str).tolist()
     grouped = equivalence_test(u, v, margin=0.2, scale="dependence", names=("u", "v"), groups=teams)
@@ -94,7 +102,7 @@ def test_variables_of_one_file(run):
         (f"{' '.join(TWO)} --margin 0.1 --on distance --scale metres", "--scale must be one of"),
         (f"{' '.join(TWO)} --margin 0.1 --on distance --estimator fkmse", "--estimator is not for --on distance"),
         (f"{' '.join(TWO)} --margin 0.1 --on distance --stopping curtailed", "--stopping is not for equivalence"),
-        (f"{' '.join(TWO)} --margin 0.1 --on distance --plot p.png", "--plot is not for equivalence"),
+        (f"{' '.join(TWO)} --margin 0.1 --on distance --plot no/p.png", "no"),
         (f"{' '.join(TWO)} --margin 0.1 --on distance --x u", "--x is for --on dependence"),
         (f"{' '.join(TWO)} --margin 0.1 --on dependence --x u --y v", "variables of one file"),
         ("before.csv --margin 0.1 --on dependence --x u", "the file, and their columns with --x and --y"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 
 import pandas as pd
 import pytest
@@ -77,6 +78,25 @@ def test_sample_size(run, tmp_path):
     assert (code, err) == (0, "")
     assert "the kme test finds the difference, at level 0.05, in about" in " ".join(out.split())
     assert (tmp_path / "n.png").exists()
+
+
+def test_sample_size_calls_an_estimator_as_it_was_typed(run):
+    options = ["--trials", "100", "--resamples", "19", "--workers", "1", "--quiet", "--set", "dimension=1"]
+    code, out, err = run("sample-size", "mean-shift", "--estimator", "kme+skmse", *options)
+    assert (code, err) == (0, "") and "the kme+skmse test finds the difference" in " ".join(out.split())
+
+
+def test_sample_size_with_all_permutations(run, monkeypatch):
+    asked = {}
+
+    def solve(**given):
+        asked.update(given)
+        raise ValueError("asked")
+
+    monkeypatch.setattr("shrinktest.cli.sample_size.solve_sample_size", solve)
+    assert run("sample-size", "mean-shift", "--resamples", "inf")[2] == "shrinktest: error: asked\n"
+    assert asked["n_resamples"] == math.inf
+    assert "must be a whole number or inf" in run("sample-size", "mean-shift", "--resamples", "all")[2]
 
 
 def test_tests_of_other_packages_by_name(run):
