@@ -167,15 +167,19 @@ class OfParquet(Piece):
 
     def read(self, size: int) -> Iterator[Any]:
         from pyarrow import Table
+
+        for batch in self._batches(size):
+            if self.tables:
+                yield Table.from_batches([batch]).select(self.names)
+            else:
+                yield numbers_of(batch, self.names, self.where)
+
+    def _batches(self, size: int) -> Iterator[Any]:
         from pyarrow.parquet import ParquetFile
 
         with _called(self.path), ParquetFile(self.path) as file:
             wanted = {"columns": list(self.names), "row_groups": [self.group], "use_threads": False}
-            for batch in file.iter_batches(batch_size=size, **wanted):
-                if self.tables:
-                    yield Table.from_batches([batch]).select(self.names)
-                else:
-                    yield numbers_of(batch, self.names, self.where)
+            yield from file.iter_batches(batch_size=size, **wanted)
 
 
 @dataclass(frozen=True, eq=False)
