@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from shrinktest.tables.column import require_apart
-from shrinktest.tables.text import MISSING, as_number, as_people_write, level_of
+from shrinktest.tables.text import MISSING, as_number, as_people_write, delimiter_in, level_of
 
 HEAD = 2**20  # bytes of a file that say what its columns hold
 _LINE = 2**24  # bytes of a first line, at most
 _BYTES = 64  # that a row is expected to have at most, for how much of a file is read at a time
-_TOLD_APART = "\t;,|"
 
 _NOT_UTF_8 = (
     "is not text in UTF-8, as CSV files that are read in batches must be; save it so, such as iconv -f latin1 -t utf-8"
@@ -66,7 +65,7 @@ def block_of(size: int) -> int:
 
 
 def delimiter_of(path: Path) -> str:
-    """What is between the cells of a file: the first of tab, semicolon, comma and bar that is in its first line.
+    """What is between the cells of a file, by its first line.
 
     Raises
     ------
@@ -80,8 +79,7 @@ def delimiter_of(path: Path) -> str:
                 raise ValueError(f"{path} {said}")
         file.seek(0)
         first = next((line for _ in range(1000) if (line := file.readline(_LINE)).strip(b"\r\n") or not line), b"")
-    bare = re.sub(r'"[^"]*"', "", first.decode("latin-1"))
-    return next((mark for mark in _TOLD_APART if mark in bare), ",")
+    return delimiter_in(first.decode("latin-1"))
 
 
 def schema_of(path: Path, cells: Cells) -> Any:

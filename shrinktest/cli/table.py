@@ -16,7 +16,7 @@ from shrinktest._validate import Array, choice, counted
 from shrinktest.cli.values import typed_type
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table
-from shrinktest.tables.text import OddCell, as_number, from_cells, is_missing, kind_of_cell, level_of
+from shrinktest.tables.text import OddCell, as_number, delimiter_in, from_cells, is_missing, kind_of_cell, level_of
 
 HEADERS = ("auto", "yes", "no")
 DECIMALS = (".", ",")
@@ -205,7 +205,7 @@ def parse_table(
     text = text.removeprefix("\ufeff")  # Excel's byte order mark
     if comment:
         text = _without_comments(text, comment)
-    stream, mark = io.StringIO(text, newline=""), separator or _delimiter(text)
+    stream, mark = io.StringIO(text, newline=""), separator or delimiter_in(_BLANK.sub("", text).partition("\n")[0])
     latest = [""]
     reader = csv.reader(_noted(stream, latest), delimiter=mark, skipinitialspace=True, strict=True)
     lines, rows = [], []
@@ -320,12 +320,6 @@ def _titled(cells: Sequence[str], line: int) -> str:
         f"; if line {line} is a title, skip it with --comment {shlex.quote(cells[0])}; otherwise say what is between "
         "cells with --separator"
     )
-
-
-def _delimiter(text: str) -> str:
-    # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
-    first = re.sub(r'"[^"]*"', "", _BLANK.sub("", text).partition("\n")[0])
-    return next((mark for mark in "\t;,|" if mark in first), ",")
 
 
 def _is_header(rows: list[list[str]], where: str, decimal: str) -> bool:

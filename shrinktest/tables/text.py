@@ -137,6 +137,13 @@ def _numbers(name: str, cells: Sequence[str], numbers: Sequence[Any], where: str
     return from_numbers(name, values, whole=all(map(_WHOLE.fullmatch, cells)))
 
 
+def delimiter_in(line: str) -> str:
+    """What is between the cells of the first line of a file, which may be in quotation marks."""
+    # Semicolons and tabs hardly ever occur in files separated by commas; commas (decimals) do in the others.
+    bare = re.sub(r'"[^"]*"', "", line)
+    return next((mark for mark in "\t;,|" if mark in bare), ",")
+
+
 def as_people_write(cell: str) -> bool:
     """Whether this is a number, if need be after marks for thousands, per cent and money are taken off."""
     return as_number(cell) is not None or (

@@ -10,7 +10,7 @@ import pytest
 from shrinktest.batches.delimited import delimiter_of
 from shrinktest.cli import main
 from shrinktest.cli.batches import in_batches
-from shrinktest.cli.table import _delimiter
+from shrinktest.cli.table import parse_table
 
 
 @pytest.fixture
@@ -49,11 +49,28 @@ def test_what_is_between_cells_is_found(run, mark):
     assert not in_batches(["m[1].csv", "k1.csv"]) and in_batches(["m[2].csv"])
 
 
-@pytest.mark.parametrize("text", ["a;b\n", "\n\r\na\tb,c;d\n", '"a;b",c\n', "a\n", "a|b", "", '"x, y"|z\n1,2'])
-def test_files_in_batches_have_the_delimiter_of_others(tmp_path, text):
+@pytest.mark.parametrize(
+    ("text", "mark"),
+    [
+        ("a;b\n1;2", ";"),
+        ("\n\r\na\tb,c;d\n1\t2", "\t"),
+        ('"a;b",c\n1,2', ","),
+        ("a\n1", ","),
+        ("a|b\n1|2", "|"),
+        ('"x, y"|z\n1,5|2', "|"),
+    ],
+)
+def test_files_in_batches_have_the_delimiter_of_others(tmp_path, text, mark):
     path = tmp_path / "x.csv"
     path.write_bytes(text.encode())
-    assert delimiter_of(path) == _delimiter(text)
+    assert delimiter_of(path) == mark
+    (row,) = parse_table(text, "x.csv", "yes").rows
+    assert list(row) == text.splitlines()[-1].split(mark)
+
+
+def test_an_empty_file_has_a_delimiter(tmp_path):
+    (tmp_path / "x.csv").touch()
+    assert delimiter_of(tmp_path / "x.csv") == ","
 
 
 def test_the_same_words_are_missing(run):
