@@ -69,3 +69,16 @@ def within_sample(gram, t):
 def hierarchical(pvalue, size, n, parent):
     """The adjusted p-value of a stretch: that of what it is part of, or its own times what share of the rows it is."""
     return max(parent, min(1.0, pvalue * n / size))
+
+
+def smallest_pvalue(n, fewest, change, orders):
+    """The smallest share of the orders (count, n) that have rows in the same two parts as a cut of the first has."""
+
+    def parted(order):
+        return {
+            frozenset([frozenset(order[mask].tolist()), frozenset(order[~mask].tolist())])
+            for _, _, mask in parts(n, fewest, change)
+        }
+
+    found = [parted(order) for order in orders]
+    return min(np.mean([one in others for others in found]) for one in found[0])

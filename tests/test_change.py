@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from naive_change import gaussian, largest, pvalue, unbiased, within_sample
+from naive_change import gaussian, largest, pvalue, smallest_pvalue, unbiased, within_sample
 from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test, change_points
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels import Gaussian
@@ -36,7 +36,7 @@ def shifted(n=60, at=30, by=2.0, seed=1, columns=1):
 @pytest.mark.parametrize("gram", ["dense", "factor"])
 def test_all_orders_by_enumeration(series, change, gram):
     found = change_point_test(
-        series, bandwidth=1.3, n_resamples=np.inf, change=change, trim=0.0, confidence=None, gram=gram
+        series, bandwidth=1.3, n_resamples=np.inf, change=change, trim=0.0, confidence=None, gram=gram, alpha=0.3
     )
     p, values = pvalue(gaussian(series, 1.3), 2, change, itertools.permutations(range(6)))
     assert found.exact and found.n_resamples == 720
@@ -253,6 +253,37 @@ def test_too_few_rows():
         change_point_test([1.0, 2.0, 3.0])
     with pytest.raises(TypeError, match="shift must be"):
         change_point_test(shifted(), shift=2.5)
+
+
+@pytest.mark.parametrize(
+    ("n", "change", "told", "reached"),
+    [
+        (6, "single", {}, True),
+        (7, "single", {}, True),
+        (7, "epidemic", {}, True),
+        (8, "single", {"blocks": np.repeat([0, 1], 4)}, True),
+        (8, "single", {"groups": np.repeat(np.arange(4), 2)}, True),
+        (9, "single", {"groups": np.array([0, 0, 1, 1, 2, 2, 3, 3, 4])}, True),
+        (7, "single", {"blocks": np.array([0, 0, 1, 1, 0, 0, 1])}, False),
+    ],
+)
+def test_no_pvalue_is_below_the_share_of_orders_that_leave_parts_as_they_are(n, change, told, reached):
+    restriction = Restriction(**told)
+    orders = restriction.pairings(np.inf, np.random.default_rng(0), n, 1.0).every()
+    naive = smallest_pvalue(n, 2, change, map(np.array, orders))
+    least = Cuts(n, change, 2).least(restriction.strata(n))
+    assert least == pytest.approx(naive) if reached else 0.0 < least < naive
+
+
+def test_rows_too_few_to_reject_are_said_and_blocks_refused():
+    x = shifted(7, 4, 50.0)
+    with pytest.warns(UserWarning, match=r"permutations of 7 rows is below 0\.0571, .* can never reject"):
+        assert change_point_test(x, n_resamples=np.inf, confidence=None).pvalue == pytest.approx(2 / 35)
+    with pytest.warns(UserWarning, match="of 9 rows is below 0.0714"):
+        change_point_test(shifted(9, 4, 50.0), change="epidemic", rng=0)
+    assert change_point_test(shifted(8, 4, 50.0), n_resamples=np.inf, confidence=None).pvalue <= 0.05
+    with pytest.raises(ValueError, match=r"same parts so often that no p-value of all permutations is below 0\.167"):
+        change_point_test(shifted(8, 4, 50.0), blocks=np.repeat([0, 1], 4), rng=0)
 
 
 def test_notes_on_memory():

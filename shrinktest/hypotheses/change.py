@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._series import read_series
 from shrinktest._validate import choice, counted
+from shrinktest._warn import warn_user
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
@@ -18,6 +19,7 @@ from shrinktest.kernels.reach import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.results.conclude import NEVER
 from shrinktest.results.kinds import CHANGE, Kind
 from shrinktest.statistics.cuts import CHANGES, SINGLE, Cuts, Within, found_again, prepare
 from shrinktest.statistics.gram import Grams
@@ -141,7 +143,12 @@ class NoChange(Hypothesis):
         )
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)
+        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha, self.least)
+
+    @property
+    def least(self) -> float:
+        """A number that no p-value is below, because permutations can leave the parts of a cut as they are."""
+        return 0.0 if self.restriction.shift else self.cuts.least(self.restriction.strata(self.sizes[0]))
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
@@ -174,6 +181,12 @@ class NoChange(Hypothesis):
 
     def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
+        if self.noted and self.own is None and result.n_resamples and self.least > result.alpha:
+            warn_user(
+                f"no p-value of all permutations of {counted(self.sizes[0], 'row')} is below {self.least:.3g}, "
+                f"and alpha = {result.alpha:g}: the test {NEVER}, but by chance where permutations are random; "
+                "collect more rows"
+            )
         within = Within.of(found_again(member.features[0], self.points, grams, self.change))
         free = not self.of_interval()
         several = len(getattr(result, "members", ())) > 1

@@ -73,7 +73,7 @@ class Search:
         if part is None or size < 2 * part.cuts.fewest or (part.points == part.points[0]).all():
             return False
         if not part.restriction:
-            return True
+            return part.least <= self.settings.alpha
         try:
             part.permutations(self.settings.n_resamples, np.random.default_rng(0), self.settings.alpha)
         except ValueError:  # too few permutations are left

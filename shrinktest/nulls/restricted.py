@@ -233,13 +233,21 @@ class CircularShifts(Relabellings):
         return self._shifted(numbers(self._seeds(rows), self.strata.counts))
 
     def every(self) -> Iterator[np.ndarray]:
-        for shifts in itertools.product(*(range(count) for count in self.strata.counts.tolist())):
+        return self.every_until(self.strata.counts[0])
+
+    def every_until(self, end: int) -> Iterator[np.ndarray]:
+        """Those that shift the first series by less than ``end``."""
+        first, *others = self.strata.counts.tolist()
+        for shifts in itertools.product(range(min(first, end)), *map(range, others)):
             yield self._shifted(np.array([shifts]))[0]
 
 
 @dataclass(frozen=True, eq=False)
 class ShiftedPartitions(Relabellings):
     """Labels of samples that are shifted in time along the series that the samples are one after the other.
+
+    Shifts that only exchange whole samples, where every series has as many rows of each, do not change the statistic;
+    only one of the shifts that differ in this alone is enumerated.
 
     Parameters
     ----------
@@ -279,20 +287,30 @@ class ShiftedPartitions(Relabellings):
     def size(self) -> int:
         return sum(self.sizes)
 
+    @cached_property
+    def _turns(self) -> int:
+        """How many shifts exchange whole samples, or leave them where they are."""
+        moving, k = self._moving, len(self.sizes)
+        table = np.zeros((moving.counts.size, k), dtype=np.int64)
+        np.add.at(table, (np.repeat(np.arange(len(table)), moving.counts), self._labels[moving.rows[:, 0]]), 1)
+        if not table.all():
+            return 1
+        return sum(bool((np.roll(table, turn, axis=1) == table).all()) for turn in range(k))
+
     @property
     def distinct(self) -> int:
-        return self._shifts.distinct
+        return self._shifts.distinct // self._turns
 
     @property
     def magnitude(self) -> float:
-        return self._shifts.magnitude
+        return self._shifts.magnitude - math.log(self._turns)
 
     def draw(self, rows: int) -> np.ndarray:
         return np.take(self._labels, self._shifts.draw(rows))
 
     def every(self) -> Iterator[np.ndarray]:
         labels = self._labels
-        return (labels[places] for places in self._shifts.every())
+        return (labels[places] for places in self._shifts.every_until(self._shifts.strata.counts[0] // self._turns))
 
 
 def _product(parts: list[Callable[[], Iterator[Any]]]) -> Iterator[list[Any]]:

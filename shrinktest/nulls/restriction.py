@@ -78,8 +78,10 @@ class Restriction:
         kind = ShiftedPartitions if self.shift else RestrictedPartitions
         return self._enough(kind(n_resamples, rng, sizes, strata, self._words(strata)), strata, alpha)
 
-    def pairings(self, n_resamples: float, rng: np.random.Generator, n: int, alpha: float) -> Relabellings:
-        """The pairings it allows of n observations of X with n of Y.
+    def pairings(
+        self, n_resamples: float, rng: np.random.Generator, n: int, alpha: float, least: float = 0.0
+    ) -> Relabellings:
+        """The pairings it allows of n observations of X with n of Y; no p-value is below the share ``least``.
 
         Raises
         ------
@@ -90,7 +92,7 @@ class Restriction:
             return Pairings(n_resamples, rng, n)
         strata = self.strata(n)
         kind = CircularShifts if self.shift else RestrictedPairings
-        return self._enough(kind(n_resamples, rng, strata, self._words(strata)), strata, alpha)
+        return self._enough(kind(n_resamples, rng, strata, self._words(strata)), strata, alpha, least)
 
     def series(self, n: int) -> tuple[np.ndarray, ...]:
         """The rows of every series that is shifted, in order of time; none where nothing is."""
@@ -141,17 +143,20 @@ class Restriction:
         stay = f" ({stay}: no other kept the same rows)" if alone else ""
         return counted(len(strata.rows), "whole group") + (f" {within}" if blocks else "") + stay
 
-    def _enough(self, found: Relabellings, strata: Strata, alpha: float) -> Relabellings:
-        if (
-            found.n_resamples == 0
-            or found.magnitude > min(-math.log(alpha), _COUNTED) + 1.0
-            or 1.0 / found.distinct <= alpha
+    def _enough(self, found: Relabellings, strata: Strata, alpha: float, least: float = 0.0) -> Relabellings:
+        if found.n_resamples == 0 or (
+            least <= alpha
+            and (found.magnitude > min(-math.log(alpha), _COUNTED) + 1.0 or 1.0 / found.distinct <= alpha)
         ):
             return found
-        left, smallest = counted(found.distinct, "different permutation"), 1.0 / found.distinct
+        if least > alpha:
+            never = f"rows in the same parts so often that no p-value of all permutations is below {least:.3g}"
+        else:
+            left = counted(found.distinct, "different permutation")
+            never = f"{left}, so that no p-value is below {1.0 / found.distinct:.3g}"
         raise ValueError(
-            f"permuting {found.restriction} leaves {left}, so that no p-value is below {smallest:.3g} and the test "
-            f"can never reject at alpha={alpha:g}; {self._advice(strata, alpha)}"
+            f"permuting {found.restriction} leaves {never} and the test can never reject at alpha={alpha:g}; "
+            f"{self._advice(strata, alpha)}"
         )
 
     def _advice(self, strata: Strata, alpha: float) -> str:

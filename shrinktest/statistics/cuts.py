@@ -11,6 +11,7 @@ other.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.nulls.restricted import Strata
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
 from shrinktest.statistics.prepared import Prepared
@@ -54,6 +56,31 @@ class Cuts:
     def lengths(self) -> tuple[int, int]:
         """Rows of a part, at least and at most."""
         return self.fewest, self.n - self.fewest
+
+    def least(self, strata: Strata) -> float:
+        """A share of all orders of the units below which no p-value can be, whatever the rows are.
+
+        Where the rows on both sides of a cut are in any other order, or change sides as a whole, its parts are the
+        same.  Of intervals among units of several rows, or in several strata, nothing is known: 0.
+        """
+        counts, (fewest, most) = strata.counts, self.lengths
+        free = counts.size == 1
+        if self.change == EPIDEMIC:
+            if not free or len(strata.rows) < self.n:
+                return 0.0
+            half = self.n // 2  # rows that have as many places as there are, their end coming round to their start
+            parts = math.lgamma(half + 1) + math.lgamma(self.n - half + 1) - math.lgamma(self.n + 1)
+            return self.n * math.exp(parts)
+        stratum = np.repeat(np.arange(counts.size), counts)
+        begins, ends = strata.rows[:, 0], strata.rows[:, -1]
+        earlier = np.arange(len(stratum)) - strata.starts[:-1][stratum]  # units that begin, or end, before
+        share, within = np.zeros(self.n), np.zeros(self.n, dtype=np.int64)
+        np.add.at(share, begins, -np.log(counts[stratum] - earlier))
+        np.add.at(share, ends[np.lexsort((ends, stratum))], np.log(earlier + 1.0))
+        np.add.at(within, begins, 1)
+        np.add.at(within, ends, -1)
+        mirrored = np.where(free & (np.cumsum(within) == 0), math.log(2.0), 0.0)
+        return float(np.exp((np.cumsum(share) + mirrored)[fewest - 1 : most].min(initial=0.0)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ import pytest
 from naive_change import gaussian, unbiased
 from shrinktest import two_sample_test
 from shrinktest.nulls.memory import Rows, lost, stretch_length, stretches
+from shrinktest.nulls.restriction import Restriction
 
 
 def autoregressive(n, memory, seed=0):
@@ -87,7 +88,35 @@ def test_circular_labels_of_several_series():
     x = autoregressive(24, 0.5, 2)
     blocks = (np.repeat([0, 1], 6), np.repeat([0, 1], 6))
     found = two_sample_test(x[:12], x[12:], shift="circular", blocks=blocks, n_resamples=np.inf)
-    assert found.n_resamples == 144 and found.restriction == "circular shifts of 2 series"
+    assert found.n_resamples == 72 and found.restriction == "circular shifts of 2 series"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "blocks", "distinct"),
+    [
+        ((10, 10), None, 10),
+        ((10, 9), None, 19),
+        ((4, 4), [0, 0, 1, 1, 0, 0, 1, 1], 8),
+        ((4, 4), [0, 0, 0, 1, 0, 1, 1, 1], 16),
+        ((3, 3, 3), None, 3),
+        ((2, 1, 2, 1), None, 3),
+    ],
+)
+def test_shifts_that_exchange_whole_samples_are_counted_once(sizes, blocks, distinct):
+    restriction = Restriction(blocks=None if blocks is None else np.array(blocks), shift=True)
+    found = restriction.partitions(np.inf, np.random.default_rng(0), sizes, 1.0)
+    labels = list(found.every())
+    names = {tuple(np.unique(one, return_index=True)[1][one]) for one in labels}  # of a sample: its first row
+    everything = {tuple(np.unique(one, return_index=True)[1][one]) for one in found.draw(500)}
+    assert found.distinct == len(labels) == len(names) and names == everything
+    assert (labels[0] == np.repeat(np.arange(len(sizes)), sizes)).all()
+    assert np.exp(found.magnitude) == pytest.approx(distinct) and found.distinct == distinct
+
+
+def test_two_stretches_of_one_length_need_shifts_enough_to_reject():
+    x = autoregressive(20, 0.5)
+    with pytest.raises(ValueError, match=r"leaves 10 different permutations, so that no p-value is below 0\.1"):
+        two_sample_test(x[:10], x[10:], shift="circular")
 
 
 def test_note_and_remedy():
