@@ -63,6 +63,14 @@ def names_in(path: Path) -> tuple[str, ...] | None:
     return names
 
 
+def indices_in(path: Path) -> list[str]:
+    """Names of the columns of a Parquet file that were the index of a pandas table, as it says itself."""
+    if KINDS[path.suffix.lower()] != "parquet":
+        return []
+    about = _schema(path).pandas_metadata or {}
+    return [one for one in about.get("index_columns", []) if isinstance(one, str)]
+
+
 def columns_in(path: Path) -> int:
     """How many columns a .npy file has."""
     values = _mapped(path)

@@ -12,7 +12,7 @@ import numpy as np
 
 from shrinktest._validate import as_points, count, listed
 from shrinktest.batches.delimited import AS_PANDAS, Cells
-from shrinktest.batches.files import found_paths, kinds_of, names_in, pieces_in
+from shrinktest.batches.files import found_paths, indices_in, kinds_of, names_in, pieces_in
 from shrinktest.batches.files import whole_numbers as whole_of_file
 from shrinktest.batches.lazy import columns_of, parts_of
 from shrinktest.batches.lazy import whole_numbers as whole_of_lazy
@@ -126,10 +126,17 @@ class Batches:
             return None
         if not there:
             raise ValueError(f"{self.called(name)} has no columns to test")
+        choose = "choose the columns to test: Batches(..., columns=[...])"
         if self.columns is None and (saved := [one for one in there if not one or one.startswith(_INDEX)]):
             raise ValueError(
                 f"{self.called(name)} has a column {saved[0]!r}, which looks as if it numbered the rows (the index of "
-                "a table that was saved with it); choose the columns to test: Batches(..., columns=[...])"
+                f"a table that was saved with it); {choose}"
+            )
+        paths = found_paths(self.data, name) if self.columns is None and is_paths(self.data) else []
+        if paths and (indices := [one for one in indices_in(paths[0]) if one in there]):
+            raise ValueError(
+                f"{self.called(name)} has a column {indices[0]!r} that was the index of a table, not one of its "
+                f"columns; {choose}"
             )
         wanted = there if self.columns is None else tuple(self.columns)
         if lacking := [one for one in wanted if one not in there]:

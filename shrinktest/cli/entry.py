@@ -82,7 +82,8 @@ def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
         return _complain(f"error: {args.command} has no option {option}; it has {meant}", WRONG)
     if option in _OF_OTHERS:
         return _complain(f"error: {args.command} has no option {option}; {_OF_OTHERS[option]}", WRONG)
-    near = [known for known in options if known.startswith(option)] or get_close_matches(option, options, n=1)
+    near = [known for known in options if known.startswith(option)]
+    near = near or [f"--{one}" for one in get_close_matches(option[2:], [known[2:] for known in options], n=1)]
     meant = f" Did you mean {near[0]}?" if near and word.startswith("--") else ""
     what = "no option" if word.startswith("-") else "no use for"
     return _complain(f"error: {args.command} has {what} {option}.{meant} See shrinktest {args.command} --help", WRONG)

@@ -75,8 +75,9 @@ def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: i
 
     backend, configured = get_active_backend()
     if configured is None and isinstance(backend, BACKENDS[DEFAULT_BACKEND]):
-        # nobody configured joblib: a process for every core, with one thread in each
-        with parallel_config("loky", n_jobs=jobs or n_workers(None), inner_max_num_threads=1):
+        # nobody configured joblib: a process for every core, with one thread in each (where there may be processes)
+        threads = {"inner_max_num_threads": 1} if backend.supports_inner_max_num_threads else {}
+        with parallel_config(DEFAULT_BACKEND, n_jobs=jobs or n_workers(None), **threads):
             parallel = Parallel(return_as="generator_unordered")
     else:
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")

@@ -191,6 +191,17 @@ def test_files_without_names_and_saved_indices(folder):
         assert len(np.vstack(read(name, columns=["a", "b"]))) == 1003
 
 
+def test_an_index_with_a_name_is_no_column(folder):
+    TABLE.rename_axis("subject").sort_values("a").to_parquet("named.parquet")
+    with pytest.raises(
+        ValueError, match=r"^named.parquet has a column 'subject' that was the index of a table, not one"
+    ):
+        read("named.parquet")
+    assert read("named.parquet", columns=["subject", "a"])[0].shape[1] == 2
+    TABLE.to_parquet("counted.parquet")  # whose index is no column
+    assert read("counted.parquet")[0].shape[1] == TABLE.shape[1]
+
+
 def test_bins_and_size_are_checked():
     with pytest.raises(ValueError, match="bins must be an integer >= 20, got 3"):
         Batches(VALUES, bins=3)

@@ -427,6 +427,7 @@ def test_columns_without_a_name():
         ("two-sample a.csv b.csv --decimal ;", "--decimal must be one of '.', ','; got ';'"),
         ("two-sample a.csv b.csv --est kme", "two-sample has no option --est. Did you mean --estimator?"),
         ("two-sample a.csv b.csv --sead 1", "two-sample has no option --sead. Did you mean --seed?"),
+        ("power mean-shift --json", "power has no option --json. See shrinktest power --help"),
         ("two-sample a.csv b.csv c.csv", "two-sample has no use for c.csv. See shrinktest two-sample --help"),
         ("two-sample a.csv", "the following arguments are required: B.csv; see shrinktest two-sample --help"),
         ("two-smaple a.csv", "Did you mean 'two-sample'?"),

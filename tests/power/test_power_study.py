@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import subprocess
+import sys
 import threading
 import warnings
 
@@ -205,6 +207,20 @@ def test_processes_have_one_thread_each(tmp_path, monkeypatch):
     elsewhere = [json.loads(file.read_text()) for file in tmp_path.iterdir() if file != here]
     assert json.loads(here.read_text())["python"] <= idle  # the rehearsal
     assert {about["threads"] for about in elsewhere} == {"1"}
+
+
+def test_where_joblib_may_start_no_processes_trials_run_in_threads():
+    said = """
+from shrinktest.power import designs, power_study
+if __name__ == "__main__":
+    told = {"n_trials": 4, "n_resamples": 19, "progress": False}
+    found = power_study(designs.MeanShift(), "kme", 8, workers=2, **told)
+    print(found.pvalues.drop(columns="seconds").equals(
+        power_study(designs.MeanShift(), "kme", 8, workers=1, **told).pvalues.drop(columns="seconds")))
+"""
+    alone = {**os.environ, "JOBLIB_MULTIPROCESSING": "0"}
+    run = subprocess.run([sys.executable, "-c", said], env=alone, capture_output=True, text=True, check=False)
+    assert (run.stdout.strip(), run.returncode) == ("True", 0), run.stderr
 
 
 def test_a_bar_counts_trials(capsys, tmp_path):
