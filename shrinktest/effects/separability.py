@@ -20,6 +20,9 @@ from shrinktest.statistics.weights import scales, weights_of
 
 FEWEST = 5  # units of each sample, and so folds, that leave enough to fit a witness function to
 
+_ROUNDING = 1e-12  # of the terms of a witness function: smaller values are 0 but for rounding
+_SAME = 1e-9  # of the largest score: those that differ by less are the same but for rounding
+
 _GRID = np.linspace(0.0, 1.0, 1001)  # areas among which the limits of an interval are looked for
 
 
@@ -79,7 +82,7 @@ class Fit:
         for k in range(int(folds.max()) + 1):
             held = folds == k
             train, test = np.flatnonzero(~held), np.flatnonzero(held)
-            out[test] = self._function(train, second[train], test)
+            out[test] = _apart(*self._function(train, second[train], test))
         return out
 
     def evidence(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
@@ -115,7 +118,7 @@ class Fit:
         """The same for scaled means, from sums over the rows of every fold."""
         estimator = cast(ScaledMean, self.estimator)
         sums, blocks, traces, sizes = self._by_fold(second, folds)
-        count = len(sizes)
+        count, largest = len(sizes), self._largest
         out = np.empty(len(second))
         for k in range(count):
             left = np.arange(count) != k
@@ -124,14 +127,22 @@ class Fit:
             factors = scales(estimator, between[None], traces[left].sum(axis=0)[None], fitted, self.tuning)[0]
             weights = factors / fitted * (1.0, -1.0)
             held = folds == k
-            out[held] = sums[held].reshape(-1, count, 2)[:, left].sum(axis=1) @ weights
+            found = sums[held].reshape(-1, count, 2)[:, left].sum(axis=1) @ weights
+            out[held] = _apart(found, largest * np.abs(factors).sum())
         return out
 
-    def _function(self, train: np.ndarray, second: np.ndarray, test: np.ndarray) -> np.ndarray:
+    @property
+    def _largest(self) -> float:
+        """The largest squared norm of the features of a row."""
+        return float(np.abs(self.features.diagonal()).max())
+
+    def _function(self, train: np.ndarray, second: np.ndarray, test: np.ndarray) -> tuple[np.ndarray, float]:
+        """The witness function of some rows at others, and the size of its terms."""
         if self.estimator.needs == "noise":
             samples = [self.points[train[~second]], self.points[train[second]]]
             one, other = estimates_of(self.estimator, self.kernel, samples, self.tuning)
-            return one.embedding(self.points[test]) - other.embedding(self.points[test])
+            first, last = one.embedding(self.points[test]), other.embedding(self.points[test])
+            return first - last, float(max(np.abs(first).max(), np.abs(last).max()))
         values = self.features.values
         if self.features.by_coordinates:
             known = values[train]
@@ -141,9 +152,24 @@ class Fit:
         sizes = (int((~second).sum()), int(second.sum()))
         weights = weights_of(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)
+        size = self._largest * float(np.abs(signed).sum())
         if self.features.by_coordinates:
-            return np.asarray(values[test] @ (signed @ known))
-        return np.asarray(values[np.ix_(test, train)] @ signed)
+            return values[test] @ (signed @ known), size
+        return values[np.ix_(test, train)] @ signed, size
+
+
+def _apart(scores: np.ndarray, size: float) -> np.ndarray:
+    """The scores (n,), equal where only rounding tells them apart: rows with the same values are ties.
+
+    ``size`` is that of the terms that they are sums of.
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered = scores[order]
+    begins = np.diff(ordered, prepend=-np.inf) > _ROUNDING * size + _SAME * np.abs(scores).max()
+    least = ordered[begins][np.cumsum(begins) - 1]
+    out = np.empty_like(scores)
+    out[order] = np.where(np.abs(least) <= _ROUNDING * size, 0.0, least)
+    return out
 
 
 def combined(scores: Sequence[np.ndarray], evidence: Sequence[np.ndarray], folds: np.ndarray) -> np.ndarray:

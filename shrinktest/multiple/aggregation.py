@@ -17,6 +17,7 @@ from shrinktest.results.conclude import LOST, SAME, SHRUNK, of_rounding
 from shrinktest.results.kinds import CHANGE
 from shrinktest.results.result import TestResult, versions
 
+_ROUNDING = 1e-9  # of combined statistics that are equal but for rounding
 _ENOUGH = 100  # permutations from which the tail of a statistic is judged by a gamma distribution
 
 
@@ -52,7 +53,8 @@ def together(nulls: Sequence[Null], weights: ArrayLike) -> Null:
     if not nulls[0].values.size:
         return Null(float("nan"), np.empty(0), 0.0, exact=False)
     smallest, exact = smallest_of(comparable_of(nulls, weights)), nulls[0].exact
-    return Null(float(smallest[0]), smallest if exact else smallest[1:], 0.0, exact)
+    tolerance = _ROUNDING * (1.0 + float(np.abs(smallest).max()))
+    return Null(float(smallest[0]), smallest if exact else smallest[1:], tolerance, exact)
 
 
 def aggregated(

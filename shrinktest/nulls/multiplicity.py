@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+_ROUNDING = 1e-9  # of scores that are equal but for rounding
 _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as normal
 
 
@@ -152,7 +153,7 @@ def overall_pvalue(comparable: np.ndarray) -> float:
     0.6666666666666666
     """
     smallest = comparable.min(axis=1)
-    return float((smallest <= smallest[0]).mean())
+    return float((smallest <= _up_to_ties(smallest[0])).mean())
 
 
 def step_down(comparable: np.ndarray) -> np.ndarray:
@@ -185,8 +186,13 @@ def step_down(comparable: np.ndarray) -> np.ndarray:
     # the best of what is left when the more extreme columns of the data have been set aside
     best = np.minimum.accumulate(comparable[:, order[::-1]], axis=1)[:, ::-1]
     adjusted = np.empty(len(observed))
-    adjusted[order] = np.maximum.accumulate((best <= observed[order]).mean(axis=0))
+    adjusted[order] = np.maximum.accumulate((best <= _up_to_ties(observed[order])).mean(axis=0))
     return adjusted
+
+
+def _up_to_ties(observed: np.ndarray) -> np.ndarray:
+    """Scores of the data, and what rounding may add to equal ones, also to those of another statistic."""
+    return observed + _ROUNDING * (1.0 + np.abs(observed))
 
 
 def _checked(statistics: Any, tolerance: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -49,6 +49,28 @@ def test_scores_are_those_of_functions_fitted_to_the_other_folds(estimator, tuni
         np.testing.assert_allclose(low, found, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "gaussian", "energy", "whitened", "auto"])
+def test_rows_with_one_value_have_one_score(kernel):
+    """A column of 0 and 1: whatever the kernel, its function has two values, and the pairs of equal rows are ties."""
+    rng = np.random.default_rng(12)
+    x, y = ((rng.random((n, 1)) < 0.5).astype(float) for n in (40, 47))
+    told = {"estimator": "auto"} if kernel == "auto" else {"kernel": kernel}
+    test = two_sample_test(x, y, scale="sd", rng=0, n_resamples=99 if told.get("estimator") else 0, **told)
+    effect = test.effect(rng=0)
+    plain = two_sample_test(x, y, rng=0, n_resamples=0).effect(rng=0)
+    assert (effect.auc, effect.auc_interval) == (pytest.approx(plain.auc), pytest.approx(plain.auc_interval, abs=1e-3))
+    assert abs(effect.auc - 0.5) < 0.5 * abs(x.mean() - y.mean()) + 0.02
+
+
+@pytest.mark.parametrize("estimator", [KME(), FKMSE(), TSVD(m=1), MKME()], ids=repr)
+def test_functions_that_are_rounding_tell_nothing_apart(estimator):
+    """Both samples have the same rows: every function of all folds but one is as good as none."""
+    points = np.repeat([0.0, 1.0, 3.0], 4)[:, None] + 1e3
+    both, second, folds = np.vstack([points, points]), np.repeat([False, True], 12), np.tile(np.arange(4), 6)
+    scores = Fit(estimator, KERNEL, Features.of(KERNEL, both), both, "sample").scores(second, folds)
+    assert (scores == 0.0).all()
+
+
 def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
     units = np.repeat(np.arange(40), 3)
     cells = (units >= 22).astype(int)

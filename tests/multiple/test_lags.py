@@ -108,3 +108,14 @@ def test_picture(result):
 def test_what_cannot_be(data, given, error, message):
     with pytest.raises(error, match=message):
         independence_test(*data, **{"shift": "circular", **given})
+
+
+@pytest.mark.parametrize("estimator", ["kme", "auto", ["kme", "skmse"]])
+@pytest.mark.parametrize("n", [30, 102])  # rows by which ranks and gamma distributions compare statistics
+def test_no_pvalue_is_below_lags_over_rows_and_turning_time_round_changes_nothing(estimator, n):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = x + 0.3 * rng.normal(size=n)
+    told = {"lags": range(-1, 2), "shift": "circular", "estimator": estimator, "n_resamples": np.inf, "alpha": 0.1}
+    for one, other in ((x, y), (y, x), (x[::-1], y[::-1])):
+        assert independence_test(one, other, rng=0, workers=1, **told).pvalue == pytest.approx(3 / n)
