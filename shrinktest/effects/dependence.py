@@ -39,7 +39,7 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).
     """
     n = len(x)
-    if groups is None:
+    if groups is None or int(groups.max()) + 1 == n:
         both, left, right = hsic(x, y), hsic(x, x), hsic(y, y)
         units, second = n, _second(n)
     else:
