@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import io
-import os
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
@@ -13,8 +12,9 @@ from typing import Any
 
 from shrinktest.cli.arguments import OfParameter, as_typed
 from shrinktest.cli.commands import parser
-from shrinktest.cli.exits import INTERRUPTED, UNREAD, WRONG
+from shrinktest.cli.exits import FAILED, INTERRUPTED, UNREAD, WRONG
 from shrinktest.cli.settings import settle_kernels
+from shrinktest.cli.streams import standard_streams, unread
 
 #: Options that a command may be thought to have, and where they are.
 _OF_OTHERS = {
@@ -36,7 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``), 2 bad usage or input, 130 interrupted.
+        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``), 2 bad usage or input, 70 an error
+        of the package itself, 130 interrupted.
 
     Examples
     --------
@@ -47,26 +48,37 @@ def main(argv: Sequence[str] | None = None) -> int:
     0
     """
     words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a sign that a terminal does not know must not cost the result
-        sys.stdout.reconfigure(errors="replace")
-    try:
+    with standard_streams(of_process=argv is None):
         try:
-            args, unknown = parser(words).parse_known_args(words)
-        except SystemExit as stop:  # argparse has printed the help, or what is wrong
-            return int(stop.code or 0)
-        if unknown:
-            return _unknown(args, unknown[0], files="--" in words)
-        return _run(args, words[list(words).index(args.command) + 1 :])
-    except KeyboardInterrupt:
-        store = getattr(args, "store", None)
-        kept = (
-            "" if store is None else f"; what was found so far is in {store}, and the same command goes on from there"
-        )
-        return _complain(f"interrupted{kept}", INTERRUPTED)
-    except BrokenPipeError:
-        # Whoever read our output has gone (`| head`); the interpreter must not fail again on its last flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return UNREAD
+            code = _parsed(args, words)
+            sys.stdout.flush()
+            return code
+        except KeyboardInterrupt:
+            return _complain(f"interrupted{_kept(args)}", INTERRUPTED)
+        except OSError as error:  # of what is printed; those of a command are lines already
+            return UNREAD if unread(error) else _complain(f"error: {_said(error)}", WRONG)
+        except Exception as error:
+            traceback.print_exc()
+            return _complain(f"error: {type(error).__name__}, which is an error of shrinktest itself", FAILED)
+
+
+def _kept(args: argparse.Namespace) -> str:
+    """What is said of the trials or sums that an interrupted command has kept, if it has."""
+    store = getattr(args, "store", None)
+    if store is None:
+        return ""
+    return f"; what was found so far is in {store}, and the same command goes on from there"
+
+
+def _parsed(args: argparse.Namespace, words: Sequence[str]) -> int:
+    """Run the command that these words say, whose arguments are put into ``args``; the exit code."""
+    try:
+        _, unknown = parser(words).parse_known_args(words, args)
+    except SystemExit as stop:  # argparse has printed the help, or what is wrong
+        return int(stop.code or 0)
+    if unknown:
+        return _unknown(args, unknown[0], files="--" in words)
+    return _run(args, words[list(words).index(args.command) + 1 :])
 
 
 def _unknown(args: argparse.Namespace, word: str, *, files: bool) -> int:
@@ -109,17 +121,20 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
             code = run(args)
             sys.stdout.flush()
         return code
-    except BrokenPipeError:
-        raise
     except OSError as error:
-        said = (
-            f"{error.filename or 'input'}: {error.strerror}" if error.strerror else as_typed(str(error), options, words)
-        )
-        return _complain(f"error: {said}", WRONG)
+        if unread(error):
+            raise
+        return _complain(f"error: {_said(error) if error.strerror else as_typed(str(error), options, words)}", WRONG)
     except OfParameter as error:  # of which only the tuning has an option of its own
         return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
     except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
         return _complain(f"error: {as_typed(str(error), options, words)}", WRONG)
+
+
+def _said(error: OSError) -> str:
+    """What the system says, and of which file."""
+    said = error.strerror or str(error)
+    return said if error.filename is None else f"{error.filename}: {said}"
 
 
 def _complain(message: str, code: int) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 from shrinktest._validate import choice, counted
 from shrinktest.batches.recognized import KINDS
+from shrinktest.cli.streams import named
 from shrinktest.cli.table import TextTable, matched_columns, parse_table
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import PooledTable
@@ -57,13 +58,23 @@ def read_table(path: str, args: argparse.Namespace) -> TextTable:
         text = resources.files("shrinktest.datasets").joinpath(f"{path}.csv").read_text(encoding="utf-8")
         return parse_table(text, path)
     if path != "-":
-        text = _text(Path(path).read_bytes(), path, args.encoding)
+        with named(path):
+            raw = Path(path).read_bytes()
+        text = _text(raw, path, args.encoding)
     else:
-        path, bytes_of = "standard input", getattr(sys.stdin, "buffer", None)
-        text = sys.stdin.read() if bytes_of is None else _text(bytes_of.read(), path, args.encoding)
+        path, text = "standard input", _piped(args.encoding)
     return parse_table(
         text, path, args.header, decimal=args.decimal, comment=args.comment, separator=args.separator, na=args.na or ()
     )
+
+
+def _piped(encoding: str) -> str:
+    """What is on standard input."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise ValueError("standard input (-) is closed; give a file, or let something write to it")
+    bytes_of = getattr(sys.stdin, "buffer", None)
+    with named("standard input"):
+        return sys.stdin.read() if bytes_of is None else _text(bytes_of.read(), "standard input", encoding)
 
 
 def _text(raw: bytes, path: str, encoding: str) -> str:
