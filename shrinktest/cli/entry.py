@@ -50,12 +50,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     words, args = sys.argv[1:] if argv is None else argv, argparse.Namespace()
     with standard_streams(of_process=argv is None):
         try:
-            code = _parsed(args, words)
-            sys.stdout.flush()
-            return code
+            return _parsed(args, words)
         except KeyboardInterrupt:
             return _complain(f"interrupted{_kept(args)}", INTERRUPTED)
-        except OSError as error:  # of what is printed; those of a command are lines already
+        except OSError as error:  # of what argparse prints, or nobody reads; others are lines already
             return UNREAD if unread(error) else _complain(f"error: {_said(error)}", WRONG)
         except Exception as error:
             traceback.print_exc()
@@ -75,6 +73,7 @@ def _parsed(args: argparse.Namespace, words: Sequence[str]) -> int:
     try:
         _, unknown = parser(words).parse_known_args(words, args)
     except SystemExit as stop:  # argparse has printed the help, or what is wrong
+        sys.stdout.flush()
         return int(stop.code or 0)
     if unknown:
         return _unknown(args, unknown[0], files="--" in words)

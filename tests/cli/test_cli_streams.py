@@ -35,7 +35,10 @@ def shell(folder):
 
     def run(line):
         command = f"{shlex.quote(sys.executable)} -m shrinktest {line}"
-        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=120, check=False)
+        kept = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        done = subprocess.run(
+            ["bash", "-c", command], env=kept, capture_output=True, text=True, timeout=120, check=False
+        )
         return done.returncode, done.stdout, done.stderr
 
     return run
@@ -51,8 +54,9 @@ def test_no_output_is_not_a_rejection(shell):
 @FULL_DISK
 def test_errors_that_cannot_be_written_keep_their_code(shell):
     assert shell("two-sample a.csv nope.csv --exit-code 2>/dev/full")[0] == 2
-    code, _, err = shell("estimators >/dev/full")
-    assert (code, err) == (2, "shrinktest: error: output: No space left on device\n")
+    for printed in ("estimators", "--help"):
+        code, _, err = shell(f"{printed} >/dev/full")
+        assert (code, err) == (2, "shrinktest: error: output: No space left on device\n")
 
 
 def test_who_reads_the_errors_may_go(shell):
