@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8C8C8C"
 #: The colours of the samples X and Y, and of where there is more of the one than of the other.
 OF_X, OF_Y = BLUE, ORANGE
+#: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all threads have the same.
+SETTINGS = RLock()
 
 
 def axes(ax: Axes | None) -> Axes:

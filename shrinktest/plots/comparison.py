@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._validate import choice
 from shrinktest.plots.along import UNITS, short, ticks
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
         raise ImportError("plots need matplotlib: pip install 'shrinktest[plot]'") from error
     figure = pyplot.figure(layout="constrained") if figure is None else figure
     figure.set_size_inches(max(3.6 * across, 5.0), 2.6 * down)
-    with matplotlib.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
+    with SETTINGS, matplotlib.rc_context({"text.parse_math": False}):  # a dollar in a name is a dollar
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for ax, name in zip(grid, shown, strict=False):
             draw_distribution(ax, result.distribution(name), result.names)

@@ -9,7 +9,7 @@ from html import escape
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,9 +53,10 @@ def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: s
 
     nothing: dict[str, Any] = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with (
+        SETTINGS,
         warnings.catch_warnings(),
         style.context("default"),
-        matplotlib.rc_context({**_STYLE, "svg.hashsalt": name}),
+        matplotlib.rc_context({**_STYLE, "svg.hashsalt": f"of {name}"}),
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing", UserWarning)  # the page has letters of its own
         figure = Figure(figsize=size, layout="constrained")
