@@ -69,7 +69,8 @@ def two_sample_test(
     covariate_method : {"auto", "strata", "propensity"}
         "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes
         this where all columns are text, categories, or True and False.  "propensity": rows change samples at random,
-        with the probabilities that their covariates give them; "auto" takes this for numbers.
+        with the probabilities that their covariates give them; "auto" takes this for numbers.  Where these are not
+        known, it needs scikit-learn (``pip install 'shrinktest[apps]'``).
     propensity : classifier or array_like, optional
         How the probability of a row to be in Y follows from its covariates: a classifier of scikit-learn's kind, not
         fitted (default logistic regression); or the probabilities themselves where they are known, given as ``blocks``

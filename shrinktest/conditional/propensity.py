@@ -9,6 +9,7 @@ import numpy as np
 
 from shrinktest._labels import is_vector
 from shrinktest._validate import complete_points, counted
+from shrinktest.conditional._sklearn import needed_for
 from shrinktest.units import near_one
 
 _FEWEST = 1.0  # observations that change samples in a relabelling, about
@@ -55,11 +56,14 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
         For what has no fit and predict_proba.
     ValueError
         Where covariates tell the samples apart.
+    ImportError
+        Without scikit-learn.
     """
-    from sklearn.base import clone
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
+    with needed_for("the propensity of rows with covariates= that are numbers"):
+        from sklearn.base import clone
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
     if classifier is None:
         z = near_one(z)

@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest._threads import blas_held
 from shrinktest._validate import counted
+from shrinktest.conditional._sklearn import needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.finite_rank import nystrom
@@ -147,7 +148,8 @@ class Regression:
 
     def _predicted(self, targets: np.ndarray) -> Left:
         """Residuals of each fifth of the rows from what was learned of the others."""
-        from sklearn.base import clone
+        with needed_for("regressor="):
+            from sklearn.base import clone
 
         out = np.empty(targets.shape)
         order = np.random.default_rng(0).permutation(len(targets))
@@ -162,7 +164,8 @@ class Regression:
 
     def _together(self, columns: int) -> list[list[int]]:
         """Which columns the regressor predicts at once."""
-        from sklearn.utils import get_tags
+        with needed_for("regressor="):
+            from sklearn.utils import get_tags
 
         if columns > 1 and getattr(get_tags(self.regressor).target_tags, "multi_output", False):
             return [list(range(columns))]
