@@ -13,6 +13,7 @@ from typing import Any
 from shrinktest.cli.arguments import OfParameter, as_typed
 from shrinktest.cli.commands import parser
 from shrinktest.cli.exits import FAILED, INTERRUPTED, UNREAD, WRONG
+from shrinktest.cli.files import refuse_same
 from shrinktest.cli.settings import settle_kernels
 from shrinktest.cli.streams import standard_streams, unread
 
@@ -115,6 +116,7 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
             warnings.simplefilter("ignore", DeprecationWarning)
             warnings.filterwarnings("default", ".* is now called ", DeprecationWarning)
             warnings.showwarning = show
+            refuse_same(args)
             settle_kernels(args)
             run: Callable[[argparse.Namespace], int] = args.run
             code = run(args)
