@@ -11,6 +11,7 @@ from shrinktest.cli.exits import RAN, REJECTS
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in
 from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import as_said
+from shrinktest.cli.streams import named
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import TWO_SAMPLE
@@ -65,9 +66,11 @@ def run(args: argparse.Namespace) -> int:
     said = as_said(result, args)
     print(said.to_json() if args.json else said.summary())
     if args.plot is not None:
-        _save(result, args.plot)
+        with named(args.plot):
+            _save(result, args.plot)
     if args.html is not None:
-        said.to_html(args.html)
+        with named(args.html):
+            said.to_html(args.html)
     return REJECTS if args.exit_code and result.reject() else RAN
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
+from shrinktest.cli.streams import named
 from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import list_of, resamples, whole
 from shrinktest.plots.axes import check_path, save
@@ -53,9 +54,11 @@ def run(args: argparse.Namespace) -> int:
     result = power_study(estimators=compared, sample_sizes=sizes, alphas=args.alphas, **given)
     print(result.summary())
     if args.csv is not None:
-        result.to_csv(args.csv)
+        with named(args.csv):
+            result.to_csv(args.csv)
     if args.plot is not None:
-        save(result.plot, args.plot)
+        with named(args.plot):
+            save(result.plot, args.plot)
     return RAN
 
 

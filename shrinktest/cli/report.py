@@ -8,6 +8,7 @@ from typing import Any
 
 from shrinktest.cli.arguments import as_typed
 from shrinktest.cli.exits import RAN, REJECTS
+from shrinktest.cli.streams import named
 from shrinktest.plots.axes import save
 
 
@@ -18,7 +19,8 @@ def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
     print(said.to_json(**asked) if args.json else said.summary(**asked))
     if args.plot is not None:
         # of several tests, or of a calibration, there is a picture of its own
-        save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
+        with named(args.plot):
+            save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
     return REJECTS if args.exit_code and rejects else RAN
 
 

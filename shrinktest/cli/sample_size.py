@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from shrinktest.cli.exits import RAN
 from shrinktest.cli.settings import estimators
+from shrinktest.cli.streams import named
 from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import number, resamples, whole
 from shrinktest.plots.axes import check_path, save
@@ -32,11 +33,11 @@ def run(args: argparse.Namespace) -> int:
     """Find the sample size for a power; the exit code."""
     check_path(args.plot)
     given = study_arguments(args)
-    named = estimators(args.estimator)
-    if len(named) > 1:
-        raise ValueError(f"--estimator takes one estimator; got {', '.join(named)}")
-    refuse_resamples(args, named, given["design"])
-    ((label, estimator),) = named.items()
+    asked = estimators(args.estimator)
+    if len(asked) > 1:
+        raise ValueError(f"--estimator takes one estimator; got {', '.join(asked)}")
+    refuse_resamples(args, asked, given["design"])
+    ((label, estimator),) = asked.items()
     result = solve_sample_size(
         estimator=estimator,
         power=args.power,
@@ -48,5 +49,6 @@ def run(args: argparse.Namespace) -> int:
     result = replace(result, estimator=label)  # as it was typed
     print(result.summary())
     if args.plot is not None:
-        save(result.plot, args.plot)
+        with named(args.plot):
+            save(result.plot, args.plot)
     return RAN

@@ -24,6 +24,7 @@ from shrinktest.cli.options import (
     named_estimator,
 )
 from shrinktest.cli.report import report
+from shrinktest.cli.streams import named
 from shrinktest.cli.values import bandwidth
 from shrinktest.multiple.collection import is_several
 from shrinktest.plots.axes import check_path, save
@@ -72,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     result = replace(result, names=names)
     code = report(args, result, result.reject())
     if args.witness is not None:
-        save(partial(result.plot_witness, coordinates=shown or None), args.witness)
+        with named(args.witness):
+            save(partial(result.plot_witness, coordinates=shown or None), args.witness)
     return code
 
 

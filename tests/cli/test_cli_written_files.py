@@ -67,3 +67,20 @@ def test_nor_is_what_is_read(folder, capsys, line, said):
 def test_devices_may_be_named_twice(folder, capsys):
     options = argparse.Namespace(store=os.devnull, csv=os.devnull, first=os.devnull, second="-", data="eckerle4")
     files.refuse_same(options)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no device that is always full")
+def test_a_full_disk_has_the_name_of_the_file(folder, capsys):
+    for ending in ("csv", "png", "html"):
+        os.symlink("/dev/full", f"full.{ending}")
+    compare = ["compare", "a.csv", "b.csv", "--estimator", "kme", "--resamples", "39", "--seed", "0", "--workers", "1"]
+    for line, name in [
+        ([*STUDY, "--csv"], "full.csv"),
+        ([*STUDY, "--plot"], "full.png"),
+        ([*TWO, "--plot"], "full.png"),
+        ([*TWO, "--witness"], "full.png"),
+        ([*compare, "--html"], "full.html"),
+        ([*compare, "--plot"], "full.png"),
+    ]:
+        code, (_, err) = main([*line, name]), capsys.readouterr()
+        assert (code, err) == (2, f"shrinktest: error: {name}: No space left on device\n"), line
