@@ -129,7 +129,8 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
     except OfParameter as error:  # of which only the tuning has an option of its own
         return _complain(f"error: {as_typed(str(error), options & {'--tuning'}, words)}", WRONG)
     except (TypeError, ValueError, ImportError, MemoryError, argparse.ArgumentTypeError) as error:
-        return _complain(f"error: {as_typed(str(error), options, words)}", WRONG)
+        said = str(error) or ("not enough memory" if isinstance(error, MemoryError) else type(error).__name__)
+        return _complain(f"error: {as_typed(said, options, words)}", WRONG)
 
 
 def _said(error: OSError) -> str:

@@ -126,6 +126,16 @@ def test_an_error_of_the_package_is_no_rejection(folder, monkeypatch, capsys):
     )
 
 
+@pytest.mark.parametrize(("error", "said"), [(MemoryError, "not enough memory"), (ValueError, "ValueError")])
+def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, said):
+    def broken(*args, **options):
+        raise error
+
+    monkeypatch.setattr(two_sample, "two_sample_test", broken)
+    assert main(["two-sample", "a.csv", "b.csv", *FEW]) == 2
+    assert capsys.readouterr().err == f"shrinktest: error: {said}\n"
+
+
 def test_streams_are_put_back(folder, monkeypatch):
     with io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict") as out, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", out)
