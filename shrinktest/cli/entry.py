@@ -8,6 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from shrinktest.cli.arguments import OfParameter, as_typed
@@ -64,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _kept(args: argparse.Namespace) -> str:
     """What is said of the trials or sums that an interrupted command has kept, if it has."""
     store = getattr(args, "store", None)
-    if store is None:
+    if store is None or not Path(store).exists():
         return ""
     return f"; what was found so far is in {store}, and the same command goes on from there"
 

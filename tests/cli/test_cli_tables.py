@@ -493,6 +493,8 @@ def test_interrupted_studies_say_where_the_trials_are(run, monkeypatch):
     line = ["power", "mean-shift", "--n", "8", "--trials", "3", "--quiet"]
     assert run(*line) == (130, "", "shrinktest: interrupted\n")
     kept = "shrinktest: interrupted; what was found so far is in s.sqlite, and the same command goes on from there\n"
+    assert run(*line, "--store", "s.sqlite") == (130, "", "shrinktest: interrupted\n")  # before there was any
+    open("s.sqlite", "x").close()
     assert run(*line, "--store", "s.sqlite") == (130, "", kept)
 
 
