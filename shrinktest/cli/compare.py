@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shrinktest import ComparisonResult, compare
 from shrinktest.cli.exits import RAN, REJECTS
-from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in
+from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in, writable
 from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import as_said
 from shrinktest.cli.streams import named
@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _names(paths: Sequence[str]) -> tuple[str, str]:
     """What the report calls the tables: the names of their files, as far as these tell them apart."""
+    paths = [writable(path) for path in paths]
     stems = [Path(path).stem if path != "-" else "standard input" for path in paths]
     first, second = stems if stems[0] != stems[1] else paths
     return (first, second) if first != second else (f"{first} (1)", f"{second} (2)")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import io
+import re
 import sys
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -125,11 +126,17 @@ def names_without_endings(files: Sequence[TextTable]) -> tuple[str, ...]:
 
 def told_apart(sources: Sequence[str], shorter: Callable[[Path], str]) -> tuple[str, ...]:
     """Short names of files, or whole ones where these are not the same, or these with numbers."""
+    sources = [writable(source) for source in sources]
     for names in ([shorter(Path(source)) for source in sources], sources):
         if len(set(names)) == len(names):
             return tuple(names)
     again = [sources.count(source) > 1 for source in sources]
     return tuple(f"{source} ({i + 1})" if again[i] else source for i, source in enumerate(sources))
+
+
+def writable(name: str) -> str:
+    """A name of a file without what is no letter in it, and cannot be drawn or written in UTF-8."""
+    return re.sub("[\ud800-\udfff]", "\N{REPLACEMENT CHARACTER}", name)
 
 
 # --- what each variable has of what is typed for all columns ------------------------------------------------
