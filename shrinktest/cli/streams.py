@@ -24,11 +24,16 @@ class _Stream:
 
     def write(self, text: str) -> int:
         """Write a text."""
-        return int(self._stream.write(text))
+        self._stream.write(text)  # which returns nothing where it is an object of somebody's own
+        return len(text)
 
     def flush(self) -> None:
         """Write what is kept."""
         self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Whether it is a terminal."""
+        return bool(getattr(self._stream, "isatty", bool)())
 
 
 class _Output(_Stream):

@@ -136,6 +136,26 @@ def test_an_error_without_a_text_has_one(folder, monkeypatch, capsys, error, sai
     assert capsys.readouterr().err == f"shrinktest: error: {said}\n"
 
 
+def test_a_stream_of_ones_own_needs_only_to_be_written_to(folder, monkeypatch):
+    class Own:
+        def __init__(self):
+            self.texts = []
+
+        def write(self, text):
+            self.texts.append(text)
+
+        def flush(self):
+            pass
+
+    own = Own()
+    monkeypatch.setattr(sys, "stdout", own)
+    monkeypatch.setattr(sys, "stderr", own)
+    assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--workers", "1"]) == 0
+    said = "".join(own.texts)
+    assert said.startswith("shrinktest: warning: ") and "Kernel two-sample test" in said
+    assert main(["power", "mean-shift", "--n", "8", "--trials", "3", "--resamples", "19", "--workers", "1"]) == 0
+
+
 def test_streams_are_put_back(folder, monkeypatch):
     with io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors="strict") as out, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", out)
