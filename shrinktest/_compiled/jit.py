@@ -6,8 +6,10 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from glob import escape
 from hashlib import sha256
 from pathlib import Path
+from pickle import UnpicklingError
 from threading import Timer
 from time import perf_counter
 
@@ -70,7 +72,25 @@ class _Kept(caching.CompileResultCacheImpl):
 
 
 class _Cache(caching.FunctionCache):
+    """That of a function: what cannot be read is thrown away and compiled anew, what cannot be written is done without.
+
+    Files are cut off where a disk is full, or a machine stops before it has written them.
+    """
+
     _impl_class = _Kept
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged pickle can raise anything
+            for file in Path(self.cache_path).glob(f"{escape(self._impl.filename_base)}.*"):
+                with suppress(OSError):
+                    file.unlink()
+            return None
+
+    def save_overload(self, sig, data):
+        with suppress(OSError, EOFError, UnpicklingError):  # the disk is full, or an index cannot be thrown away
+            super().save_overload(sig, data)
 
 
 class Waiting(event.Listener):

@@ -96,3 +96,40 @@ def test_nothing_need_be_written(tmp_path):
     nowhere = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "file" / "folder")}
     done = subprocess.run([sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "0.1", done.stderr
+
+
+def double(x):
+    return 2 * x
+
+
+def kept(folder, monkeypatch):
+    """Doubling with a cache of its own, which may have been filled: how often it was found there, and the answer."""
+    monkeypatch.setattr(jit.config, "CACHE_DIR", str(folder))
+    loop = jit.compiled()(double)
+    answer = loop(3)
+    return sum(loop.stats.cache_hits.values()), answer
+
+
+@compiled
+@pytest.mark.parametrize("ending", [".nbi", ".nbc"])
+@pytest.mark.parametrize("left", [lambda whole: b"", lambda whole: whole[: len(whole) // 2], lambda whole: bytes(999)])
+def test_files_that_were_cut_off_are_compiled_anew(ending, left, monkeypatch, tmp_path):
+    assert [kept(tmp_path, monkeypatch) for _ in range(2)] == [(0, 6), (1, 6)]
+    for path in tmp_path.rglob(f"*{ending}"):
+        path.write_bytes(left(path.read_bytes()))
+    assert [kept(tmp_path, monkeypatch) for _ in range(2)] == [(0, 6), (1, 6)]
+
+
+@compiled
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_full_disk_keeps_nothing(damaged, monkeypatch, tmp_path):
+    kept(tmp_path, monkeypatch)
+    (index,) = tmp_path.rglob("*.nbi")
+    index.write_bytes(b"") if damaged else index.unlink()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(jit.caching.IndexDataCacheFile, "_save_index", full)
+    monkeypatch.setattr(Path, "unlink", full)
+    assert [kept(tmp_path, monkeypatch) for _ in range(2)] == [(0, 6)] * 2
