@@ -28,9 +28,12 @@ PATIENCE = 2.0
 
 
 def _stamp() -> str:
-    """Changes with any compiled file: machine code holds that of the functions it calls, wherever they are written."""
+    """Changes with any compiled file: machine code holds that of the functions it calls, wherever they are written.
+
+    Empty where these are not files, as in a zip archive: nothing is kept then, for it would be used by other versions.
+    """
     files = sorted(Path(__file__).parent.glob("*.py"))
-    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in files)).hexdigest()
+    return sha256(b"".join(path.name.encode() + path.read_bytes() for path in files)).hexdigest() if files else ""
 
 
 _STAMP = _stamp()
@@ -48,6 +51,8 @@ class Locator(caching._CacheLocator):
 
     @classmethod
     def from_function(cls, py_func, py_file):
+        if not _STAMP:
+            return None
         found = cls(py_func, py_file)
         try:
             found.ensure_cache_path()
@@ -146,7 +151,7 @@ def compiled(*signature, ordered=False, fused=False, inline=False):
     every one that calls it: for those that have few callers.
 
     No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where nothing
-    can be written, every process compiles for itself.
+    can be written, or the package has no files of Python, every process compiles for itself.
     """
 
     def decorate(function):

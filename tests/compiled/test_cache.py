@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -26,6 +27,7 @@ def test_machine_code_is_as_new_as_every_compiled_file(monkeypatch, tmp_path):
         assert loop._cache._cache_file._source_stamp == jit._STAMP
         assert jit._STAMP[:16] in loop._cache.cache_path
     monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
+    assert jit._stamp() == ""
     stamps = set()
     for name, text in (("a", "x"), ("b", "y"), ("a", "xx"), ("a", "zz")):
         (tmp_path / f"{name}.py").write_text(text)
@@ -108,6 +110,21 @@ def kept(folder, monkeypatch):
     loop = jit.compiled()(double)
     answer = loop(3)
     return sum(loop.stats.cache_hits.values()), answer
+
+
+@compiled
+def test_without_files_of_python_nothing_is_kept(tmp_path):
+    package, packed = Path(shrinktest.__file__).parent, tmp_path / "packed.zip"
+    with zipfile.ZipFile(packed, "w") as file:
+        for path in package.rglob("*.py"):
+            file.write(path, path.relative_to(package.parent))
+    where = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(packed)}
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=where, cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert (done.stdout.strip(), done.stderr.splitlines()) == ("0 1", [LINE])
+    assert list(tmp_path.rglob("*.nb?")) == []
 
 
 @compiled
