@@ -12,6 +12,8 @@ from typing import Any, Protocol
 from shrinktest._machine import n_workers
 from shrinktest.power.store_file import Row
 
+_AT_ONCE = 8  # tasks per process, where their rows come back together
+
 
 class Keeper(Protocol):
     """Where rows go, such as a store."""
@@ -69,8 +71,8 @@ class _Heard:
 
 
 def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: int | None) -> Generator[list[Row]]:
-    """The rows of every task, in the order in which they are finished."""
-    from joblib import Parallel, delayed, parallel_config
+    """The rows of every task, in the order in which they are finished, or nearly so."""
+    from joblib import Parallel, delayed, effective_n_jobs, parallel_config
     from joblib.parallel import BACKENDS, DEFAULT_BACKEND, get_active_backend
 
     backend, configured = get_active_backend()
@@ -79,6 +81,12 @@ def _spread(run: Callable[..., list[Row]], tasks: list[tuple[Any, ...]], jobs: i
         threads = {"inner_max_num_threads": 1} if backend.supports_inner_max_num_threads else {}
         with parallel_config(DEFAULT_BACKEND, n_jobs=jobs or n_workers(None), **threads):
             parallel = Parallel(return_as="generator_unordered")
+    elif not backend.supports_return_generator:  # multiprocessing, and what is built on it
+        step = _AT_ONCE * effective_n_jobs(jobs)
+        with Parallel(n_jobs=jobs) as parallel:
+            for k in range(0, len(tasks), step):
+                yield from parallel(delayed(run)(*task) for task in tasks[k : k + step])
+        return
     else:
         parallel = Parallel(n_jobs=jobs, return_as="generator_unordered")
     running = parallel(delayed(run)(*task) for task in tasks)  # sent in batches of about a second

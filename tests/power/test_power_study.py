@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from types import SimpleNamespace
 
 import joblib
 import numpy as np
@@ -24,6 +25,7 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest import FKMSE, KME, MKME, SKMSE, Laplacian, independence_test, two_sample_test
 from shrinktest.power import PowerStudyResult, designs, power_study
 from shrinktest.power.result import _difference
+from shrinktest.power.work import finish
 
 SHIFT = designs.MeanShift(dimension=2, shift=1.0)
 LINE = designs.Linear()
@@ -221,6 +223,27 @@ if __name__ == "__main__":
     alone = {**os.environ, "JOBLIB_MULTIPROCESSING": "0"}
     run = subprocess.run([sys.executable, "-c", said], env=alone, capture_output=True, text=True, check=False)
     assert (run.stdout.strip(), run.returncode) == ("True", 0), run.stderr
+
+
+def touched(folder, number):
+    (folder / str(number)).touch()
+    return [number]
+
+
+@pytest.mark.parametrize(("configured", "workers"), [(2, None), (1, None), (2, 1)])
+def test_where_joblib_gives_rows_back_together_they_are_kept_as_they_come(configured, workers, tmp_path):
+    rows, then = [], []
+
+    def add(found):
+        rows.extend(found)
+        then.append(len(list(tmp_path.iterdir())))
+
+    with joblib.parallel_config("multiprocessing", n_jobs=configured):
+        finish(SimpleNamespace(add=add), touched, [(tmp_path, i) for i in range(40)], 40, workers, False)
+        found = run(workers=workers)
+    assert rows == list(range(40))
+    assert then[0] < 40
+    assert values(found) == values(run())
 
 
 def test_a_bar_counts_trials(capsys, tmp_path):
