@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -13,7 +14,7 @@ _BAR: ContextVar[list[Any] | None] = ContextVar("bar", default=None)  # of one b
 @contextmanager
 def preparing(show: bool) -> Iterator[None]:
     """Show how far kernels are while what is within is computed, if there is anything that takes blocks."""
-    if not show:
+    if not show or sys.stderr is None:  # as where a program has no console
         yield
         return
     bars: list[Any] = []

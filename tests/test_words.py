@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 
 import numpy as np
@@ -98,3 +99,9 @@ def test_a_bar_is_there_only_where_something_is_to_be_shown(capsys):
         advance = advancing(2)
         advance(), advance()
     assert "2/2" in capsys.readouterr().err
+
+
+def test_no_bar_where_there_is_nothing_to_write_to(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    with preparing(True):
+        advancing(2)()

@@ -136,7 +136,8 @@ class Waiting(event.Listener):
 
     def tell(self):
         self.told = True
-        print("shrinktest: compiling for this machine, once; this takes some seconds", file=sys.stderr, flush=True)
+        if sys.stderr is not None:  # print would write to the standard output
+            print("shrinktest: compiling for this machine, once; this takes some seconds", file=sys.stderr, flush=True)
 
 
 event.register("numba:compile", Waiting())

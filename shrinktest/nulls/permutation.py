@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -315,7 +316,7 @@ def _threaded(run: _Run, pace: _Pace, workers: int) -> None:
 @contextmanager
 def _bar(total: int, show: bool) -> Iterator[_Advance]:
     """A tqdm bar, or nothing; yields the function that advances it."""
-    if not show:
+    if not show or sys.stderr is None:  # as where a program has no console
         yield lambda rows: None
         return
     from tqdm.auto import tqdm

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
@@ -103,4 +104,5 @@ def bar(what: str, show: bool, total: int | None = None, done: int = 0) -> Any:
     """A progress bar (tqdm), which leaves a line behind unless another bar is above it."""
     from tqdm.auto import tqdm
 
+    show = show and sys.stderr is not None  # as where a program has no console
     return tqdm(total=total, initial=done, desc=what, unit="", smoothing=0.0, disable=not show, leave=None)

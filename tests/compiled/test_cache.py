@@ -88,6 +88,9 @@ def test_whoever_waits_is_told_while_waiting(monkeypatch, capsys):
     time.sleep(0.1)
     waiting.on_end(ours)
     assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys, "stderr", None)
+    waiting.tell()
+    assert capsys.readouterr().out == ""
 
 
 def test_nothing_need_be_written(tmp_path):

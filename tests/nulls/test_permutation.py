@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import sys
 import threading
 from math import comb, factorial, isnan
 
@@ -405,6 +406,12 @@ def test_a_progress_bar_counts_to_the_end(capsys, workers, n_resamples):
     assert "permutations: 100%" in shown.err
     assert f"{total}/{total}" in shown.err
     assert shown.out == ""
+
+
+def test_no_progress_bar_where_there_is_nothing_to_write_to(monkeypatch):
+    told = two_sample_test(X, Y, n_resamples=99, rng=0).pvalue
+    monkeypatch.setattr(sys, "stderr", None)
+    assert two_sample_test(X, Y, n_resamples=99, rng=0, progress=True).pvalue == told
 
 
 def test_no_progress_bar_unless_asked_for(capsys):

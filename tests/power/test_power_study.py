@@ -257,6 +257,11 @@ def test_a_bar_counts_trials(capsys, tmp_path):
     assert capsys.readouterr().err == ""
 
 
+def test_no_bar_where_there_is_nothing_to_write_to(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert values(run(progress=True)) == values(run())
+
+
 # ------------------------------------------------------------------------------------------------ rates
 
 
