@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from shrinktest._digits import are_large, require_apart, require_columns_apart
+
 Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
 
@@ -55,7 +57,8 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     TypeError
         Values that are not real numbers (text, objects, categories, dates, complex numbers).
     ValueError
-        A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values.
+        A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values, whole numbers that
+        are not told apart as floats.
     """
     pandas = loaded_pandas()
     columns: Columns = None
@@ -84,8 +87,8 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
             f"{name} is empty: it has {counted(len(values), 'row')} and {counted(values.shape[1], 'column')}"
         )
     points = Points(np.array(values, dtype=np.float64, order="C"), columns)
-    infinite = np.isinf(points.values)
-    if infinite.any():
+    infinite = np.isinf(points.values) if values.dtype.kind == "f" else None
+    if infinite is not None and infinite.any():
         raise ValueError(f"{name} has an infinite value in {_cell(infinite, columns)}; remove or replace it")
     return points
 
@@ -112,6 +115,8 @@ def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
         raise TypeError(
             f"{name} must be a list, an array, or a pandas Series or DataFrame of numbers; got {type(x).__name__}{path}"
         )
+    if values.dtype.kind in "iuO" or isinstance(x, list | tuple):
+        require_columns_apart(values if masked is None else np.where(masked, 0, values), name, given=x)
     if values.dtype.kind not in "biuf":
         said = _advice(values.dtype.kind, tables)
         raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {said}")
@@ -121,6 +126,8 @@ def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
 def _read_series(series: Any, name: str) -> NDArray[Any]:
     types = sys.modules["pandas"].api.types
     if types.is_numeric_dtype(series.dtype) and not types.is_complex_dtype(series.dtype):
+        if series.dtype.kind in "iu" and are_large(there := series.dropna().to_numpy(dtype=f"{series.dtype.kind}8")):
+            require_apart(there, name, name, named=False)
         values: NDArray[Any] = series.to_numpy(dtype=np.float64, na_value=np.nan)
         return values
     found = _found(series.to_numpy(dtype=object), series.dtype)

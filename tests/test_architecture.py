@@ -29,6 +29,7 @@ LAYERS = [
         "_warn",
         "_progress",
         "_renamed",
+        "_digits",
         "_validate",
         "_labels",
         "_machine",

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import shrinktest
 from shrinktest._machine import n_workers, usable_cores
 from shrinktest._names import numbered
 from shrinktest._read import XY, read_samples, read_variables
@@ -156,6 +157,76 @@ def test_complete_points_refuses_nan():
     assert complete_points([1.0, 2.0], "points").values.shape == (2, 1)
     with pytest.raises(ValueError, match=says("points has 1 missing value (NaN), in row 1, column 0")):
         complete_points([1.0, NAN], "points")
+
+
+MANY = 2**60 + np.random.default_rng(1).integers(0, 20, size=(40, 2))
+
+
+@pytest.mark.parametrize(
+    ("x", "where"),
+    [
+        (MANY, "X, column 0 (counting from 0),"),
+        (-MANY[:, 0], "X, column 0 (counting from 0),"),
+        (MANY.astype(np.uint64) + np.uint64(2**63), "X, column 0 (counting from 0),"),
+        (MANY % [[9, 2**62]], "X, column 1 (counting from 0),"),
+        (np.ma.array(MANY, mask=MANY % 7 == 0), "X, column 0 (counting from 0),"),
+        (MANY.astype(object), "X, column 0 (counting from 0),"),
+        (MANY.tolist(), "X, column 0 (counting from 0),"),
+        ([[NAN, 1.5], *MANY.tolist()], "X, column 0 (counting from 0),"),
+        ([-1, *(2**10 * MANY[:, 0].astype(object) + MANY[:, 1] % 20)], "X, column 0 (counting from 0),"),
+        (pd.Series(MANY[:, 0]), "X"),
+        (pd.DataFrame({"a": MANY[:, 0]}, dtype="Int64").replace(MANY[0, 0], pd.NA), "X, column 'a',"),
+    ],
+    ids=lambda x: x[:2] if isinstance(x, str) else type(x).__name__,
+)
+def test_whole_numbers_that_floats_do_not_tell_apart_are_no_points(x, where):
+    words = " holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
+    with pytest.raises(ValueError, match=f"^{re.escape(where + words)}.*; subtract the same number from all"):
+        as_points(x, "X")
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        MANY - 2**60,
+        MANY.astype(np.float64),
+        MANY.astype(np.float64).tolist(),
+        np.arange(400) * 10**9 + 1_600_000_000 * 10**9,  # times in nanoseconds
+        [2**53, 2**53 + 2, 2**53 + 4],
+        np.full(9, 2**60 + 1),
+        np.array([-(2**63), 1, 2]),
+        np.ma.array([2**60, 2**60 + 1, 1, 2], mask=[True, True, False, False]),
+        [[1.5, 2**60 + 1], [1e300, 3]],
+        [2**64 - 1, 2**40],
+    ],
+    ids=range(10),
+)
+def test_large_numbers_that_floats_tell_apart_are_points(x):
+    assert np.array_equal(
+        as_points(x, "X").values.reshape(np.shape(x)), np.ma.filled(np.ma.array(x, dtype=float), NAN), equal_nan=True
+    )
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, z: shrinktest.two_sample_test(x, z),
+        lambda x, z: shrinktest.two_sample_test_columns(x, z),
+        lambda x, z: shrinktest.independence_test(z, x),
+        lambda x, z: shrinktest.independence_test(z, z, given=x),
+        lambda x, z: shrinktest.independence_matrix(x),
+        lambda x, z: shrinktest.joint_independence_test(z, z, x),
+        lambda x, z: shrinktest.k_sample_test(z, z, x),
+        lambda x, z: shrinktest.change_point_test(x),
+        lambda x, z: shrinktest.closer_test(z, x, z),
+        lambda x, z: shrinktest.equivalence_test(x, z, margin=0.1, scale="distance"),
+        lambda x, z: shrinktest.compare(x, z),
+        lambda x, z: shrinktest.calibrate("ks_2samp", x, z, workers=1),
+    ],
+)
+def test_no_test_takes_whole_numbers_that_floats_do_not_tell_apart(call):
+    with pytest.raises(ValueError, match="holds whole numbers with too many digits"):
+        call(MANY, MANY % 9)
 
 
 # --- two samples --------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from shrinktest.tables.column import require_apart
+from shrinktest._digits import require_apart
 from shrinktest.tables.text import MISSING, as_number, as_people_write, delimiter_in, level_of
 
 HEAD = 2**20  # bytes of a file that say what its columns hold

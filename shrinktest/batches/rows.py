@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._digits import require_columns_apart
 from shrinktest._validate import as_points, counted, listed
 from shrinktest.batches.files import orders_in
 from shrinktest.batches.pieces import Piece
@@ -71,7 +72,10 @@ class Reader:
             values = np.empty((0, np.shape(given)[1] if np.ndim(given) == 2 else 1))
         else:
             values = as_points(given, where).values
-        return values if self.columns is None else self._selected(values, where)
+        values = values if self.columns is None else self._selected(values, where)
+        if plain:
+            require_columns_apart(np.asarray(given), where, self.columns)
+        return values
 
     def _selected(self, values: np.ndarray, where: str) -> np.ndarray:
         assert self.columns is not None

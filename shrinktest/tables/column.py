@@ -18,10 +18,7 @@ NUMERIC = ("number", "ordered", "date", "duration", "time")
 KINDS = (*NUMERIC, "boolean", "category")
 #: What ``column_types`` says of a column that is not to be tested.
 DROP = "drop"
-#: Whole numbers up to this are exact as floating-point numbers.
-EXACT = 2**53
 
-_MERGED = 0.01  # of different whole numbers, that rounding may make equal: a time in nanoseconds loses nothing
 _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
 _DAY = np.timedelta64(1, "D")
 _CLOCK = re.compile(r"([+-]?)(\d+(?:\.\d*)?)(?::(\d+(?:\.\d*)?))?(?::(\d+(?:\.\d*)?))?")
@@ -96,33 +93,6 @@ class Column:
 def from_numbers(name: str, values: np.ndarray, *, whole: bool = False) -> Column:
     """A column of numbers; NaN is missing."""
     return Column(name, "number", np.asarray(values, dtype=np.float64), whole=whole)
-
-
-def require_apart(codes: Any, name: Any, where: str, *, named: bool = True) -> None:
-    """Raise ValueError for whole numbers (n,), of numpy's or of Python's, many of which are equal once they are floats.
-
-    Messages call the column of this name ``where``; where it is not ``named``, it has no type that can be given.
-    """
-    distinct = np.unique(codes)
-    merged = np.diff(distinct.astype(np.float64)) == 0.0
-    if merged.sum() > _MERGED * merged.size:
-        k = int(merged.argmax())
-        advice = (
-            f"subtract the same number from all, read them as categories (column_types={{{name!r}: 'category'}}), or "
-            f"leave the column out (column_types={{{name!r}: 'drop'}})"
-            if named
-            else "subtract the same number from all, or leave the column out"
-        )
-        raise ValueError(
-            f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
-            f"{distinct[k]} and {distinct[k + 1]}; {advice}"
-        )
-
-
-def are_large(codes: Any) -> bool:
-    """Whether some of these numbers (n,) are whole numbers of numpy's that floating-point numbers may not have."""
-    wide = codes.dtype.kind in "iu" and codes.dtype.itemsize == 8 and codes.size > 0
-    return bool(wide and (codes.max() > EXACT or codes.min() < -EXACT))
 
 
 def from_booleans(name: str, values: np.ndarray) -> Column:

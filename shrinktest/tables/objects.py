@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._digits import require_apart
 from shrinktest.tables.column import (
     TIMES,
     WORDS,
@@ -19,7 +20,6 @@ from shrinktest.tables.column import (
     from_times,
     level_of_object,
     real_numbers,
-    require_apart,
 )
 
 

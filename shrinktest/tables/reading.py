@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._digits import EXACT, require_apart
 from shrinktest._validate import counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
-    EXACT,
     Column,
     as_kind,
     from_booleans,
@@ -20,7 +20,6 @@ from shrinktest.tables.column import (
     from_numbers,
     from_times,
     level_of_object,
-    require_apart,
 )
 from shrinktest.tables.objects import from_objects, from_text
 

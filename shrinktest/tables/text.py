@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._digits import EXACT, require_apart
 from shrinktest.tables.column import (
-    EXACT,
     Column,
     as_date,
     as_kind,
@@ -20,7 +20,6 @@ from shrinktest.tables.column import (
     from_numbers,
     from_times,
     number_level,
-    require_apart,
 )
 from shrinktest.tables.objects import from_text
 

@@ -44,6 +44,19 @@ def test_whole_numbers_that_floats_do_not_tell_apart_are_refused(tmp_path, kind,
     assert "cannot be read" not in str(error.value)
 
 
+@pytest.mark.parametrize("held", [np.asarray, lambda rows: [rows[:30], rows[30:]], lambda rows: [rows.tolist()]])
+@pytest.mark.parametrize("gram", [None, "nystrom"])
+def test_those_of_arrays_are_refused_unless_their_column_is_left_out(held, gram):
+    rng = np.random.default_rng(1)
+    rows = np.column_stack([rng.integers(0, 9, 60), 2**60 + rng.integers(0, 20, 60)])
+    how = {"rng": 0, "n_resamples": 19, "workers": 1} | ({} if gram is None else {"gram": gram, "rank": 20})
+    with pytest.raises(ValueError, match=r"X.*, column 1 \(counting from 0\), holds whole numbers with too many"):
+        two_sample_test(Batches(held(rows)), Batches(held(rows)), **how)
+    if held is np.asarray:
+        one = Batches(rows, columns=[0])
+        assert two_sample_test(one, one, **how).pvalue > 0.0
+
+
 def test_few_digits_more_are_numbers(tmp_path):
     """A number in a hundred may be rounded; and what other batches hold does not matter."""
     values = np.r_[np.arange(400), 2**53, 2**53 + 1, 2**53 + 2, 2**53 + 4]
