@@ -62,9 +62,8 @@ def memory_limit(max_memory: Any) -> float:
 
 
 def free_memory(root: str | os.PathLike[str] = "/") -> float:
-    """Bytes that can be allocated now, limits of a container included."""
-    found = [_available(root), *_container(root)]
-    return min(found)
+    """Bytes that can be allocated now, limits of a container and of the process (``ulimit -v``) included."""
+    return max(0.0, min([_available(root), *_container(root), *_process(root)]))
 
 
 def _available(root: str | os.PathLike[str]) -> float:
@@ -83,6 +82,19 @@ def _container(root: str | os.PathLike[str]) -> list[float]:
     try:
         return [float(_text(root, "sys/fs/cgroup/memory.max")) - float(_text(root, "sys/fs/cgroup/memory.current"))]
     except (OSError, ValueError):
+        return []
+
+
+def _process(root: str | os.PathLike[str]) -> list[float]:
+    """What is left of the addresses that this process may have, where there is a limit."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if limit == resource.RLIM_INFINITY:
+            return []
+        return [float(limit) - int(_text(root, "proc/self/statm").split()[0]) * resource.getpagesize()]
+    except (ImportError, AttributeError, OSError, ValueError):  # Windows has no limits, macOS no such file
         return []
 
 

@@ -375,6 +375,17 @@ def test_a_full_rank_is_refused():
 # -------------------------------------------------------------------------------------- memory
 
 
+def test_addresses_that_a_process_may_have_are_memory(tmp_path, monkeypatch):
+    resource = pytest.importorskip("resource")
+    (tmp_path / "proc" / "self").mkdir(parents=True)
+    (tmp_path / "proc" / "meminfo").write_text("MemAvailable:   8000000 kB\n")
+    (tmp_path / "proc" / "self" / "statm").write_text("1000 600 100 1 0 500 0\n")
+    pages = resource.getpagesize()
+    for limit, left in ((resource.RLIM_INFINITY, 8.192e9), (1500 * pages, 500 * pages), (900 * pages, 0)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, limit=limit: (limit, limit))
+        assert free_memory(tmp_path) == left
+
+
 def test_free_memory(tmp_path):
     (tmp_path / "proc").mkdir()
     (tmp_path / "proc/meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   500 kB\n")
