@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
+from shrinktest._warn import warn_user
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import Store
@@ -124,5 +125,8 @@ def gathered(
                     return total
                 keep(now=False)
     finally:
-        keep(now=True)
+        try:
+            keep(now=True)
+        except OSError as error:  # what was found is more than a file of it
+            warn_user(f"{error}: nothing more is kept")
     return total

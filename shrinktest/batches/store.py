@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -94,8 +95,9 @@ class Store:
                     raise ValueError("of another version")
                 for name, one in about["readings"].items():
                     arrays = {key: file[f"{name}/{key}"] for key in one["arrays"]}
-                    found.known[name] = {**one, "arrays": arrays}
-        except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
+                    read = [(i, place, kept, left, d) for i, place, kept, left, d in one["read"]]
+                    found.known[name] = {"of": dict(one["of"]), "read": read, "arrays": arrays}
+        except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, BadZipFile) as error:
             raise ValueError(
                 f"store={str(path)!r} is no file that keeps the sums of a test in batches ({error}); give another path"
             ) from None
@@ -128,7 +130,13 @@ class Store:
         *,
         now: bool,
     ) -> None:
-        """Note what has been found of the pieces ``read``, and write it where that is due, or ``now``."""
+        """Note what has been found of the pieces ``read``, and write it where that is due, or ``now``.
+
+        Raises
+        ------
+        OSError
+            Where it cannot be written, as on a full disk; says to which file.
+        """
         if not now and time.monotonic() - self.written < _EVERY:
             return
         self.known[name] = {"of": dict(of), "read": list(read), "arrays": dict(arrays)}
@@ -142,6 +150,10 @@ class Store:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, self.path)
+        except OSError as error:
+            said = f"{error.strerror or error} (store=, which keeps what has been read)"
+            raise OSError(error.errno, said, str(self.path)) from None
         finally:
-            beside.unlink(missing_ok=True)
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
         self.written = time.monotonic()

@@ -1,5 +1,6 @@
 """Who reads samples in batches: threads, processes, executors; and what a store keeps of a run that ended early."""
 
+import json
 import multiprocessing
 import os
 import signal
@@ -296,8 +297,33 @@ def test_a_store_is_of_one_test(folder, tmp_path):
     path.write_bytes(b"something else")
     with pytest.raises(ValueError, match="is no file that keeps the sums"):
         two_sample_test(*files(folder, "npy"), **given)
+    one = {"of": {}, "read": [], "arrays": []}
+    for readings in ([], {"sums": []}, {"sums": {**one, "of": 1}}, {"sums": {**one, "read": [1]}}, {"sums": {}}, None):
+        np.savez(path, about=np.array(json.dumps({"format": 4, "readings": readings})))
+        with pytest.raises(ValueError, match="is no file that keeps the sums"):
+            two_sample_test(*files(folder, "npy"), **given)
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         two_sample_test(*files(folder, "npy"), **{**given, "store": tmp_path / "nowhere" / "a"})
+
+
+@pytest.mark.parametrize("every", [np.inf, 0.0])
+def test_a_full_disk_takes_nothing_from_a_test_that_was_read(every, folder, tmp_path, monkeypatch):
+    given = {**FAST, "workers": 1}
+    expected = two_sample_test(*files(folder, "npy"), **given)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(stores.np, "savez", full)
+    monkeypatch.setattr(stores, "_EVERY", every)
+    path = tmp_path / "sums.npz"
+    if every:  # it is kept at the end only
+        with pytest.warns(UserWarning, match=r"No space left on device.*sums\.npz"):
+            assert same(two_sample_test(*files(folder, "npy"), store=path, **given), expected)
+    else:
+        with pytest.warns(UserWarning), pytest.raises(OSError, match=r"No space left on device.*sums\.npz"):
+            two_sample_test(*files(folder, "npy"), store=path, **given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_data_that_changed_are_an_error(tmp_path):
