@@ -16,7 +16,7 @@ from shrinktest._validate import MOST, as_rng, choice, count, flag, level, liste
 from shrinktest.conditional.null import null_given
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.power.any_test import AnyTest, pvalue_of
-from shrinktest.power.arguments import several
+from shrinktest.power.arguments import require_room, several
 from shrinktest.power.known_tests import known_test, known_tests
 from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
@@ -151,6 +151,7 @@ def calibrate(
             raise TypeError(f"test must be a function (X, Y) -> p-value, or one of {names}; found {test!r}")
         takes(test, ("X", "Y"), "test must be a function (X, Y) -> p-value")
     trials = count(n_trials, "n_trials", minimum=1, maximum=MOST)
+    require_room(range(trials))
     levels = tuple(sorted({level(alpha, "alphas") for alpha in several(alphas, Real, "alphas")}))
     confidence = level(confidence, "confidence")
     jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")

@@ -26,6 +26,7 @@ from shrinktest import (
 )
 from shrinktest._validate import count
 from shrinktest.power.designs import MeanShift
+from shrinktest.risk import risk_study
 
 RNG = np.random.default_rng(0)
 X, Y, Z = RNG.normal(size=(3, 30, 2))
@@ -59,6 +60,26 @@ def test_counts_have_a_largest_one_where_they_are_sizes():
     assert count(HUGE, "t", minimum=1) == HUGE
     with pytest.raises(ValueError, match="t must be an integer <= 5; got a larger one"):
         count(6, "t", minimum=1, maximum=5)
+
+
+@pytest.mark.parametrize(
+    ("study", "said"),
+    [
+        (lambda n: power_study(MeanShift(), "kme", [20, 30], n_trials=n, n_resamples=19), " of 4 settings each"),
+        (lambda n: power_study(MeanShift(), "kme", 20, n_trials=range(9, 9 + 2 * n, 2), with_null=False), ""),
+        (lambda n: solve_sample_size(MeanShift(), n_trials=n), ""),
+        (lambda n: calibrate("ks_2samp", X, Y, n_trials=n), ""),
+        (lambda n: risk_study("mixture", ["skmse"], n=[5, 20], d=5, n_trials=n), " of 2 settings each"),
+    ],
+)
+@pytest.mark.parametrize("n", [10**13, 10**17])
+def test_more_trials_than_memory_has_room_for_are_refused_before_anything_is_done(study, said, n, monkeypatch):
+    monkeypatch.setattr("shrinktest.power.arguments.free_memory", lambda: 1.4e9)
+    most = 2_000_000 // int(said.split()[1]) if said else 2_000_000
+    with pytest.raises(
+        ValueError, match=f"n_trials asks for {n:,} trials{said}; .* 1.4 GB are free. Ask for {most:,} at"
+    ):
+        study(n)
 
 
 def test_a_level_so_small_that_no_number_of_permutations_is_enough():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from shrinktest._machine import free_memory
 from shrinktest._renamed import by_new_names
 from shrinktest._validate import MOST, as_rng, choice, count, listed, nearest
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
@@ -16,6 +17,8 @@ from shrinktest.results.kinds import KINDS
 
 #: What a power study compares: an estimator, several combined, keyword arguments of the test, or another test.
 Compared = MeanEstimator | Collection | tuple[MeanEstimator, ...] | dict[str, Any] | AnyTest
+
+_BYTES = 700  # of a trial of one setting, in the lists of a study
 
 
 def named_tests(estimators: Any, test: str) -> dict[str, Compared]:
@@ -138,6 +141,18 @@ def trial_numbers(n_trials: Any) -> range:
     if not trials or trials[0] < 0 or trials[-1] < 0:
         raise ValueError(f"n_trials={n_trials!r} must hold numbers of trials from 0 on")
     return trials
+
+
+def require_room(trials: range, cells: int = 1) -> None:
+    """Raise ValueError for more trials, of so many cells (settings of a study) each, than memory has room for."""
+    number = (trials[-1] - trials[0]) // trials.step + 1  # len() of a range has a limit
+    if number * cells * _BYTES > (free := free_memory()):
+        asked = f"{number:,} trials" + f" of {cells} settings each" * (cells > 1)
+        raise ValueError(
+            f"n_trials asks for {asked}; the lists of what is to be done and was found take about {_BYTES} bytes of "
+            f"memory for each, and {free / 1e9:.1f} GB are free. Ask for {int(free / cells / _BYTES):,} at most: the "
+            "95% interval of a power from 100,000 trials is as narrow as 0.6 percentage points"
+        )
 
 
 def seed_of(rng: Any, stored: int | None) -> int:

@@ -14,7 +14,7 @@ from shrinktest._renamed import renamed
 from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
-from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, seed_of
+from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, require_room, seed_of
 from shrinktest.power.curve import PowerCurve
 from shrinktest.power.designs import Design, as_design
 from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, said_of
@@ -143,6 +143,7 @@ def solve_sample_size(
     d = as_design(design)
     alpha, power, confidence = level(alpha), level(power, "power"), level(confidence, "confidence")
     n_trials, n_resamples = count(n_trials, "n_trials", minimum=100, maximum=MOST), resamples(n_resamples)
+    require_room(range(n_trials))
     largest, progress = count(largest, "largest", d.smallest()), flag(progress, "progress")
     seed = None if rng is None else seed_of(rng, None)  # once, for all studies of the search
     if power <= alpha:

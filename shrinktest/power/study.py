@@ -24,6 +24,7 @@ from shrinktest.power.arguments import (
     named_tests,
     options_of,
     permutes,
+    require_room,
     seed_of,
     several,
     trial_numbers,
@@ -198,6 +199,7 @@ def power_study(
             raise ValueError(f"test_options has {key!r}, and all that is compared has kernels of its own; leave it out")
     choice(interval, tuple(INTERVALS), "interval")
     nulls, progress = (False, True) if flag(with_null, "with_null") else (False,), flag(progress, "progress")
+    require_room(trials, len(sizes) * len(nulls))
     jobs = None if workers is None else n_workers(workers)
     as_rng(rng)  # raises on what is no seed
     check_store(store)

@@ -11,7 +11,7 @@ from shrinktest._machine import n_workers
 from shrinktest._validate import as_rng, count, flag
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.power.arguments import named_estimators, seed_of, several, trial_numbers
+from shrinktest.power.arguments import named_estimators, require_room, seed_of, several, trial_numbers
 from shrinktest.power.store import Store
 from shrinktest.power.store_file import RISK, check_store
 from shrinktest.power.work import finish
@@ -114,6 +114,7 @@ def risk_study(
         for name, values in (("n", n), ("d", d))
     )
     trials = trial_numbers(n_trials)
+    require_room(trials, len(sizes) * len(dimensions))
     jobs, progress = None if workers is None else n_workers(workers), flag(progress, "progress")
     as_rng(rng)  # raises on what is no seed
     check_store(store, RISK)
