@@ -48,7 +48,7 @@ ENOUGH = 100  # data sets, for powers to be compared
 #: Part of the trials that a method gets: exact ones two, what is slow fewer; and with more rows than ``FEW``.
 PART = {name: 2.0 for name in MODELS if name.endswith("true model")}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-FEW, OF_MANY = 200, dict.fromkeys(OTHERS, 0.15)
+FEW, OF_MANY = 200, dict.fromkeys(OTHERS, 0.3)
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
