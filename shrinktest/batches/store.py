@@ -95,7 +95,7 @@ class Store:
                     raise ValueError("of another version")
                 for name, one in about["readings"].items():
                     arrays = {key: file[f"{name}/{key}"] for key in one["arrays"]}
-                    read = [(i, place, kept, left, d) for i, place, kept, left, d in one["read"]]
+                    read = [tuple(map(int, piece)) for piece in one["read"]]
                     found.known[name] = {"of": dict(one["of"]), "read": read, "arrays": arrays}
         except (ValueError, KeyError, TypeError, AttributeError, OSError, EOFError, BadZipFile) as error:
             raise ValueError(
