@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shrinktest._renamed import renamed
+from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
@@ -156,6 +157,7 @@ def change_point_test(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    require_values(shift, kernel)
     hypothesis = NoChange.read(
         X, change=change, trim=trim, blocks=blocks, shift=shift, times=times, own=permutations,
         confidence=of_place(confidence), **told,

@@ -6,6 +6,7 @@ from typing import Any
 
 from shrinktest._renamed import renamed
 from shrinktest._validate import count
+from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.place import of_place
 from shrinktest.hypotheses.settings import Settings
@@ -105,6 +106,7 @@ def change_points(
         progress=progress, gram=gram, rank=rank, max_memory=max_memory,
     )  # fmt: skip
     told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    require_values(shift, kernel)
     hypothesis = NoChange.read(
         X, trim=trim, blocks=blocks, shift=shift, times=times,
         confidence=of_place(confidence), **told,

@@ -9,6 +9,7 @@ from shrinktest._read import XY
 from shrinktest._renamed import renamed
 from shrinktest._validate import NAN_POLICIES, WORST, choice
 from shrinktest.batches.recognized import in_batches
+from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, is_several
@@ -282,6 +283,7 @@ def two_sample_test(
         form=form, n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,
         progress=progress, gram=gram, rank=rank, max_memory=max_memory, store=store, batched=batched,
     )  # fmt: skip
+    require_values(shift, kernel)
     if batched:
         from shrinktest.multiple.whole import in_memory
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
+from shrinktest.kernels.base import takes_row_numbers
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
-from shrinktest.nulls.memory import Memory, Rows
+from shrinktest.nulls.memory import STRETCHES, Memory, Rows
 from shrinktest.nulls.own import Own
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.kinds import Kind
@@ -42,6 +43,8 @@ class Variable:
         Whether anybody said in which units, so that no note is needed.
     places : ndarray of int, optional
         The numbers of these rows among all, where some were left out.
+    numbers : bool
+        Whether they are row numbers of a matrix, which say nothing of what was observed.
     """
 
     points: np.ndarray
@@ -50,6 +53,7 @@ class Variable:
     encoding: Encoding | None = None
     said: bool = True
     places: np.ndarray | None = None
+    numbers: bool = False
 
     @property
     def series(self) -> Rows:
@@ -62,6 +66,8 @@ class Variable:
         Between successive rows of these were those that were left out; rows of other series are no gap.
         """
         parts, apart = [self.points[rows] for rows in series], None
+        if self.numbers:
+            return Rows([np.zeros_like(part) for part in parts])
         if self.places is not None:
             each = [np.arange(len(self.points))[rows] for rows in series]
             apart = [np.where(np.diff(rows) == 1, np.diff(self.places[rows]), 1) for rows in each]
@@ -184,7 +190,20 @@ class Hypothesis(ABC):
         kernels = kernel if isinstance(kernel, tuple) else (kernel,) * len(self.variables)
         pairs = list(zip(self.variables, kernels, strict=True))
         units = (note for variable, one in pairs for note in variable.notes(one))
-        return (*self.remarks, *units, *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)))
+        return (
+            *self.remarks,
+            *said_of_the_same(self.variables),
+            *units,
+            *(note for v, one in pairs for note in reach_notes(one, v.points, v.name)),
+        )
+
+    def compared_by(self, kernels: Sequence[Any]) -> Self:
+        """The same, which knows of the kernels, resolved or not, what the points of each variable are."""
+        numbers = list(map(takes_row_numbers, kernels))
+        if not any(numbers):
+            return self
+        both = zip(self.variables, numbers, strict=True)
+        return replace(self, variables=tuple(replace(one, numbers=yes) for one, yes in both))
 
     def memory(self) -> Memory | None:
         """What successive rows have in common, where rows are permuted one by one and that makes p-values wrong."""
@@ -254,6 +273,8 @@ def resolve(kernel: Kernel, variable: Variable, rng: np.random.Generator) -> Ker
 
 def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
     """What a reader should know where a column of one variable is one of another, too."""
+    if len(variables) < 2 or any(one.numbers for one in variables):
+        return ()
     seen: dict[bytes, tuple[int, str]] = {}
     notes = []
     for v, one in enumerate(variables):
@@ -264,6 +285,15 @@ def said_of_the_same(variables: Sequence[Variable]) -> tuple[str, ...]:
             if before != v and np.ptp(column) > 0.0:
                 notes.append(f"{other[:1].upper()}{other[1:]} and {called} have the same values in every row.")
     return tuple(notes)
+
+
+def require_values(shift: Any, kernel: Any) -> None:
+    """Raise ValueError where the length of stretches is to be found from row numbers."""
+    if isinstance(shift, str) and shift == STRETCHES and takes_row_numbers(kernel):
+        raise ValueError(
+            "shift='stretches' finds from the values of successive rows how long stretches must be, and with a "
+            "Precomputed kernel these are row numbers: give the length, a number of rows such as shift=10"
+        )
 
 
 def variables_of(read: Variables, names: tuple[str, ...], *, said: bool) -> tuple[Variable, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from shrinktest._validate import as_rng, choice, counted, flag, level, rng_prove
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
+from shrinktest.kernels.base import takes_row_numbers
 from shrinktest.kernels.reach import reach_notes, require_in_range
 from shrinktest.nulls.memory import (
     BY_GROUPS,
@@ -68,7 +69,7 @@ class Closeness:
     names : tuple of str
         Of all samples, or variables.
     values : tuple of ndarray
-        Their rows.
+        Their rows, or kernel values of these where they are row numbers of several matrices.
     counts : tuple of int
         For every sample how many units it has.
     about : dict
@@ -227,7 +228,9 @@ def _distances(
     for name, many in zip(names, counts, strict=True):
         _enough(name, many, called, FEWEST)
     places = places_of(np.concatenate(read.kept))
-    variable = Variable(pooled, _all(names), read.scale, read.encoding, not is_unasked(scale), places)
+    variable = Variable(
+        pooled, _all(names), read.scale, read.encoding, not is_unasked(scale), places, takes_row_numbers(kernel)
+    )
     chosen = resolve(as_kernel(kernel, by_feature(bandwidth, read.encoding), "kernel"), variable, generator)
     require_in_range(chosen, pooled, variable.name, _LEAST)
     with np.errstate(over="ignore", invalid="ignore"):  # after which what rounding may have made is no number
@@ -239,9 +242,9 @@ def _distances(
             "by a constant, or use scale='sd'"
         )
     notes = (*read.notes, *variable.notes(chosen), *reach_notes(chosen, pooled, variable.name), *_noted(gram))
-    if paired:
+    if paired and not variable.numbers:
         notes += _remembered(_of_pairs(read.values, names, read.encoding), BY_THINNING)
-    elif groups is None:
+    elif not paired and groups is None:
         rows = variable.rows_of(*np.split(np.arange(len(pooled)), np.cumsum(sizes)[:-1]))
         notes += _remembered(of_samples(rows, "a sample"), BY_GROUPS)
     about = {
@@ -287,12 +290,14 @@ def _dependences(
     for one in found:
         if np.ptp(one.points, axis=0).max() == 0.0:
             raise ValueError(f"{one.name} has the same value in every row, so that nothing depends on it")
-    _refuse_itself(read.values, names, "variable depends most on")
     kernels, widths = _one_each(kernel, len(found), "kernel"), _one_each(bandwidth, len(found), "bandwidth")
+    found = tuple(replace(one, numbers=takes_row_numbers(k)) for one, k in zip(found, kernels, strict=True))
     chosen = tuple(
         resolve(as_kernel(k, by_feature(width, one.encoding), "kernel"), one, generator)
         for k, width, one in zip(kernels, widths, found, strict=True)
     )
+    values = tuple(k(one.points) if one.numbers else one.points for k, one in zip(chosen, found, strict=True))
+    _refuse_itself(values, names, "variable depends most on")
     wishes: dict[str, Any] = {"kernels": len(found), "default_rank": 100, "large": 300, "work": "pairs"}
     evaluated = [grams(k, one.points, by_coordinates=True, **wishes) for k, one in zip(chosen, found, strict=True)]
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -320,7 +325,7 @@ def _dependences(
         "columns": read.columns,
         "notes": notes,
     }
-    return Closeness(deleted, measure, names, read.values, (rows,) * len(names), about)
+    return Closeness(deleted, measure, names, values, (rows,) * len(names), about)
 
 
 def _of_dependences(variables: Sequence[Variable]) -> Memory | None:

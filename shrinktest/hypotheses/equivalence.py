@@ -106,6 +106,7 @@ class Equivalence:
         _refuse(hypothesis, tuple(names), on)
         fitted = as_estimator("kme" if estimator is None else estimator)
         chosen = _kernels(kernel, bandwidth, hypothesis)
+        hypothesis = hypothesis.compared_by(chosen if isinstance(chosen, tuple) else (chosen,))
         grams = Grams(gram, rank, memory_limit(max_memory), generator)
         form = hypothesis.described(fitted, "auto")["form"]
         resolved = hypothesis.resolved(chosen, generator)

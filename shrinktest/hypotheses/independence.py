@@ -12,7 +12,7 @@ from shrinktest._read import XY, read_variables
 from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
-from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
+from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.kernels.reach import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
@@ -68,7 +68,7 @@ class Independence(Hypothesis):
             sizes=(len(read.values[0]),),
             missing=read.missing,
             restriction=read.restriction,
-            remarks=(*read.notes, *said_of_the_same(variables)),
+            remarks=read.notes,
             called=read.labels,
             **options,
         )

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._names import numbered
 from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.base import Hypothesis, said_of_the_same, variables_of
+from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
@@ -60,7 +60,7 @@ class JointIndependence(Hypothesis):
             variables=found,
             sizes=(len(read.values[0]),),
             missing=read.missing,
-            remarks=(*read.notes, *said_of_the_same(found)),
+            remarks=read.notes,
             called=called or read.labels,
             **options,
         )

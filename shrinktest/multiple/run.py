@@ -57,6 +57,7 @@ def run(
     """
     generator = as_rng(rng)
     asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
+    hypothesis = hypothesis.compared_by([one.kernel for one in asked])
     common: dict[str, Any] = {
         "test": hypothesis.kind.name,
         "n_observations": hypothesis.n_observations,

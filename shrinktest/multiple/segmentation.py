@@ -102,6 +102,7 @@ def segmented(
             "n_resamples=0 gives no p-values, and these tell whether there is another change; use n_resamples >= "
             f"{math.ceil(1.0 / settings.alpha) - 1}, or change_point_test, which tells the place of one without them"
         )
+    hypothesis = hypothesis.compared_by([asked.kernel])
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     search = Search(hypothesis, estimator, asked, settings, generator)
