@@ -10,6 +10,7 @@ import numpy as np
 #: Whole numbers up to this are exact as floating-point numbers.
 EXACT = 2**53
 
+_LONGEST = 10**80  # Decimal("1e999999") is not written out
 _MERGED = 0.01  # of different whole numbers, that rounding may make equal: a time in nanoseconds loses nothing
 
 
@@ -32,6 +33,22 @@ def require_apart(codes: Any, name: Any, where: str, *, named: bool = True) -> N
             f"{where} holds whole numbers with too many digits to be told apart as floating-point numbers, such as "
             f"{distinct[k]} and {distinct[k + 1]}; {advice}"
         )
+
+
+def whole_number(entry: Any) -> int | None:
+    """The whole number that an entry is, of Python's or of decimals; None for others, and for floating-point ones."""
+    if isinstance(entry, float | np.floating):
+        return None
+    try:
+        found = int(entry) if abs(entry) < _LONGEST else None
+    except (TypeError, ValueError, ArithmeticError):  # text, or a decimal that is not a number
+        return None
+    return found if found == entry else None
+
+
+def whole_numbers(entries: Iterable[Any]) -> Any:
+    """The whole numbers (m,) among entries, as Python's."""
+    return np.array([found for entry in entries if (found := whole_number(entry)) is not None], dtype=object)
 
 
 def are_large(codes: Any) -> bool:
@@ -57,7 +74,7 @@ def require_columns_apart(values: Any, where: str, columns: Iterable[int] | None
     for j in range(values.shape[1]) if columns is None else columns:
         there = values[:, j]
         if there.dtype.kind == "O":
-            there = np.array([int(entry) for entry in there if isinstance(entry, int | np.integer)], dtype=object)
+            there = whole_numbers(there)
         elif not are_large(there):
             continue
         require_apart(there, j, f"{where.rstrip(',')}, column {j} (counting from 0),", named=False)

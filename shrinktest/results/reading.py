@@ -81,8 +81,8 @@ class Fitted:
         if name.startswith("__"):
             raise AttributeError(name)
         raise ValueError(
-            f"this result was read from JSON, which holds the size and the norm of its embeddings and no {name!r}: no "
-            "points, no weights, and so no witness function; pickle the result to keep them, or run the test again"
+            "this result was read from JSON, which holds the size and the norm of its embeddings, no points and no "
+            "weights, and so no witness function; pickle the result to keep them, or run the test again"
         )
 
 

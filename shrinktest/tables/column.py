@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._digits import whole_number
 from shrinktest._validate import choice, listed
 
 #: Kinds that have an order and distances; the others have levels that are equal or different.
@@ -180,9 +181,9 @@ def real_numbers() -> tuple[type, ...]:
 
 def level_of_object(entry: Any) -> str:
     """What a value of Python is called as a category: 1.0 is 1, whatever its type."""
-    if isinstance(entry, int | np.integer) and not isinstance(entry, bool):
-        return str(int(entry))
     if isinstance(entry, real_numbers()) and not isinstance(entry, bool | np.bool_):
+        if (whole := whole_number(entry)) is not None:
+            return str(whole)
         number = float(entry)  # type: ignore[arg-type]  # of the numbers, all have this
         return number_level(number) if math.isfinite(number) else str(entry)
     return str(entry)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import require_apart
+from shrinktest._digits import require_apart, whole_numbers
 from shrinktest.tables.column import (
     TIMES,
     WORDS,
@@ -44,8 +44,10 @@ def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = No
                 column = _of_kind(name, entries, kind)
             except (OverflowError, ValueError) as error:
                 raise ValueError(f"{where} holds {WORDS[kind]} that cannot be read: {error}") from None
-            if kind == "number" and all(isinstance(entry, int | np.integer) for entry in present):
-                require_apart(np.array([int(entry) for entry in present], dtype=object), name, where)
+            if kind == "number" and wanted == "category":
+                return from_text(name, [None if _is_none(entry) else entry for entry in entries])
+            if kind == "number":
+                require_apart(whole_numbers(present), name, where)
             return column
     if wanted == "category" or isinstance(wanted, list | tuple):
         return from_text(name, [None if _is_none(entry) else level_of_object(entry) for entry in entries])

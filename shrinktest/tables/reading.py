@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import EXACT, require_apart
+from shrinktest._digits import EXACT, require_apart, whole_numbers
 from shrinktest._validate import counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
@@ -239,23 +239,32 @@ def _in_universal_time(x: Any, pandas: Any) -> Any:
 def _has_many_digits(series: Any) -> bool:
     """Whether whole numbers are so large that floating-point numbers would not tell them apart."""
     least, most = series.min(), series.max()
-    return least is not None and (least < -EXACT or most > EXACT)
+    return least is not None and bool(least < -EXACT or most > EXACT)
 
 
 def _of_many_digits(series: Any, label: str, where: str, wanted: Any) -> Column:
     if wanted == "category":
-        return from_text(label, [None if code is None else str(code) for code in series.to_list()])
-    require_apart(series.drop_nulls().to_numpy(), label, where)
+        return from_text(label, series.to_list())
+    whole = series.dtype.is_integer()
+    require_apart(series.drop_nulls().to_numpy() if whole else whole_numbers(series.to_list()), label, where)
     values = [np.nan if code is None else float(code) for code in series.to_list()] if series.is_null().any() else None
-    return from_numbers(label, series.to_numpy().astype(np.float64) if values is None else np.array(values), whole=True)
+    floats = series.to_numpy().astype(np.float64) if values is None else np.array(values)
+    return from_numbers(label, floats, whole=whole)
+
+
+def _arrow_of(native: Any) -> Any:
+    """The chunked array of pyarrow that a series is, or that a column of pandas holds; None for others."""
+    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+        native = native.array.__arrow_array__()
+    return native if hasattr(native, "unify_dictionaries") else None
 
 
 def _order_of(native: Any) -> list[str] | None:
     """The levels of a dictionary of pyarrow that has an order; None for other series."""
-    kind = getattr(native, "type", None)
-    if not getattr(kind, "ordered", False) or not hasattr(native, "unify_dictionaries"):
+    found = _arrow_of(native)
+    if not getattr(getattr(found, "type", None), "ordered", False):
         return None
-    chunks = native.unify_dictionaries().chunks
+    chunks = found.unify_dictionaries().chunks
     return [level_of_object(level) for level in chunks[0].dictionary.to_pylist()] if chunks else None
 
 
@@ -263,7 +272,7 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     import narwhals as nw
 
     dtype = series.dtype
-    if dtype.is_integer() and _has_many_digits(series):
+    if (dtype.is_integer() or dtype == nw.Decimal) and _has_many_digits(series):
         return _of_many_digits(series, label, where, wanted)
     if dtype.is_numeric():
         floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
@@ -289,7 +298,10 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
         return from_hours(label, series.to_list())
     if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
         return from_objects(label, series.to_list(), where, wanted)
-    found = getattr(series.to_native(), "dtype", dtype) if dtype == nw.Unknown else dtype
+    arrow = _arrow_of(series.to_native())
+    if str(getattr(arrow, "type", None)) == "date64[ms]":  # which narwhals does not know
+        return from_times(label, arrow.cast("timestamp[ms]").to_numpy())
+    found = getattr(arrow, "type", getattr(series.to_native(), "dtype", dtype)) if dtype == nw.Unknown else dtype
     raise TypeError(
         f"{where} must hold real numbers, text, dates, or True and False; got dtype {found}; convert it, or leave it "
         f"out: column_types={{{label!r}: 'drop'}}"
