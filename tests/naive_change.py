@@ -82,3 +82,21 @@ def smallest_pvalue(n, fewest, change, orders):
 
     found = [parted(order) for order in orders]
     return min(np.mean([one in others for others in found]) for one in found[0])
+
+
+def orders_beside(cut, blocks, length):
+    """All orders in which stretches of so many rows change places with others of their block on their side of a cut.
+
+    What is left over of the rows of a block on one side is shorter than the others, and stays.
+    """
+    cells = {}
+    for i, block in enumerate(blocks):
+        cells.setdefault((i >= cut, block), []).append(i)
+    whole = [[rows[k : k + length] for k in range(0, len(rows) - length + 1, length)] for rows in cells.values()]
+    for chosen in itertools.product(*map(itertools.permutations, whole)):
+        order = list(range(len(blocks)))
+        for places, rows in zip(whole, chosen, strict=True):
+            for here, there in zip(places, rows, strict=True):
+                for a, b in zip(here, there, strict=True):
+                    order[a] = b
+        yield tuple(order)

@@ -66,11 +66,13 @@ def cross_spread(gram, m):
     return (centred**2).sum() / ((m - 1) * (n - 1))
 
 
-def second_order(gram, m):
-    """Variance of the unbiased squared distance of two samples where it is zero."""
-    n = len(gram) - m
-    x, y = u_product(gram[:m, :m], gram[:m, :m]), u_product(gram[m:, m:], gram[m:, m:])
-    return 2.0 * x / (m * (m - 1)) + 2.0 * y / (n * (n - 1)) + 4.0 * cross_spread(gram, m) / (m * n)
+def second_order(gram, p, q):
+    """Variance of the unbiased squared distance of two samples where it is zero, from weights of their units."""
+    m, total = len(p), 0.0
+    for weights, part in ((p, gram[:m, :m]), (q, gram[m:, m:])):
+        pairs = [weights[i] * weights[j] for i, j in permutations(range(len(weights)), 2)]
+        total += 2.0 * sum(one**2 for one in pairs) / sum(pairs) ** 2 * u_product(part, part)
+    return total + 4.0 * sum((one * other) ** 2 for one in p for other in q) * cross_spread(gram, m)
 
 
 def correlation(x, y):

@@ -56,6 +56,37 @@ def ridge(gram, y, amount):
     return y.mean(axis=0) + centred @ np.linalg.solve(centred + amount * np.eye(n), y - y.mean(axis=0))
 
 
+def left_out(gram, y, amount):
+    """The squared error of the prediction of every row by a kernel ridge regression on the others, with a mean."""
+    n, total = len(gram), 0.0
+    for i in range(n):
+        others = np.delete(np.arange(n), i)
+        system = np.ones((n, n))
+        system[:-1, :-1] = gram[np.ix_(others, others)] + amount * np.eye(n - 1)
+        system[-1, -1] = 0.0
+        found = np.linalg.solve(system, np.vstack([y[others], np.zeros((1, y.shape[1]))]))
+        total += ((y[i] - gram[i, others] @ found[:-1] - found[-1]) ** 2).sum()
+    return total
+
+
+def best_left(grams, y, amounts, most):
+    """What the regression leaves that predicts rows best which are left out, and its number; 0 for the mean alone.
+
+    Amounts are relative to the largest eigenvalue; none counts with which a row is hardly predicted by others.
+    """
+    n = len(y)
+    alone = sum(((y[i] - np.delete(y, i, axis=0).mean(axis=0)) ** 2).sum() for i in range(n))
+    found, number = [(alone, 0, y - y.mean(axis=0))], 0
+    for gram in grams:
+        centred = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
+        for amount in np.array(amounts) * np.linalg.eigvalsh(centred)[-1]:
+            number += 1
+            own = np.diag(ridge(gram, np.eye(n), amount))
+            if own.max() <= most:
+                found.append((left_out(gram, y, amount), number, y - ridge(gram, y, amount)))
+    return min(found, key=lambda one: one[:2])[1:][::-1]
+
+
 def signed(gram, signs):
     """The squared norm of the mean of features with signs."""
     n = len(gram)

@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from naive_change import gaussian, largest, pvalue, smallest_pvalue, unbiased, within_sample
+from naive_change import gaussian, largest, orders_beside, pvalue, smallest_pvalue, unbiased, within_sample
 from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test, change_points
-from shrinktest.hypotheses.place import Place
-from shrinktest.kernels import Gaussian
+from shrinktest.hypotheses.place import Place, _Sides
+from shrinktest.kernels import Gaussian, Linear
+from shrinktest.nulls.memory import in_stretches
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.statistics.cuts import Cuts, Within
 from shrinktest.statistics.gram import Gram
@@ -435,3 +436,70 @@ def test_values_whose_squares_are_no_numbers(kernel, factors):
     for factor in factors:
         with pytest.raises(ValueError, match="beyond the range of numbers; multiply the data by a constant"):
             change_point_test(factor * shifted(), kernel=kernel, n_resamples=99, rng=0)
+
+
+# --- the interval of a place, step by step -------------------------------------------------------------------------
+
+
+def sides(alpha=0.05, restriction=None, n=20):
+    """Tests of the places of a series in which nothing happens."""
+    within = Within.of(Gram("factor", Linear(), np.arange(float(n))[:, None] % 3))
+    return _Sides(within, 2, Restriction() if restriction is None else restriction, alpha, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "length"),
+    [(None, 1), (None, 2), ([1, 0, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1], 1), ([1, 0, 0, 0, 1, 1, 0, 1, 0, 1, 0, 0], 2)],
+)
+def test_rows_beside_a_place_move_within_their_side_and_block(blocks, length):
+    """Of rows 3 to 11, with a place before row 6."""
+    given = None if blocks is None else np.array(blocks)
+    restriction = Restriction(blocks=given) if length == 1 else in_stretches([np.zeros((12, 1))], length, given)
+    seeds, end = np.random.default_rng(1).integers(2**63, size=3000).astype(np.uint64), 12 if length > 1 else 10
+    found = sides(restriction=restriction, n=12)._orders(6, 3, end, seeds)
+    expected = set(orders_beside(3, [0] * (end - 3) if given is None else blocks[3:end], length))
+    assert set(map(tuple, found.tolist())) == expected and len(expected) > 1
+
+
+@pytest.mark.parametrize(
+    ("alpha", "orders", "reached", "accepted"),
+    [(0.05, 99, 4, False), (0.05, 99, 5, True), (0.01, 199, 1, False), (0.01, 199, 2, True), (0.025, 99, 2, True)],
+)
+@pytest.mark.parametrize("below", [0.0, 5e-11])
+def test_a_place_is_rejected_where_its_pvalue_is_no_larger_than_the_level(alpha, orders, reached, accepted, below):
+    """(1 + reached) / (1 + orders) with ties; of so many orders, the last are those that reach what was observed."""
+    seen = []
+
+    def statistic(rows):
+        values = np.full((len(rows), 2), [0.0, 1.0])
+        if not seen:  # the data themselves
+            values[0, 0] = 1.0
+        values[max(0, orders + 1 - reached - len(seen)) :, 0] = 1.0 - below
+        seen.extend(rows)
+        return values
+
+    assert sides(alpha)._accepts(statistic, 10, 0, 20, np.random.default_rng(0)) == accepted
+    assert accepted or len(seen) == orders + 1
+
+
+@pytest.mark.parametrize(("low", "high"), [(2, 298), (2, 2), (298, 298), (100, 101), (97, 203), (3, 296), (150, 150)])
+def test_an_interval_has_all_places_that_are_not_rejected(low, high, monkeypatch):
+    monkeypatch.setattr(_Sides, "_accepts", lambda self, statistic, cut, *told: low <= cut <= high)
+    for best in (low, high, (low + high) // 2):
+        assert sides(n=300).interval(best, 0, 300) == (low, high)
+
+
+@pytest.mark.parametrize(("bandwidth", "kept", "apart"), [(None, 32, 1e-6), (1.0, 14, 0.3), (0.25, 32, np.inf)])
+def test_long_series_keep_the_directions_in_which_most_varies(bandwidth, kept, apart):
+    """Of 60 columns, 50 say nearly nothing; of a narrow kernel in two columns, more than 32 directions matter."""
+    x = np.random.default_rng(0).normal(size=(310, 60)) * np.repeat([1.0, 1e-6], [10, 50])
+    x[150:] += 0.6 * (np.arange(60) < 2)
+    gram = Gram("dense", Gaussian(bandwidth), x[:, :2]) if bandwidth else Gram("factor", Linear(), x)
+    within = Within.of(gram)
+    reduced = within.reduced(np.random.default_rng(0))
+    assert within.by_coordinates == (bandwidth is None) and reduced.by_coordinates and reduced.values.shape[1] == kept
+    cuts = Cuts(310, "single", 5)
+    orders = np.array([np.random.default_rng(seed).permutation(310) for seed in range(20)])
+    one, other = (form.statistic(cuts)(orders)[:, 0] for form in (within, reduced))
+    assert np.abs(one - other).max() < apart and np.corrcoef(one, other)[0, 1] > 0.9
+    assert reduced.curve(cuts)[0][150] == pytest.approx(within.curve(cuts)[0][150], rel=0.1)

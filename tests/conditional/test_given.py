@@ -131,6 +131,32 @@ def test_the_data_are_one_of_their_draws():
     assert ((counts - 80) ** 2 / 80).sum() < 27.9  # chi square with 9 degrees of freedom at .001
 
 
+def test_chains_from_the_data_go_the_way_back(monkeypatch):
+    """Exchanges of the draws in the opposite order, without which data and draws are not exchangeable."""
+    schedules, moved = [], WeightedPairings._moved
+    monkeypatch.setattr(
+        WeightedPairings,
+        "_moved",
+        lambda self, state, schedule, seeds: schedules.append(schedule) or moved(self, state, schedule, seeds),
+    )
+    found = WeightedPairings(5, np.random.default_rng(0), np.zeros((6, 6)))
+    found.draw(2), found.draw(3)
+    back, *forward = schedules
+    assert len(back) > 1 and not np.array_equal(back, back[::-1])
+    assert len(forward) == 2 and all(np.array_equal(one, back[::-1]) for one in forward)
+
+
+@pytest.mark.parametrize("drawn", [0, 2])
+def test_pairings_that_are_skipped_leave_the_generator_as_drawn_ones_do(drawn):
+    rngs = [np.random.default_rng(3), np.random.default_rng(3)]
+    one, other = (WeightedPairings(9, rng, np.zeros((4, 4))) for rng in rngs)
+    one.draw(5)
+    if drawn:
+        other.draw(drawn)
+    other.skip(5 - drawn)
+    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
+
+
 def test_labels_by_chance_are_exact():
     odds = np.array([0.3, 2.0, 1.0, 0.7, 4.0])
     rows = LabelsByChance(6000, np.random.default_rng(2), (3, 2), np.log(odds)).draw(6000)

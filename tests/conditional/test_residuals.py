@@ -8,7 +8,7 @@ import pytest
 import naive_given
 from shrinktest import independence_test
 from shrinktest.conditional.neighbours import neighbourhoods
-from shrinktest.conditional.regression import Regression
+from shrinktest.conditional.regression import Left, Regression
 from shrinktest.conditional.ridge import standardized
 from shrinktest.hypotheses import residuals
 from shrinktest.nulls.signs import Signs
@@ -36,6 +36,44 @@ def test_squares_of_one_times_lines_of_the_other(columns, monkeypatch):
     left = [[regression.left_of_lines(one).values for one in some] for some in (lines, map(naive_given.squared, lines))]
     part = next(part for part in kept[0].parts if part.name == "squares")
     np.testing.assert_allclose(part.products.gram, naive_given.crossed(*left), atol=1e-9)
+
+
+def inflation(*regressions):
+    """How much larger squared sums are than with random signs, from what two regressions do to every row."""
+    return naive_given.inflation(*(left.smoother.residuals(np.eye(len(left.values))) for left in regressions))
+
+
+@pytest.mark.parametrize(("seed", "uneven"), [(1, False), (0, True), (30, True)])
+def test_parts_are_inflated_by_the_largest_that_any_of_their_regressions_needs(seed, uneven, monkeypatch):
+    """Those of X and of Y themselves, and those of lines and squares of what these leave."""
+    rng, kept, decides = np.random.default_rng(seed), [], set()
+    monkeypatch.setattr(residuals, "Combined", lambda *told: kept.append(Combined(*told)) or kept[-1])
+    z, x, y = rng.normal(size=(40, 1)), rng.normal(size=(40, 1)), 0.5 * rng.normal(size=(40, 1))
+    x = np.exp(z) * x if uneven else z + x
+    y += np.sin(3.0 * z) + z**3
+    regression = Regression.on(z)
+    for pair in ((x, y), (y, x)):
+        independence_test(*pair, given=z, rng=0, n_resamples=19)
+        left = [regression.left_of(one, "X") for one in pair]
+        bent = [naive_given.bounded(one.values) for one in left]
+        lines, squares = (list(map(regression.left_of_lines, some)) for some in (bent, map(naive_given.squared, bent)))
+        each = [inflation(*two) for two in (left, (squares[0], lines[1]), (lines[0], squares[1]))]
+        found = {part.name: part.inflation for part in kept[-1].parts}
+        assert found["means"] == found["turning"] == pytest.approx(max(each[0], inflation(*lines)))
+        assert found["squares"] == pytest.approx(max(each))
+        decides |= {int(np.argmax(each))} if np.ptp(each) > 0.01 else set()
+    assert decides == ({1, 2} if uneven else {0})
+
+
+def test_local_permutations_are_inflated_and_the_data_are_not(monkeypatch):
+    told = {"given": Z, "given_method": "local", "n_resamples": 39, "rng": 0}
+    found = independence_test(X, Y, **told)
+    regression = Regression.on(Z)
+    factor = inflation(*(regression.left_of(one, "X") for one in (X, Y)))
+    monkeypatch.setattr(Left, "inflation", lambda self, other: 1.0)
+    plain = independence_test(X, Y, **told)
+    assert factor > 1.02 and found.statistic == plain.statistic
+    np.testing.assert_allclose(found.null_distribution, factor * plain.null_distribution, rtol=1e-9)
 
 
 def test_four_statistics_where_no_kernel_is_asked_for():

@@ -32,6 +32,25 @@ def test_leaving_one_out_in_closed_form():
         np.testing.assert_allclose(left[i], y[i] - design[i] @ beta, atol=1e-10)
 
 
+def test_the_regression_is_chosen_that_predicts_best_what_is_left_out():
+    """Among two kernels, all amounts by which no row is its own prediction, and the mean alone."""
+    chosen, binds = [], 0
+    amounts = 10.0 ** np.arange(-4.0, 1.6, 0.5)
+    for seed in range(16):
+        rng = np.random.default_rng(seed)
+        z = rng.normal(size=(12, 1))
+        noise = rng.normal(size=(12, 2)) if seed % 4 < 3 else 0.0
+        y = (seed % 4) * np.hstack([0.2 * z, 0.4 * np.sin(2.0 * z)]) + noise
+        grams = naive_given.gaussian(z, 0.8), z @ z.T
+        fit = smoother([Basis.of_gram(gram) for gram in grams], y)
+        left, number = naive_given.best_left(grams, y, amounts, 0.99)
+        np.testing.assert_allclose(fit.residuals(y), left, atol=5e-3)
+        chosen.append(number)
+        if seed % 4 == 3:  # without noise
+            binds += naive_given.best_left(grams, y, amounts, 2.0)[1] != number
+    assert chosen.count(0) > 1 and len(set(chosen)) > 3 and binds > 0
+
+
 def test_inflation_is_that_of_least_squares():
     z = np.random.default_rng(0).normal(size=(30, 6))
     basis = Basis.of_coordinates(z)

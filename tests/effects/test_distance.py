@@ -49,7 +49,7 @@ def test_value_and_variance_are_those_of_loops(route, relative, which):
     mean = GRAM - np.diag(np.diag(GRAM))
     a, b = mean[:M, :M].sum() / (M * (M - 1)), mean[M:, M:].sum() / (N * (N - 1))
     unit = a + b if which == 0 else 4.0 * (1.0 - (a + b + 2.0 * GRAM[:M, M:].mean()) / 4.0)
-    assert found.second == pytest.approx(naive.second_order(GRAM, M) / unit**2, rel=1e-8)
+    assert found.second == pytest.approx(naive.second_order(GRAM, *ONES) / unit**2, rel=1e-8)
     assert found.units == M
 
 
@@ -98,6 +98,40 @@ def test_rows_of_a_group_do_not_count_with_each_other():
         left.append(naive.jackknife(parts))
     assert found.jackknife == pytest.approx(sum(left), rel=1e-9)
     assert distance(ROUTES["coordinates"], Sides(codes), NORMS).second == pytest.approx(found.second, rel=1e-8)
+    shares = [np.bincount(code) / len(code) for code in codes]
+    every = np.concatenate([codes[0], 4 + codes[1]])
+    over = (every == np.arange(9)[:, None]) / np.bincount(every)[:, None]  # from rows to means of groups
+    means = over @ GRAM @ over.T
+    parts = means[:4, :4], means[4:, 4:]
+    unit = sum((p @ part @ p - p**2 @ np.diag(part)) / (1.0 - p @ p) for p, part in zip(shares, parts, strict=True))
+    assert found.second == pytest.approx(naive.second_order(means, *shares) / unit**2, rel=1e-8)
+
+
+@pytest.mark.parametrize("route", ["dense", "coordinates"])
+@pytest.mark.parametrize("design", ["rows", "pairs", "groups"])
+def test_shares_of_variance_count_the_lengths_of_the_rows_that_are_there(design, route):
+    """A kernel whose rows are of unlike lengths, which leave with their unit; those of a group count each by itself."""
+    m, n = (M, M) if design == "pairs" else (M, N)
+    lines = Features.of(Linear(), Z[: m + n] * [1.0, 3.0] + 1.0).centred()
+    gram = lines.dense().values
+    units = (np.array([0, 0, 1, 1, 1, 2, 3]), np.array([0, 1, 1, 2, 2, 3, 3, 4, 4]))
+    codes = units if design == "groups" else (np.arange(m), np.arange(n))
+    features = lines if route == "coordinates" else lines.dense()
+    found = distance(features, Sides(codes, linked=design == "pairs"), VARIANCE)
+    leaving = np.concatenate([codes[0], codes[1] + (0 if design == "pairs" else codes[0].max() + 1)])
+
+    def share(keep):
+        first = int((keep < m).sum())
+        size = len(keep)
+        own = {(i, j) for i in range(size) for j in range(size) if leaving[keep[i]] == leaving[keep[j]]}
+        equal = np.full(first, 1.0 / first), np.full(size - first, 1.0 / (size - first))
+        return naive.shares(gram[np.ix_(keep, keep)], *equal, own)[1]
+
+    assert found.value == pytest.approx(share(np.arange(m + n)), rel=1e-9)
+    left = [share(np.flatnonzero(leaving != one)) for one in range(leaving.max() + 1)]
+    split = len(left) if design == "pairs" else int(codes[0].max()) + 1
+    expected = sum(naive.jackknife(part) for part in (left[:split], left[split:]) if part)
+    assert found.jackknife == pytest.approx(expected, rel=1e-8)
 
 
 def test_blocks_count_as_if_both_samples_had_them_in_the_same_shares():

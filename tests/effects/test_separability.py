@@ -6,7 +6,7 @@ import pytest
 import naive_effects as naive
 from shrinktest import FKMSE, KME, MKME, SKMSE, TSVD, Gaussian, Landweber, equivalence_test, two_sample_test
 from shrinktest.effects.features import Features
-from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, comparisons, fold_codes
+from shrinktest.effects.separability import FEWEST, Area, Fit, _apart, area_of, combined, comparisons, fold_codes
 from shrinktest.statistics.partitions import estimates_of
 
 RNG = np.random.default_rng(11)
@@ -71,6 +71,12 @@ def test_functions_that_are_rounding_tell_nothing_apart(estimator):
     assert (scores == 0.0).all()
 
 
+def test_scores_that_differ_by_a_billionth_of_the_largest_are_ties():
+    """Also where rounding by itself would make them differ by less; what differs by more is left as it is."""
+    scores = np.array([2.0, 1.0, 2.0 - 1e-9, -1.0, 1.0 + 1e-9, 1.0 + 4e-9])
+    np.testing.assert_array_equal(_apart(scores, 1.0), [2.0 - 1e-9, 1.0, 2.0 - 1e-9, -1.0, 1.0, 1.0 + 4e-9])
+
+
 def test_folds_hold_whole_units_and_as_many_of_each_cell_as_can_be():
     units = np.repeat(np.arange(40), 3)
     cells = (units >= 22).astype(int)
@@ -113,6 +119,11 @@ def test_areas_and_their_variance_are_those_of_loops():
     won, compared = comparisons(scores.astype(float), SECOND, strata)
     assert compared[~SECOND].sum() == compared[SECOND].sum() == naive.area(scores, SECOND, strata)[1]
     assert won[~SECOND].sum() + won[SECOND].sum() == pytest.approx(compared[SECOND].sum())
+
+
+def test_units_that_are_compared_with_none_are_not_counted():
+    strata = np.where(np.arange(M + N) < 3, 7, 0)  # where no row of the second sample is
+    assert area_of(RNG.normal(size=M + N), SECOND, strata, np.arange(M + N), 0.3).units == (M - 3, N)
 
 
 def test_an_area_over_one_stratum_is_that_of_scipy():

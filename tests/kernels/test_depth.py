@@ -197,3 +197,10 @@ def test_values_names_and_bandwidths():
 def test_errors(call, error, said):
     with pytest.raises(error, match=said):
         call()
+
+
+def test_depths_that_differ_by_rounding_are_one_depth():
+    from shrinktest.kernels.depth import _centre_and_unit
+
+    assert _centre_and_unit(np.array([0.7, 0.7 * (1.0 + 1e-13), 0.7]))[1] == np.inf
+    assert 0.0 < _centre_and_unit(np.array([0.7, 0.7 * (1.0 + 1e-9), 0.7]))[1] < 1e-9

@@ -8,9 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import naive_memory
 from naive_change import gaussian, unbiased
 from shrinktest import two_sample_test
-from shrinktest.nulls.memory import Rows, lost, stretch_length, stretches
+from shrinktest.nulls.memory import Rows, lost, of_variables, stretch_length, stretches
 from shrinktest.nulls.restriction import Restriction
 
 
@@ -28,6 +29,45 @@ def test_correlation_is_found_whatever_the_means():
     assert Rows.of([x[:1000], x[1000:] + 50.0]).correlation == pytest.approx(0.6, abs=0.06)
     assert Rows.of([np.random.default_rng(0).normal(size=(500, 3))]).remembers() is None
     assert Rows.of([x]).remembers() is not None
+
+
+def beside_constants(x, columns):
+    """Rows of a series (n, 1) with so many columns in all, of which the others have one value."""
+    return Rows.of([np.hstack([x, np.zeros((len(x), columns - 1))])])
+
+
+@pytest.mark.parametrize("columns", [1, 50])
+def test_of_many_columns_more_is_asked(columns):
+    """Values of every column are looked at, and their distances from the mean; of 100 rows."""
+    found = [beside_constants(autoregressive(100, 0.35, seed), columns) for seed in range(30)]
+    least = naive_memory.surely(100, 2 * columns)
+    assert [rows.remembers() is None for rows in found] == [rows.correlation <= least for rows in found]
+    assert any(0.3 < rows.correlation <= least for rows in found) and any(rows.correlation > least for rows in found)
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_of_two_variables_with_many_columns_more_is_asked(columns):
+    """Of each of the two, and of the product of their correlations; of 60 rows."""
+    said, expected, product = [], [], []
+    for seed in range(60):
+        both = [beside_constants(autoregressive(60, 0.5, 2 * seed + k), columns) for k in range(2)]
+        correlations = [rows.correlation for rows in both]
+        said.append(of_variables(both, "xy") is not None)
+        expected.append(naive_memory.surely_both(60, correlations, [2 * columns] * 2))
+        looked = all(one > np.sqrt((4.0 + 2.0 * np.log(2 * columns)) / 60) for one in correlations)
+        product.append(looked and np.prod(correlations) > 0.1 and not expected[-1])
+    assert said == expected and any(said) and any(product)
+
+
+def test_few_values_next_to_each_other_may_be_chance_more_so_where_some_are_missing():
+    values = np.zeros(40)
+    values[[3, 4, 5, 20, 33]] = 1.0, 1.0, 2.0, 1.0, 3.0
+    gone = np.arange(40) % 4 == 1  # among them rows 5 and 33
+    rows = Rows([values[:, None]], absent=[gone[:, None]])
+    assert rows._by_chance(np.array([True])) == pytest.approx(naive_memory.by_rare_values(values, ~gone, 2))
+    assert Rows([values[:, None]])._by_chance(np.array([True])) == pytest.approx(
+        naive_memory.by_rare_values(values, np.ones(40, dtype=bool), 2)
+    )
 
 
 def test_rows_that_are_sorted_by_a_column_say_nothing_of_time():

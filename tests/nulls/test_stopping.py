@@ -210,6 +210,18 @@ def test_ties_count_as_exceedances_when_they_decide_where_to_stop():
     assert null(points, BesagClifford(5), 0).pvalue == 1.0
 
 
+@pytest.mark.parametrize(("rule", "drawn"), [(BesagClifford(h=3), 3), (Curtailed((0.05,)), 10)])
+def test_rounding_below_the_observed_statistic_is_a_tie_where_to_stop_too(rule, drawn):
+    """All draws are as large as the data but for rounding: so they count for the p-value, and so they must before."""
+
+    def statistic(labels):
+        moved = (labels != np.repeat([0, 1], 10)).any(axis=1)
+        return np.column_stack([1.0 - 5e-11 * moved, np.ones(len(labels))])
+
+    null = null_distribution(statistic, Partitions(199, np.random.default_rng(0), (10, 10)), stopping=rule)
+    assert (null.values.size, null.exceedances, null.pvalue) == (drawn, drawn, 1.0)
+
+
 def test_the_statistic_need_not_be_finite_beyond_the_end():
     points = np.random.default_rng(0).normal(size=30)
     end = null(points, BesagClifford(3), 0).values.size
