@@ -45,10 +45,9 @@ HOLDS = 0.25  # standard deviations by which what regressions leave may move a s
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 ENOUGH = 100  # data sets, for powers to be compared
-#: Part of the trials that a method gets: exact ones two, what is slow fewer; and with more rows than ``FEW``.
+#: Part of the trials that a method gets: exact ones two, what is slow fewer.
 PART = {name: 2.0 for name in MODELS if name.endswith("true model")}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-FEW, OF_MANY = 200, dict.fromkeys(OTHERS, 0.3)
 MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
@@ -136,8 +135,7 @@ def _left(design: Confounded, x, y, z) -> float:
 
 def _rejections(design: Confounded, n: int, trials: int, key: str, name: str, method) -> dict:
     """How often one method rejects, on the data sets of a cell."""
-    few = PART.get(name, 1.0)
-    count = max(1, round((OF_MANY.get(name, few) if n > FEW else few) * trials))
+    count = max(1, round(PART.get(name, 1.0) * trials))
     rejected, seconds, noted = 0, 0.0, 0
     for trial in range(count):
         data = design.sample(np.random.default_rng([crc32(key.encode()), trial]), n)
