@@ -12,7 +12,10 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class PowerCurve:
-    """Phi(a + b log n) and how well it is known.
+    """Phi(a + b sqrt(n)) and how well it is known.
+
+    So grows the power of tests whose statistic is a mean: for these the curve is true over all sizes, where one in log n
+    bends.
 
     Parameters
     ----------
@@ -27,25 +30,23 @@ class PowerCurve:
 
     @classmethod
     def of(cls, counts: Mapping[int, tuple[int, int]], power: float = 0.5) -> Self:
-        """The probit regression on log n of (trials, rejections) at each size (statsmodels).
+        """The probit regression on sqrt(n) of (trials, rejections) at each size (statsmodels).
 
-        Half a rejection and half an acceptance more at each size keep the fit finite where all trials agree.  Where a
-        ``power`` is asked for at which nearly all trials reject there are fewer more, or they would be most of those
-        that are seen: 2 (1 - power).  Intervals held the true size in 94 to 96 of 100 searches for .8, .95 and .99.
+        One trial more at each size, which rejects with the ``power`` asked for, keeps the fit finite where all trials
+        agree, and does not move the size at which that power is reached.
         """
         import statsmodels.api as sm
         from statsmodels.tools.sm_exceptions import PerfectSeparationWarning
 
         sizes = np.array(sorted(counts), dtype=np.float64)
         trials, rejected = np.array([counts[int(n)] for n in sizes], dtype=np.float64).T
-        more = min(0.5, 2.0 * power), min(0.5, 2.0 * (1.0 - power))
-        outcomes = np.column_stack([rejected + more[0], trials - rejected + more[1]])
+        outcomes = np.column_stack([rejected + power, trials - rejected + 1.0 - power])
         family = sm.families.Binomial(link=sm.families.links.Probit())
         # sizes that agree exactly, such as where every test rejects, are no mistake; and two sizes leave no degree of
         # freedom, by which statsmodels divides what is not used
         with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
             warnings.simplefilter("ignore", PerfectSeparationWarning)
-            model = sm.GLM(outcomes, sm.add_constant(np.log(sizes), has_constant="add"), family=family).fit()
+            model = sm.GLM(outcomes, sm.add_constant(np.sqrt(sizes), has_constant="add"), family=family).fit()
         return cls(np.asarray(model.params), np.asarray(model.cov_params()))
 
     def power(self, n: Any) -> np.ndarray:
@@ -53,13 +54,13 @@ class PowerCurve:
         from scipy.stats import norm
 
         a, b = self.coefficients
-        return np.asarray(norm.cdf(a + b * np.log(np.asarray(n, dtype=np.float64))))
+        return np.asarray(norm.cdf(a + b * np.sqrt(np.asarray(n, dtype=np.float64))))
 
     def band(self, n: int, confidence: float) -> tuple[float, float]:
         """Interval for the power at one size."""
         from scipy.stats import norm
 
-        row = np.array([1.0, np.log(n)])
+        row = np.array([1.0, np.sqrt(n)])
         reach = norm.ppf(0.5 + confidence / 2.0) * np.sqrt(row @ self.covariance @ row)
         centre = row @ self.coefficients
         return float(norm.cdf(centre - reach)), float(norm.cdf(centre + reach))
@@ -74,21 +75,22 @@ class PowerCurve:
 
         a, b = self.coefficients
         if not b > 0.0:  # flat: reached everywhere or nowhere
-            return smallest if a + b * np.log(smallest) >= norm.ppf(power) + shift else largest
-        exponent = (norm.ppf(power) + shift - a) / b
-        return int(np.clip(np.ceil(np.exp(min(exponent, 50.0)) - 1e-9), smallest, largest))
+            return smallest if a + b * np.sqrt(smallest) >= norm.ppf(power) + shift else largest
+        root = float(np.clip((norm.ppf(power) + shift - a) / b, 0.0, 2.0 * largest))
+        return int(np.clip(np.ceil(root**2 - 1e-9), smallest, largest))
 
     def interval(self, power: float, confidence: float) -> tuple[float, float]:
-        """Fieller's interval for exp((z - a) / b): the sizes whose fitted probit is not significantly off z."""
+        """Fieller's interval for ((z - a) / b)^2: the sizes whose fitted probit is not significantly off z."""
         from scipy.stats import norm
 
         (a, b), covariance = self.coefficients, self.covariance
         z, q = norm.ppf(power), norm.ppf(0.5 + confidence / 2.0) ** 2
-        # (z - a - b x)^2 <= q (V_aa + 2 x V_ab + x^2 V_bb), a quadratic in x = log n
+        # (z - a - b x)^2 <= q (V_aa + 2 x V_ab + x^2 V_bb), a quadratic in x = sqrt(n)
         square = b * b - q * covariance[1, 1]
         linear = b * (z - a) + q * covariance[0, 1]
         constant = (z - a) ** 2 - q * covariance[0, 0]
         if square <= 0.0:  # the slope itself is uncertain: no bound above
             return 0.0, float("inf")
         root = np.sqrt(max(linear * linear - square * constant, 0.0))
-        return float(np.exp((linear - root) / square)), float(np.exp((linear + root) / square))
+        ends = np.maximum([linear - root, linear + root], 0.0) / square
+        return float(ends[0] ** 2), float(ends[1] ** 2)

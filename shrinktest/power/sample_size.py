@@ -112,8 +112,8 @@ def solve_sample_size(
     Notes
     -----
     The size is doubled until the power asked for is passed.  Then, in four rounds, trials go to the sizes where the
-    power is a little below, at and a little above the one asked for, according to a probit regression on log n of the
-    trials so far at sizes near it (statsmodels).  The interval is Fieller's for where the fitted curve crosses.
+    power is a little below, at and a little above the one asked for, according to a probit regression on the root of
+    n of the trials so far at sizes near it (statsmodels).  The interval is Fieller's for where the fitted curve crosses.
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  Where
     the power by the curve is not in the 95% interval of the check, its trials are added to the others, and the new

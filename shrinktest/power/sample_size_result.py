@@ -52,7 +52,7 @@ class SampleSizeResult(Result):
     agrees : bool
         Whether the last check did: the power by the curve is in its interval.
     curve : PowerCurve
-        The fitted power curve, Phi(a + b log n).
+        The fitted power curve, Phi(a + b sqrt(n)).
     shown : str
         What an equivalence test is to show; empty for other tests.
 
@@ -86,7 +86,7 @@ class SampleSizeResult(Result):
 
     @property
     def coefficients(self) -> tuple[float, float]:
-        """(a, b) of the fitted power curve, Phi(a + b log n)."""
+        """(a, b) of the fitted power curve, Phi(a + b sqrt(n))."""
         a, b = self.curve.coefficients
         return float(a), float(b)
 
