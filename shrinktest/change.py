@@ -75,7 +75,7 @@ def change_point_test(
     shift : {None, "stretches", "circular"} or int
         For rows that depend on each other.  A number: stretches of so many successive rows change places.  "stretches":
         their length is chosen from the correlation of successive rows, so that the variance of the mean, computed from
-        shuffled stretches, is at least 95 % of what it is in the series.
+        shuffled stretches, is at least 95 % of what it is in the series, where that is long enough.
         "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
         each block is a series, and is shifted by itself.  There is no interval for the place, and no epidemic change
         of one series, which would move along with the rows: these take ``blocks`` whose rows take turns.
@@ -124,8 +124,9 @@ def change_point_test(
     The p-value is exact where, if nothing changes, the rows are exchangeable (within blocks): independent, for example.
     It is not for rows that depend on each other.  Stretches of a stationary series are nearly exchangeable when they
     are long compared with the range of its dependence, and there are enough of them when the series is much longer
-    still; a note says where they are too short.  "circular" shifts keep all of the dependence; they are exact for
-    periodic series, and detect large changes only.
+    still; a note says where they are too short.  "circular" shifts keep the dependence but for the place where the end
+    meets the start; they are exact for periodic series, detect large changes only, and reject too often in series that
+    are short for their memory, of which there is a note, too.
 
     The interval holds every place that a test of "the change is here" does not reject at level 1 - ``confidence``, and
     those between them.  If there is one change, and the rows on both sides of it are exchangeable, that test is exact,

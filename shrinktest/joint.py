@@ -57,7 +57,8 @@ def joint_independence_test(
         are enumerated where there are no more than ``n_resamples``.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
-        for data whose distribution is unchanged by other permutations.
+        for data whose distribution is unchanged by other permutations.  Each is of shape (d - 1, n): the places of
+        the rows of every variable but the first.
 
     Returns
     -------

@@ -128,8 +128,8 @@ def two_sample_test(
         For two stretches of one series, X before Y and rows in order of time, that depend on each other.  A number:
         stretches of so many successive rows change samples.  "stretches": their length is chosen from the correlation
         of successive rows, so that the variance of the mean, computed from shuffled stretches, is at least 95 % of what
-        it is in the series.  "circular": the labels are shifted along the series, whose end is joined to its start.
-        With ``blocks`` each block is a series.
+        it is in the series, where that is long enough.  "circular": the labels are shifted along the series, whose end
+        is joined to its start.  With ``blocks`` each block is a series.
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.
@@ -208,9 +208,10 @@ def two_sample_test(
 
     ``shift`` is for stationary series.  Stretches of them are nearly exchangeable when they are long compared with the
     range of the dependence; a note says where they are too short, and where rows that are permuted one by one look as
-    if they depended on each other.  Circular shifts keep all of the dependence and are exact for periodic series; they
-    detect large differences only, because labels that are shifted a little are nearly the same.  The page on changes
-    has the levels.
+    if they depended on each other.  Circular shifts keep the dependence but for the place where the end of the series
+    meets its start, and are exact for periodic series; they reject too often in series that are short for their memory,
+    of which there is a note, too, and detect large differences only, because labels that are shifted a little are
+    nearly the same.  The page on changes has the levels.
 
     With ``covariates`` and their propensity, sets of n rows are drawn as the second sample with probability
     proportional to the product of the odds of their rows ([R84]): independent draws, exact where these probabilities

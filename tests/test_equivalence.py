@@ -16,7 +16,7 @@ import naive_equivalence as naive
 from shrinktest import EquivalenceResult, equivalence_test, independence_test, two_sample_test
 from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import Area, area_of
-from shrinktest.kernels import Gaussian, Precomputed
+from shrinktest.kernels import Gaussian, Linear, Precomputed, Rescaled
 
 ROOT = Path(__file__).resolve().parent.parent
 RNG = np.random.default_rng(0)
@@ -405,3 +405,22 @@ def test_the_published_levels_are_what_the_page_says():
     assert level["rejected"].max() < 0.08
     best = rates[(rates["what"] == "at the margin") & (rates["reading"] == equivalence_levels.BEST)]
     assert best["rejected"].max() > 0.9  # of this nothing is claimed
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "linear", "whitened"])
+@pytest.mark.parametrize("units", ["sd", "mad", "rank", "deviation", None, (100.0, 50.0)])
+def test_a_margin_by_a_function_is_in_the_units_of_the_kernel(units, kernel):
+    """It takes rows as they are compared, whether they come in an array or in these units already."""
+    rows = np.random.default_rng(0).normal(size=(60, 2)) * [100.0, 50.0]
+    seen = []
+
+    def moved(points):
+        seen.append(points)
+        return points + 0.2
+
+    told = {"margin": moved, "scale": "distance", "kernel": kernel}
+    found = equivalence_test(rows[:30], rows[30:], units=units, **told)
+    pooled = rows if units is None else Rescaled(Linear(), units, rows).moved(rows)
+    plain = equivalence_test(pooled[:30], pooled[30:], units=None, **told)
+    np.testing.assert_allclose(seen[0], seen[1], rtol=1e-12, atol=1e-12)
+    assert found.margin == pytest.approx(plain.margin, rel=1e-9)

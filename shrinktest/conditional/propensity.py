@@ -74,7 +74,14 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
             f"themselves; got {classifier!r}"
         )
     label = np.repeat([0, 1], sizes)
-    p = np.clip(clone(classifier).fit(z, label).predict_proba(z)[:, 1], 1e-9, 1.0 - 1e-9)
+    found = np.asarray(clone(classifier).fit(z, label).predict_proba(z))
+    if found.shape != (len(z), 2) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
+        what = f"shape {found.shape}" if found.shape != (len(z), 2) else "some that are no finite numbers"
+        raise ValueError(
+            f"propensity: predict_proba of {classifier!r} must return the chances of both samples for each of "
+            f"{len(z)} rows, shape {(len(z), 2)}; it returned {what}"
+        )
+    p = np.clip(found[:, 1], 1e-9, 1.0 - 1e-9)
     return checked(np.asarray(np.log(p) - np.log1p(-p)))
 
 

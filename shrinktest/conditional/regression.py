@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,15 @@ class Left:
         The regression, where it is one by a kernel.
     by_gram : bool
         Whether it is a Gram matrix.
+    apart : sequence of ndarray, shape (n, r)
+        For each fold of a regressor the residuals of regressions that have not seen it, those of its rows included;
+        empty where functions of what is left are not regressed.
     """
 
     values: np.ndarray
     smoother: Smoother | None = None
     by_gram: bool = False
+    apart: Sequence[np.ndarray] = ()
 
     @property
     def gram(self) -> np.ndarray:
@@ -103,10 +108,15 @@ class Regression:
             return "kernel ridge regressions, tuned by leaving one row out"
         return f"regressions by {self.regressor!r}, predicting each fifth of the rows from the others"
 
-    def left_of(self, targets: np.ndarray, name: str) -> Left:
-        """Residuals of a variable (n, p); raises ValueError where nothing is left of it."""
+    def left_of(self, targets: np.ndarray, name: str, *, again: bool = False) -> Left:
+        """Residuals of a variable (n, p); raises ValueError where nothing is left of it.
+
+        ``again`` tells whether functions of them will be regressed, too.
+        """
         with blas_held(len(targets)):
             left = self.left_of_lines(targets)
+            if again and self.regressor is not None:
+                left = replace(left, apart=self._apart(targets, left.values))
         total, rest = float(np.square(targets - targets.mean(axis=0)).sum()), float(np.square(left.values).sum())
         if total == 0.0:
             raise ValueError(
@@ -120,8 +130,13 @@ class Regression:
             )
         return left
 
-    def left_of_features(self, kernel: Kernel, points: np.ndarray, gram: Gram, workers: int) -> Left:
-        """What is left of the features of a kernel at points: by coordinates along their axes where there are few."""
+    def left_of_features(
+        self, kernel: Kernel, points: np.ndarray, gram: Gram, workers: int, apart: Sequence[np.ndarray] = ()
+    ) -> Left:
+        """What is left of the features of a kernel at points: by coordinates along their axes where there are few.
+
+        The points are residuals, and ``apart`` what :class:`Left` calls so.
+        """
         coordinates = gram.coordinates() if self.regressor is None else None
         if coordinates is not None:
             along = _along_axes(coordinates)
@@ -129,38 +144,68 @@ class Regression:
             few = min(_FEATURES, int(np.searchsorted(share, _TUNED * share[-1])) + 1)
             chosen = smoother(self.candidates, along[:, :few])
             return Left(_along_axes(chosen.residuals(along)), chosen)
-        some = nystrom(kernel, points, min(_FEATURES, len(points)), 0).coordinates(points)
+        landmarks = nystrom(kernel, points, min(_FEATURES, len(points)), 0)
+        some = landmarks.coordinates(points)
         if self.regressor is not None:
-            return self._predicted(some)
+            return self._predicted(some, [landmarks.coordinates(one) for one in apart])
         chosen = smoother(self.candidates, some)
         return Left(chosen.of_gram(gram.matrix(workers)), chosen, by_gram=True)
 
-    def left_of_lines(self, lines: np.ndarray) -> Left:
-        """What is left of functions (n, r) of residuals, of which there may be none."""
+    def left_of_lines(self, lines: np.ndarray, apart: Sequence[np.ndarray] = ()) -> Left:
+        """What is left of functions (n, r) of residuals, of which there may be none; ``apart``: the same of those."""
         if not lines.shape[1]:
             return Left(lines)
-        return self._smoothed(lines) if self.regressor is None else self._predicted(lines)
+        return self._smoothed(lines) if self.regressor is None else self._predicted(lines, apart)
 
     def _smoothed(self, targets: np.ndarray) -> Left:
         spread = targets.std(axis=0)
         chosen = smoother(self.candidates, targets / np.where(spread > 0.0, spread, 1.0))
         return Left(chosen.residuals(targets), chosen)
 
-    def _predicted(self, targets: np.ndarray) -> Left:
-        """Residuals of each fifth of the rows from what was learned of the others."""
+    def _predicted(self, targets: np.ndarray, apart: Sequence[np.ndarray] = ()) -> Left:
+        """Residuals of each fifth of the rows from what was learned of the others, by ``apart`` if that is given.
+
+        Residuals of other rows have the noise of a row in them that was learned of: a regression of these would predict
+        that row by itself.
+        """
+        out = np.empty(targets.shape)
+        for fold, rows in enumerate(self._folds()):
+            learned = apart[fold] if apart and apart[fold].shape == targets.shape else targets
+            out[rows] = targets[rows] - self._learned(learned, [rows], rows)
+        return Left(out)
+
+    def _apart(self, targets: np.ndarray, left: np.ndarray) -> tuple[np.ndarray, ...]:
+        """For each fold the residuals (n, p) of regressions that have not seen it."""
+        folds = self._folds()
+        found = tuple(left.copy() for _ in folds)
+        for (first, rows), (second, others) in combinations(enumerate(folds), 2):
+            both = np.concatenate([rows, others])
+            residuals = targets[both] - self._learned(targets, [rows, others], both)
+            found[second][rows], found[first][others] = residuals[: len(rows)], residuals[len(rows) :]
+        return found
+
+    def _folds(self) -> list[np.ndarray]:
+        return np.array_split(np.random.default_rng(0).permutation(len(self.given)), _FOLDS)
+
+    def _learned(self, targets: np.ndarray, folds: Sequence[np.ndarray], rows: np.ndarray) -> np.ndarray:
+        """Predictions of targets (n, r) at some rows, from all but those of some folds."""
         with needed_for("regressor="):
             from sklearn.base import clone
 
-        out = np.empty(targets.shape)
-        order = np.random.default_rng(0).permutation(len(targets))
-        for rows in np.array_split(order, _FOLDS):
-            others = np.setdiff1d(order, rows)
-            for columns in self._together(targets.shape[1]):
-                wanted = targets[others][:, columns]
-                fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
-                found = np.asarray(fitted.predict(self.given[rows]), dtype=np.float64).reshape(len(rows), -1)
-                out[rows[:, None], columns] = targets[rows][:, columns] - found
-        return Left(out)
+        others = np.setdiff1d(np.arange(len(targets)), np.concatenate(folds))
+        out = np.empty((len(rows), targets.shape[1]))
+        for columns in self._together(targets.shape[1]):
+            wanted = targets[others][:, columns]
+            fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
+            found = np.asarray(fitted.predict(self.given[rows]), dtype=np.float64)
+            if found.size != len(rows) * len(columns) or not np.isfinite(found).all():
+                raise ValueError(
+                    f"regressor: predict of {self.regressor!r} must return a finite number for each of "
+                    f"{counted(len(rows), 'row')} and {counted(len(columns), 'column')}; it returned shape "
+                    f"{found.shape}" + ("" if np.isfinite(found).all() else ", with numbers that are not finite")
+                )
+            out[:, columns] = found.reshape(len(rows), -1)
+        return out
 
     def _together(self, columns: int) -> list[list[int]]:
         """Which columns the regressor predicts at once."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from shrinktest.nulls.restriction import Restriction
 
 #: Units of a sample from which it was measured how often intervals cover.
 MEASURED = 20
+_IN_TIME = "The observations follow each other in time: there is no interval, which would be too short."
 
 #: Units of a sample up to which intervals of separability were found too long.
 LONG = 60
@@ -138,13 +139,17 @@ def apart(
         )
         for pair, side, fold, every, weights, one in zip(found, sides, held, scores, evidence, away, strict=True)
     ]
+    if restriction.shift:
+        areas = [replace(area, variance=math.nan) for area in areas]
+        away = [replace(one, jackknife=math.nan) for one in away]
     return [
-        (area, one, relative_to, _notes(min(side.units), blocks=side.cells is not None))
+        (area, one, relative_to, (_IN_TIME,) if restriction.shift else _notes(side))
         for area, one, side in zip(areas, away, sides, strict=True)
     ]
 
 
-def _notes(units: int, *, blocks: bool) -> tuple[str, ...]:
+def _notes(side: Sides) -> tuple[str, ...]:
+    units, blocks = min(side.units), side.cells is not None
     notes = []
     if units < MEASURED:
         notes.append(f"One sample has {_few(units)}")
@@ -195,8 +200,8 @@ def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, 
     found = dependence(x, y, groups)
     notes.extend(said_of_variance(found))
     if restriction.shift:
-        found = Estimate(found.value, np.nan, found.second, found.units)
-        notes.append("The observations follow each other in time: there is no interval, which would be too short.")
+        found = replace(found, jackknife=math.nan)
+        notes.append(_IN_TIME)
     elif found.units < MEASURED:
         notes.append(f"There are {_few(found.units)}")
     if groups is not None and found.units < OF_DIFFERENT:

@@ -184,6 +184,8 @@ class EqualDistributions(Hypothesis):
         from shrinktest.results.effect import TwoSampleEffect
 
         told = said_of_members(again.members, again.leading, "The distance is")
+        if self.own is not None:
+            told += ("Intervals take rows as independent, whatever your permutations keep together.",)
         return [
             TwoSampleEffect(
                 auc=area.value,
@@ -194,7 +196,12 @@ class EqualDistributions(Hypothesis):
                 names=labels,
                 z=float("nan"),
                 confidence=asked.confidence,
-                notes=(*notes, *said_of_area(area), *said_of_samples(again, self.restriction, pair, labels), *told),
+                notes=(
+                    *notes,
+                    *(() if self.restriction.shift else said_of_area(area)),
+                    *(() if self.restriction.shift else said_of_samples(again, self.restriction, pair, labels)),
+                    *told,
+                ),
             )
             for pair, labels, (area, away, relative_to, notes) in zip(
                 which, names, apart(again, self.restriction, which, asked.folds or FOLDS, asked.rng), strict=True
@@ -246,8 +253,8 @@ class TwoEqualDistributions(EqualDistributions):
         return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))
 
     def of_memory(self) -> tuple[str, ...]:
-        """The same, and where stretches are too short for it."""
-        if self.restriction.stretch:
+        """The same, and where stretches, or series that are shifted, are too short for it."""
+        if self.restriction.stretch or self.restriction.shift:
             return memory.short(self._rows(), self.restriction, "a sample")
         return super().of_memory()
 

@@ -12,6 +12,7 @@ from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.nulls import memory
+from shrinktest.nulls.own import Own
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.shuffles import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
@@ -71,7 +72,8 @@ class JointIndependence(Hypothesis):
     def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         """Shuffles of all variables but the first."""
         if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
-            return self.own.drawn(n_resamples, rng)
+            first = np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
+            return Own.beginning(self.own.drawn(n_resamples, rng), first)
         return super().permutations(n_resamples, rng, alpha)
 
     def memory(self) -> memory.Memory | None:

@@ -14,7 +14,7 @@ from shrinktest._validate import real, takes
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
-from shrinktest.kernels import Precomputed
+from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
@@ -110,8 +110,15 @@ class Margin:
                 )
         most = min(_MOST, max(_FEWEST, int((memory / 64.0) ** 0.5)))
         rows = pooled if len(pooled) <= most else pooled[np.sort(rng.choice(len(pooled), most, replace=False))]
-        both, member = np.vstack([rows, self._changed(rows, pooled)]), again.leading
-        kernel = member.kernel
+        member = again.leading
+        kernel: Any = member.kernel
+        units, unit = again.hypothesis.variables[0].scale, np.ones(pooled.shape[1])
+        if units is not None and not isinstance(self.change, _Shift):  # which has units of its own
+            if isinstance(kernel, Rescaled):
+                kernel, rows = kernel.kernel, kernel.moved(rows)
+            else:  # its bandwidths have the units
+                unit = Rescaled(Linear(), units, pooled).units()
+        both = np.vstack([rows, unit * self._changed(rows / unit, pooled)])
         if _of_pooled(kernel):  # has a Gram matrix of the pooled sample only, and values anywhere
             kernel, both = Precomputed(kernel(both)), np.arange(float(len(both)))[:, None]
         variable = Variable(both, "the pooled and the changed rows")

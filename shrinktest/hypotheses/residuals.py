@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,18 +74,19 @@ class IndependentResiduals(ConditionalIndependence):
         tuned = margins(estimator, kernel, points, workers)
         wishes: dict[str, Any] = {"by_coordinates": self.combined, "large": _FEW, "kernels": 4}
         features = []
-        for one, k, z in zip(tuned, kernel, points, strict=True):
+        for one, k, z, left in zip(tuned, kernel, points, self.first, strict=True):
             each = one.features(k, z)
-            features.append(self.regression.left_of_features(each, z, grams(each, z, **wishes), workers))
+            gram = grams(each, z, **wishes)
+            features.append(self.regression.left_of_features(each, z, gram, workers, left.apart))
         statistic: Statistic
         notes: tuple[str, ...] = ()
         if self.combined:
             combined = Combined(self._parts(points, features), tuned[0], self._unit)
             notes, statistic = (_COMBINED + _decided(combined, len(points[0])),), combined
         else:
-            gram = features[0].gram * features[1].gram * self._weights
-            plain = sign_statistic(tuned[0], Products(gram))
-            statistic = inflated(plain, np.ones(len(gram)), self._inflation(features))
+            products = features[0].gram * features[1].gram * self._weights
+            plain = sign_statistic(tuned[0], Products(products))
+            statistic = inflated(plain, np.ones(len(products)), self._inflation(features))
         return Prepared(
             statistic=statistic,
             estimates=lambda: (),
@@ -108,8 +109,15 @@ class IndependentResiduals(ConditionalIndependence):
         Lines of both; the same times lines of the given variables; lines of one and squares of the other, which see a
         curve, and a spread that changes along a line; and features of the kernels.
         """
-        bent = [bounded(one) for one in points]
-        lines, squares = ([self.regression.left_of_lines(one) for one in some] for some in (bent, map(squared, bent)))
+
+        def of(function: Callable[[np.ndarray], np.ndarray]) -> list[Left]:
+            """What is left of a function of both residuals."""
+            return [
+                self.regression.left_of_lines(function(z), [function(one) for one in left.apart])
+                for z, left in zip(points, self.first, strict=True)
+            ]
+
+        lines, squares = of(bounded), of(lambda z: squared(bounded(z)))
         straight, by_lines = [one.values for one in lines], self._inflation(lines)
         crossed = ((squares[0], lines[1]), (lines[0], squares[1]))
         few = not any(one.by_gram for one in features)
@@ -180,7 +188,7 @@ def of_residuals(
     """
     restriction: Restriction = common["restriction"]
     both = common["variables"]
-    left = tuple(regression.left_of(one.points, one.name) for one in both)
+    left = tuple(regression.left_of(one.points, one.name, again=not local) for one in both)
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
     z = standardized(regression.given)
     notes = _doubts(left, z) if z.shape[1] else ()

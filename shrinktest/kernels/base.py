@@ -198,8 +198,8 @@ class FiniteRank(Kernel):
         return weights @ self.checked_coordinates(X)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        left = self.coordinates(X)
-        return left @ (left if X is Y else self.coordinates(Y)).T
+        left = self.checked_coordinates(X)
+        return left @ (left if X is Y else self.checked_coordinates(Y)).T
 
     def checked_coordinates(self, X: Array) -> Array:
         """The coordinates, if they are numbers in as many rows as X has; raises ValueError for others."""

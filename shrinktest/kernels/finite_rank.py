@@ -302,7 +302,12 @@ def _with_pivots(
 
 
 def nystrom(kernel: Kernel, points: Array, rank: int, rng: Any) -> Landmarks:
-    """Landmarks drawn from the points, uniformly and without replacement; repeated and dependent ones are left out."""
+    """Landmarks drawn from the points, uniformly and without replacement; repeated and dependent ones are left out.
+
+    Points that the kernel sees as zero are none.
+    """
+    seen = np.flatnonzero(kernel.diagonal(points) > 0.0)
+    points = points[seen] if 0 < len(seen) < len(points) else points
     drawn = points[as_rng(rng).choice(len(points), min(rank, len(points)), replace=False)]
     diagonal = kernel.diagonal(drawn)
     none = Landmarks(kernel, points[:0], np.empty((0, 0)))

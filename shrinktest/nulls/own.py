@@ -17,8 +17,8 @@ class Own(PassedOn):
 
     Parameters
     ----------
-    first : ndarray of int, shape (N,)
-        The data as they are: labels of samples, or places of rows.
+    first : ndarray of int, shape (N,) or (V, N)
+        The data as they are: labels of samples, or places of rows, of each of V variables if there are several.
     """
 
     first: np.ndarray
@@ -26,9 +26,13 @@ class Own(PassedOn):
     @classmethod
     def of(cls, source: Relabellings, sizes: tuple[int, ...]) -> Relabellings:
         """Those of a user for samples of these sizes, or for one sample of rows; those of this package as they are."""
+        return cls.beginning(source, np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0]))
+
+    @classmethod
+    def beginning(cls, source: Relabellings, first: np.ndarray) -> Relabellings:
+        """Those of a user that begin with the data as they are; those of this package as they are."""
         if type(source).__module__.startswith("shrinktest."):
             return source
-        first = np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
         return cls(source.n_resamples, source.rng, source, first)
 
     def rows(self) -> Callable[[int], np.ndarray]:
@@ -38,10 +42,11 @@ class Own(PassedOn):
         def looked(rows: int) -> np.ndarray:
             nonlocal begun
             found = np.asarray(take(rows))
-            if found.shape != (rows, self.first.size):
+            if found.shape != (rows, *self.first.shape):
+                each = "" if self.first.ndim == 1 else f", with the places of each of {len(self.first)} variables"
                 raise ValueError(
-                    f"permutations must be of {counted(self.first.size, 'observation')}, {rows} of them when asked for "
-                    f"as many; got shape {found.shape}"
+                    f"permutations must be of {counted(self.first.shape[-1], 'observation')}, {rows} of them when "
+                    f"asked for as many{each}: shape {(rows, *self.first.shape)}; got shape {found.shape}"
                 )
             if not begun and not np.array_equal(found[0], self.first):
                 raise ValueError(
@@ -49,16 +54,17 @@ class Own(PassedOn):
                     f"{_shown(found[0])}"
                 )
             begun = True
-            odd = (np.sort(found, axis=1) != sorted_first).any(axis=1)
-            if odd.any():
+            odd = np.argwhere((np.sort(found, axis=-1) != sorted_first).any(axis=-1))
+            if odd.size:
                 raise ValueError(
                     "permutations must hold every label as often as the data do, and every place once; got "
-                    f"{_shown(found[int(np.flatnonzero(odd)[0])])}"
+                    f"{_shown(found[tuple(odd[0])])}"
                 )
-            return found
+            return found.astype(self.first.dtype, copy=False)
 
         return looked
 
 
 def _shown(row: np.ndarray) -> str:
+    row = row.reshape(-1)
     return f"({', '.join(map(str, row[:8].tolist()))}{', ...' if row.size > 8 else ''})"

@@ -14,8 +14,8 @@ import numpy as np
 class PowerCurve:
     """Phi(a + b sqrt(n)) and how well it is known.
 
-    So grows the power of tests whose statistic is a mean: for these the curve is true over all sizes, where one in log n
-    bends.
+    So grows the power of tests whose statistic is a mean: for these the curve is true over all sizes, where one in
+    log n bends.
 
     Parameters
     ----------

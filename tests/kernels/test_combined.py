@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from shrinktest import Gaussian, Linear, Precomputed, SecondOrder, Whitened, independence_test, two_sample_test
-from shrinktest.kernels import FiniteRank, Kernel
+from shrinktest.kernels import FiniteRank, Kernel, Polynomial
+from shrinktest.kernels.finite_rank import nystrom
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(30, 2)), RNG.normal((1.0, 0.0), 1.0, size=(30, 2))
@@ -74,3 +75,27 @@ def test_coordinates_of_ones_own_are_looked_at(found, message):
 
     with pytest.raises(ValueError, match=f"coordinates of .* {message}"):
         two_sample_test(X, Y, kernel=Own(), **ENOUGH)
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.uint8, np.float16, list])
+def test_coordinates_of_any_type_are_numbers(kind):
+    @dataclass(frozen=True)
+    class Signs(FiniteRank):
+        def coordinates(self, X):
+            found = np.column_stack([X[:, 0] > 0, np.ones(len(X))]) * (1 if kind is bool else 100)
+            return found.tolist() if kind is list else found.astype(kind)
+
+    X = np.array([[1.0], [2.0], [-1.0]])
+    size = 1.0 if kind is bool else 100.0
+    assert np.array_equal(Signs()(X), size**2 * np.array([[2, 2, 1], [2, 2, 1], [1, 1, 1]]))
+    assert np.array_equal(Signs()(X, X[:1]), Signs()(X)[:, :1])
+
+
+def test_landmarks_are_points_that_the_kernel_sees():
+    X = np.zeros((60, 1))
+    X[20:23, 0] = 1.0, -1.0, 2.0
+    kernel = Polynomial(2, offset=0.0)
+    for seed in range(5):
+        landmarks = nystrom(kernel, X, 10, seed)
+        z = landmarks.coordinates(X)
+        np.testing.assert_allclose(z @ z.T, kernel(X), atol=1e-9)
