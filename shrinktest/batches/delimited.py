@@ -125,6 +125,8 @@ def kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any], 
             kind = arrow.timestamp("us", getattr(kind, "tz", None))
         elif types.is_time(kind):
             kind = arrow.time64("us")
+        elif types.is_string(kind) and cells.typed and wanted != "number":  # whose digits are all kept
+            kind = arrow.dictionary(arrow.int32(), arrow.string())
         elif not (types.is_boolean(kind) or types.is_string(kind) or types.is_integer(kind)):
             kind = arrow.float64()
         found[name] = kind

@@ -125,3 +125,10 @@ def test_columns_of_parquet_are_named_as_those_of_other_files(run):
     np.save("z.npy", np.random.default_rng(0).normal(size=(30, 2)))
     words[1] = "z.npy"
     assert run(*words)[1] == run(*words, "--x", "0", "--y", "1")[1] != ""
+
+
+def test_numbers_among_text_are_one_category_however_they_are_written(run):
+    for i, one in enumerate(("1", "1.0")):
+        Path(f"u{i}.csv").write_text("v\n" + f"{one}\nx\ny\nz\n 1e0 \n007\nx\n" * 10)
+    whole = answer(run, "u0.csv", "u1.csv")
+    assert answer(run, "[u]0.csv", "[u]1.csv") == whole and whole[1] == 1.0
