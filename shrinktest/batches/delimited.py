@@ -10,8 +10,10 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from shrinktest._digits import require_apart
-from shrinktest.tables.text import MISSING, as_number, as_people_write, delimiter_in, level_of
+from shrinktest.tables.text import MISSING, OddCell, as_people_write, delimiter_in, from_cells, kind_of_cell, level_of
 
 HEAD = 2**20  # bytes of a file that say what its columns hold
 _LINE = 2**24  # bytes of a first line, at most
@@ -20,6 +22,8 @@ _BYTES = 64  # that a row is expected to have at most, for how much of a file is
 _NOT_UTF_8 = (
     "is not text in UTF-8, as CSV files that are read in batches must be; save it so, such as iconv -f latin1 -t utf-8"
 )
+#: What columns are of which at least half are such.
+_CALLED = {"number": "a number", "date": "a date such as 2024-03-31", "time": "a time such as 14:30"}
 #: How files begin that are no plain text in UTF-8, and what to say of them.
 _BEGINNINGS = {
     b"\xff\xfe": _NOT_UTF_8.replace("latin1", "utf-16"),
@@ -99,14 +103,14 @@ def open_csv(path: Path, names: Sequence[str], block: int, kinds: Mapping[str, A
 
     read = {name: arrow.float64() for name in names}
     for name, kind in (kinds or {}).items():
-        if arrow.types.is_dictionary(kind):
+        if arrow.types.is_dictionary(kind) or arrow.types.is_temporal(kind):
             read[name] = arrow.string()
         elif not arrow.types.is_integer(kind):
             read[name] = kind
     try:
         with _in_utf_8(path):
             for batch in _opened(path, block, cells, column_types=read, include_columns=names):
-                yield batch if kinds is None else _table(batch, kinds, cells)
+                yield batch if kinds is None else _table(batch, kinds, cells, path)
     except arrow.ArrowInvalid as error:
         raise ValueError(_odd(path, str(error), cells)) from None
 
@@ -116,15 +120,20 @@ def kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any], 
     import pyarrow as arrow
     import pyarrow.types as types
 
-    schema, found = schema_of(path, cells), {}
+    first, found = _first(path, cells), {}
     for name in names:
-        kind, wanted = schema.field(name).type, column_types.get(name)
+        kind, wanted = first.schema.field(name).type, column_types.get(name)
+        likely = ""
+        if types.is_string(kind) and wanted in (None, "date", "time"):
+            likely = _likely(first.column(name), cells, path, name, asked=wanted is not None)
         if wanted == "category" or isinstance(wanted, list | tuple):
             kind = arrow.dictionary(arrow.int32(), arrow.string())
-        elif types.is_date(kind) or types.is_timestamp(kind):  # a day here may have a time further down
-            kind = arrow.timestamp("us", getattr(kind, "tz", None))
-        elif types.is_time(kind):
+        elif types.is_date(kind) or types.is_timestamp(kind) or likely == "date":
+            kind = arrow.timestamp("us", getattr(kind, "tz", None))  # a day here may have a time further down
+        elif types.is_time(kind) or likely == "time" or (types.is_string(kind) and wanted == "time"):
             kind = arrow.time64("us")
+        elif types.is_integer(kind) and wanted == "date":  # 20240331, which is read by what it is as text
+            kind = arrow.string()
         elif types.is_string(kind) and cells.typed and wanted != "number":  # whose digits are all kept
             kind = arrow.dictionary(arrow.int32(), arrow.string())
         elif not (types.is_boolean(kind) or types.is_string(kind) or types.is_integer(kind)):
@@ -137,7 +146,7 @@ def require_plain(path: Path, names: Collection[str], where: str, cells: Cells) 
     """Raise ValueError for columns, read by what they hold, that are doubtful in the first megabyte of a file.
 
     Such hold whole numbers that floating-point numbers do not tell apart, or, for the command line, text of which at
-    least half looks like numbers.
+    least half looks like numbers, dates or times.
     """
     import pyarrow.types as types
 
@@ -148,16 +157,34 @@ def require_plain(path: Path, names: Collection[str], where: str, cells: Cells) 
         column = first.column(name).drop_null()
         if types.is_integer(column.type):
             require_apart(column.to_numpy(zero_copy_only=False), name, f"{where.rstrip(',')}, column {name!r},")
-        elif cells.typed and types.is_string(column.type) and len(column):
-            counts = {one["values"].strip(): one["counts"] for one in column.value_counts().to_pylist()}
-            odd = next((cell for cell in counts if not _is_number(cell)), "")
-            if 2 * sum(often for cell, often in counts.items() if as_people_write(cell)) >= len(column):
-                raise ValueError(
-                    f"{path}, column {name!r}: {odd!r} is not a number, and at least half of the column are; correct "
-                    "it (a decimal point is a point in files that are read in batches), say that all are categories "
-                    f"(column_types={{{name!r}: 'category'}}), or leave the column out "
-                    f"(column_types={{{name!r}: 'drop'}})"
-                )
+        elif cells.typed and types.is_string(column.type):
+            _likely(column, cells, path, name)
+
+
+def _likely(column: Any, cells: Cells, path: Path, name: str, *, asked: bool = False) -> str:
+    """Whether text is a "date" or "time" in all rows; else "".
+
+    For the command line raises ValueError, unless its kind was ``asked`` for, where that or a number is in at least
+    half of the rows only.
+    """
+    counts = {one["values"]: one["counts"] for one in _bare(column, cells).drop_null().value_counts().to_pylist()}
+    if not cells.typed:
+        return "time" if counts and all(kind_of_cell(cell) == "time" for cell in counts) else ""
+    for kind, called in _CALLED.items():
+        like = {cell for cell in counts if (as_people_write(cell) if kind == "number" else kind_of_cell(cell) == kind)}
+        if not like or 2 * sum(counts[cell] for cell in like) < sum(counts.values()):
+            continue
+        if kind != "number" and len(like) == len(counts):
+            return kind
+        if not asked:
+            odd = next((cell for cell in counts if kind_of_cell(cell) != kind), "")
+            point = " (a decimal point is a point in files that are read in batches)" if kind == "number" else ""
+            raise ValueError(
+                f"{path}, column {name!r}: {odd!r} is not {called}, and at least half of the column are; correct "
+                f"it{point}, say that all are categories (column_types={{{name!r}: 'category'}}), or leave the column "
+                f"out (column_types={{{name!r}: 'drop'}})"
+            )
+    return ""
 
 
 def _opened(path: Path, block: int, cells: Cells, **converting: Any) -> Any:
@@ -203,15 +230,17 @@ def _in_utf_8(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} {_NOT_UTF_8}") from None
 
 
-def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells) -> Any:
-    """Rows of a file as a table: whole numbers are such, and categories are called as in other tables."""
+def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells, path: Path) -> Any:
+    """Rows of a file as a table: whole numbers and times are such, and categories are called as in other tables."""
     import pyarrow as arrow
 
     columns = []
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if arrow.types.is_string(column.type) and cells.typed:
+        if arrow.types.is_string(column.type) and (cells.typed or arrow.types.is_temporal(kinds[name])):
             column = _bare(column, cells)
-        if arrow.types.is_integer(kinds[name]):
+        if arrow.types.is_temporal(kinds[name]):
+            column = _as_times(column, kinds[name], path, name)
+        elif arrow.types.is_integer(kinds[name]):
             with suppress(arrow.ArrowInvalid):  # whole numbers in the first rows only
                 column = column.cast(arrow.int64())
         elif arrow.types.is_dictionary(kinds[name]):
@@ -220,6 +249,26 @@ def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells) -> Any:
             column = arrow.DictionaryArray.from_arrays(column.indices, arrow.array(levels, arrow.string()))
         columns.append(column)
     return arrow.Table.from_arrays(columns, names=batch.schema.names)
+
+
+def _as_times(column: Any, kind: Any, path: Path, name: str) -> Any:
+    """Text as dates or times of day; raises ValueError for what is neither."""
+    import pyarrow as arrow
+
+    dates = arrow.types.is_timestamp(kind)
+    for unit in ("us", "ns") if dates else ():
+        with suppress(arrow.ArrowInvalid):
+            return column.cast(arrow.timestamp(unit, kind.tz)).cast(kind, safe=False)
+    column = column.dictionary_encode()
+    known = column.dictionary.to_pylist()
+    try:
+        found = from_cells(name, known, wanted="date" if dates else "time")
+        if dates and any(known) and found.zoned != (kind.tz is not None):
+            raise OddCell(0, f"is a date {'with' if found.zoned else 'without'} a time zone, unlike others before")
+    except OddCell as odd:
+        raise ValueError(_unlike(path, name, f"{known[odd.row]!r} {odd.why}")) from None
+    values = found.values if dates else np.rint(found.values * 3.6e9).astype("timedelta64[us]").astype(np.int64)
+    return arrow.array(values, mask=found.missing()).cast(kind).take(column.indices)
 
 
 def _bare(column: Any, cells: Cells) -> Any:
@@ -236,13 +285,12 @@ def _odd(path: Path, error: str, cells: Cells) -> str:
     said = re.fullmatch(r"(?s)In CSV column #(\d+): (.*)", error)
     if said is None:
         return f"{path}: {error}"
-    name, why = schema_of(path, cells).names[int(said[1])], said[2]
+    return _unlike(path, schema_of(path, cells).names[int(said[1])], said[2])
+
+
+def _unlike(path: Path, name: str, why: str) -> str:
     return (
         f"{path}, column {name!r}: {why}; what a column holds is seen in the first megabyte of a file: correct the "
         f"value, read the column as categories (column_types={{{name!r}: 'category'}}), or leave it out "
         f"(column_types={{{name!r}: 'drop'}})"
     )
-
-
-def _is_number(cell: str) -> bool:
-    return as_number(cell) is not None

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from shrinktest import two_sample_test
 from shrinktest.batches.delimited import delimiter_of
 from shrinktest.cli import main
 from shrinktest.cli.batches import in_batches
@@ -26,7 +27,7 @@ def run(tmp_path, monkeypatch, capsys):
 
 
 def answer(run, *words):
-    code, out, error = run("two-sample", *words, "--seed", "0", "--resamples", "99", "--json")
+    code, out, error = run("two-sample", *words, "--seed", "0", "--resamples", "99", "--workers", "1", "--json")
     assert code == 0, error
     found = json.loads(out)
     return found["columns"], found["pvalue"], found["n_observations"]
@@ -132,3 +133,64 @@ def test_numbers_among_text_are_one_category_however_they_are_written(run):
         Path(f"u{i}.csv").write_text("v\n" + f"{one}\nx\ny\nz\n 1e0 \n007\nx\n" * 10)
     whole = answer(run, "u0.csv", "u1.csv")
     assert answer(run, "[u]0.csv", "[u]1.csv") == whole and whole[1] == 1.0
+
+
+def columns_of(cell):
+    for i in (0, 1):
+        rng = np.random.default_rng(i)
+        cells = [cell(*(int(one) for one in rng.integers(10, [20, 60], 2))) for _ in range(40)]
+        Path(f"t{i}.csv").write_text("v\n" + "\n".join(cells))
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        lambda h, m: f" {h - 10}:{m}",
+        lambda h, m: f"{h}:{m}:05.{m}",
+        lambda h, m: f"{h}:{m}" if m % 2 else f"{h - 10}:{m}:01.5",
+        lambda h, m: f"20{h}-01-01 10:{m}:00.123456789",
+        lambda h, m: f"20{h}-01-01" if m % 2 else f"20{h}-01-01 10:{m}:00.123456789",
+        lambda h, m: f"20{h}-01-01T10:{m}+01:00" if m % 2 else f"20{h}-01-01T10:{m}Z",
+    ],
+    ids=["one-digit hours", "fractions", "some of each", "nanoseconds", "days and times", "zones"],
+)
+@pytest.mark.parametrize("head", [2**20, 40])
+def test_times_are_read_as_in_single_files_wherever_they_stand(run, monkeypatch, cell, head):
+    monkeypatch.setattr("shrinktest.batches.delimited.HEAD", head)
+    columns_of(cell)
+    for path in Path().glob("t?.csv"):  # the first bytes hold what pyarrow takes for times, or for days
+        first = "" if "Z" in (text := path.read_text()) else "2020-01-01\n" * 3 if "-" in text else "09:00\n" * 6
+        path.write_text(text.replace("v\n", f"v\n{first}"))
+    expected = answer(run, "t0.csv", "t1.csv")
+    assert answer(run, "[t]0.csv", "[t]1.csv") == expected
+    assert two_sample_test("t0.csv", "t1.csv", rng=0, n_resamples=99, workers=1).pvalue == expected[1]
+
+
+def test_days_without_hyphens_are_dates_where_these_are_asked_for(run):
+    columns_of(lambda month, day: f"2024{month - 9:02d}{day // 3 + 1:02d}")
+    dates, numbers = (answer(run, "t0.csv", "t1.csv", *words) for words in (["--types", "v=date"], []))
+    assert answer(run, "[t]0.csv", "[t]1.csv", "--types", "v=date") == dates != numbers
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        (lambda h, m: f"{h}:{m}" if m % 3 else "late", "column 'v': 'late' is not a time such as 14:30"),
+        (lambda h, m: f"20{h}-01-01" if m % 3 else "soon", "column 'v': 'soon' is not a date such as 2024-03-31"),
+        (lambda h, m: f"20{h}-01-01T10:00" + "Z" * (m % 3 > 0), "a time zone, unlike others before"),
+    ],
+    ids=["times", "dates", "zones"],
+)
+def test_what_is_no_time_among_times_is_an_error(run, cell, said):
+    columns_of(cell)
+    for words in (["t0.csv", "t1.csv"], ["[t]0.csv", "[t]1.csv"]):
+        code, out, error = run("two-sample", *words)
+        assert (code, out) == (2, "") and said in error and "--types v=category" in error
+
+
+def test_a_time_further_down_that_is_none_is_named(run, monkeypatch):
+    monkeypatch.setattr("shrinktest.batches.delimited.HEAD", 8)
+    columns_of(lambda h, m: f"{h}:{m}" if m % 3 else "late")
+    Path("t0.csv").write_text("v\n09:00\n10:00\n" + Path("t0.csv").read_text()[2:])
+    with pytest.raises(ValueError, match=r"t0.csv, column 'v': 'late' is not a time such as 14:30; what a column"):
+        two_sample_test("t0.csv", "t0.csv")
