@@ -6,14 +6,23 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from shrinktest._digits import require_apart
-from shrinktest.tables.text import MISSING, OddCell, as_people_write, delimiter_in, from_cells, kind_of_cell, level_of
+from shrinktest._digits import EXACT, require_apart
+from shrinktest.tables.text import (
+    MISSING,
+    OddCell,
+    as_people_write,
+    delimiter_in,
+    from_cells,
+    kind_of_cell,
+    level_of,
+    whole_numbers,
+)
 
 HEAD = 2**20  # bytes of a file that say what its columns hold
 _LINE = 2**24  # bytes of a first line, at most
@@ -91,13 +100,16 @@ def schema_of(path: Path, cells: Cells) -> Any:
     return _first(path, cells).schema
 
 
-def open_csv(path: Path, names: Sequence[str], block: int, kinds: Mapping[str, Any] | None, cells: Cells) -> Any:
+def open_csv(
+    path: Path, names: Sequence[str], block: int, kinds: Mapping[str, Any] | None, cells: Cells, where: str
+) -> Any:
     """Batches of the columns ``names``, of numbers where there are no other ``kinds``.
 
     Raises
     ------
     ValueError
-        For cells that are none of what their column holds.
+        For cells that are none of what their column holds, and whole numbers that floating-point numbers do not tell
+        apart, where messages call the file ``where``.
     """
     import pyarrow as arrow
 
@@ -107,9 +119,18 @@ def open_csv(path: Path, names: Sequence[str], block: int, kinds: Mapping[str, A
             read[name] = arrow.string()
         elif not arrow.types.is_integer(kind):
             read[name] = kind
+    numbers = [name for name, kind in read.items() if arrow.types.is_floating(kind)]
+    written: dict[str, Iterator[Any]] = {}  # numbers as text, of columns that have had large ones
     try:
         with _in_utf_8(path):
-            for batch in _opened(path, block, cells, column_types=read, include_columns=names):
+            for i, batch in enumerate(_opened(path, block, cells, column_types=read, include_columns=names)):
+                for name in numbers:
+                    if large := _may_merge(batch.column(name)):
+                        as_text = {"column_types": {name: arrow.string()}, "include_columns": [name]}
+                        written.setdefault(name, islice(_opened(path, block, cells, **as_text), i, None))
+                    text = next(written[name]).column(0) if name in written else None
+                    if large and (whole := _whole_numbers(text)) is not None:
+                        require_apart(whole, name, f"{where.rstrip(',')}, column {name!r},")
                 yield batch if kinds is None else _table(batch, kinds, cells, path)
     except arrow.ArrowInvalid as error:
         raise ValueError(_odd(path, str(error), cells)) from None
@@ -142,23 +163,17 @@ def kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any], 
     return found
 
 
-def require_plain(path: Path, names: Collection[str], where: str, cells: Cells) -> None:
+def require_plain(path: Path, names: Collection[str], cells: Cells) -> None:
     """Raise ValueError for columns, read by what they hold, that are doubtful in the first megabyte of a file.
 
-    Such hold whole numbers that floating-point numbers do not tell apart, or, for the command line, text of which at
-    least half looks like numbers, dates or times.
+    For the command line, such hold text of which at least half looks like numbers, dates or times.
     """
     import pyarrow.types as types
 
     first = _first(path, cells)
-    for name in names:
-        if name not in first.schema.names:
-            continue
-        column = first.column(name).drop_null()
-        if types.is_integer(column.type):
-            require_apart(column.to_numpy(zero_copy_only=False), name, f"{where.rstrip(',')}, column {name!r},")
-        elif cells.typed and types.is_string(column.type):
-            _likely(column, cells, path, name)
+    for name in names if cells.typed else ():
+        if types.is_string(first.schema.field(name).type):
+            _likely(first.column(name), cells, path, name)
 
 
 def _likely(column: Any, cells: Cells, path: Path, name: str, *, asked: bool = False) -> str:
@@ -185,6 +200,31 @@ def _likely(column: Any, cells: Cells, path: Path, name: str, *, asked: bool = F
                 f"out (column_types={{{name!r}: 'drop'}})"
             )
     return ""
+
+
+def _may_merge(column: Any) -> bool:
+    """Whether floats have no fractions, and some are so large that they may be several whole numbers."""
+    import pyarrow.compute as compute
+
+    ends = compute.min_max(column).as_py()
+    if ends["max"] is None or not max(-ends["min"], ends["max"]) >= EXACT:
+        return False
+    values = column.drop_null().to_numpy()
+    return bool((np.rint(values) == values).all())
+
+
+def _whole_numbers(text: Any) -> Any:
+    """The whole numbers in cells of a file, to the last digit; None where one is none."""
+    import pyarrow as arrow
+    import pyarrow.compute as compute
+
+    text = compute.utf8_trim_whitespace(text.drop_null())
+    with suppress(arrow.ArrowInvalid):
+        return text.cast(arrow.int64()).to_numpy()
+    if whole_numbers([text[0].as_py()]) is None:  # which most often is enough to know
+        return None
+    whole = whole_numbers(text.to_pylist())
+    return None if whole is None else np.array(whole, dtype=object)
 
 
 def _opened(path: Path, block: int, cells: Cells, **converting: Any) -> Any:

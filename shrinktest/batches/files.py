@@ -132,7 +132,7 @@ def pieces_in(
     if lacking := [name for name in names if name not in there]:
         raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
     if kind == "csv":
-        require_plain(path, [name for name in names if name not in (column_types or {})], where, cells)
+        require_plain(path, [name for name in names if name not in (column_types or {})], cells)
         kinds = None if column_types is None else kinds_in(path, names, column_types, cells)
         yield OfCsv(where, path, tuple(names), kinds, cells)
     else:
@@ -197,7 +197,7 @@ class OfCsv(Piece):
     rows: int | None = None
 
     def read(self, size: int) -> Iterator[Any]:
-        for batch in open_csv(self.path, self.names, block_of(size), self.kinds, self.cells):
+        for batch in open_csv(self.path, self.names, block_of(size), self.kinds, self.cells, self.where):
             yield numbers_of(batch, self.names, self.where) if self.kinds is None else batch
 
 

@@ -57,6 +57,57 @@ def test_those_of_arrays_are_refused_unless_their_column_is_left_out(held, gram)
         assert two_sample_test(one, one, **how).pvalue > 0.0
 
 
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Blocks of a few rows, and columns by the first of these."""
+    monkeypatch.setattr("shrinktest.batches.delimited.HEAD", 60)
+    monkeypatch.setattr("shrinktest.batches.files.block_of", lambda size: 100)
+
+
+def column(path, first, later):
+    """A column of which 20 rows are in the first blocks; another is text, so that rows are read as tables."""
+    rows = [f"{i % 3 + 0.5},{'ab'[i % 2]},{cell}\n" for i, cell in enumerate([*first] * 10 + [*later])]
+    path.write_text("z,g,k\n" + "".join(rows))
+    return str(path)
+
+
+LONG = [2**60 + i % 20 for i in range(40)]
+
+
+@pytest.mark.parametrize("first", [["1", "2"], ["1.5", "2"], ["", "NaN"], ["7"], [str(2**60 + 1024), "1.5"]])
+@pytest.mark.parametrize("later", [LONG, [-i for i in LONG], [i * 10**9 for i in LONG], ["", *LONG]])
+@pytest.mark.parametrize("asked", ["numbers", "tables", "typed"])
+def test_whole_numbers_of_many_digits_are_refused_wherever_they_stand(tmp_path, in_blocks, first, later, asked):
+    given = Batches(column(tmp_path / "x.csv", first, later))
+    names, types = (
+        (("z", "k"), None) if asked == "numbers" else (("k", "g"), {"k": "number"} if asked == "typed" else {})
+    )
+    (piece,) = given.pieces("X", names, types)
+    with pytest.raises(ValueError, match=r"X, .*x\.csv, column 'k', holds whole numbers with too many digits"):
+        list(piece.read(10))
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [f"{i}.5" for i in LONG],
+        [f"{i}e12" for i in range(40)],
+        [2**60 + 4096 * i for i in range(40)],
+        [1e300, "inf", "-inf", 2**53],
+        [LONG[0], "1.5", LONG[1], "2.5"] * 9,
+    ],
+    ids=["fractions", "exponents", "apart", "largest", "a fraction among them"],
+)
+def test_other_large_numbers_are_not(tmp_path, in_blocks, later):
+    given = Batches(column(tmp_path / "x.csv", ["1", "2.0"], later))
+    for types in (None, {}):
+        (piece,) = given.pieces("X", ("k",), types)
+        read = [table if types is None else table.column("k").to_numpy() for table in piece.read(10)]
+        assert len(read) > 2 and np.concatenate([np.ravel(one) for one in read]).tolist() == [
+            float(one) for one in ["1", "2.0"] * 10 + [*later]
+        ]
+
+
 def test_few_digits_more_are_numbers(tmp_path):
     """A number in a hundred may be rounded; and what other batches hold does not matter."""
     values = np.r_[np.arange(400), 2**53, 2**53 + 1, 2**53 + 2, 2**53 + 4]
