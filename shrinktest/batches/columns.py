@@ -21,6 +21,7 @@ from shrinktest.tables.identifiers import (
     MANY_LEVELS,
     NEARLY_ALL,
     common,
+    has_no_name,
     identifier_of,
     may_name_units,
     nearly_all_known,
@@ -254,6 +255,8 @@ def _why_not(column: Column, sights: Sequence[Sight], share: float, *, asked: bo
             )
     if asked or alone:
         return None
+    if has_no_name(column.name) and not rows:
+        return "it has neither a name nor values, as behind a comma at the end of every line"
     levels, same = rows if many else len(texts), column.kind == "number" and share > 0.0
     return identifier_of(column, counts=_counts(sights), apart=apart, same=same, levels=levels, rows=rows)
 

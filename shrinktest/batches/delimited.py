@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -85,14 +86,7 @@ def delimiter_of(path: Path) -> str:
     ValueError
         For files that are no plain text.
     """
-    with path.open("rb") as file:
-        start = file.read(4)
-        for beginning, said in _BEGINNINGS.items():
-            if start.startswith(beginning):
-                raise ValueError(f"{path} {said}")
-        file.seek(0)
-        first = next((line for _ in range(1000) if (line := file.readline(_LINE)).strip(b"\r\n") or not line), b"")
-    return delimiter_in(first.decode("latin-1"))
+    return delimiter_in(_first_line(path)[0])
 
 
 def schema_of(path: Path, cells: Cells) -> Any:
@@ -120,14 +114,15 @@ def open_csv(
         elif not arrow.types.is_integer(kind):
             read[name] = kind
     numbers = [name for name, kind in read.items() if arrow.types.is_floating(kind)]
+    others = _other_names(path, cells)
     written: dict[str, Iterator[Any]] = {}  # numbers as text, of columns that have had large ones
     try:
         with _in_utf_8(path):
-            for i, batch in enumerate(_opened(path, block, cells, column_types=read, include_columns=names)):
+            for i, batch in enumerate(_opened(path, block, cells, others, column_types=read, include_columns=names)):
                 for name in numbers:
                     if large := _may_merge(batch.column(name)):
                         as_text = {"column_types": {name: arrow.string()}, "include_columns": [name]}
-                        written.setdefault(name, islice(_opened(path, block, cells, **as_text), i, None))
+                        written.setdefault(name, islice(_opened(path, block, cells, others, **as_text), i, None))
                     text = next(written[name]).column(0) if name in written else None
                     if large and (whole := _whole_numbers(text)) is not None:
                         require_apart(whole, name, f"{where.rstrip(',')}, column {name!r},")
@@ -227,26 +222,68 @@ def _whole_numbers(text: Any) -> Any:
     return None if whole is None else np.array(whole, dtype=object)
 
 
-def _opened(path: Path, block: int, cells: Cells, **converting: Any) -> Any:
+def _opened(path: Path, block: int, cells: Cells, names: Sequence[str] | None = None, **converting: Any) -> Any:
+    """The rows of a file some at a time; ``names`` are those of all columns, default as they are in the file."""
     from pyarrow import csv
 
     around = ("", " ") if cells.typed else ("",)
     words = list(dict.fromkeys(a + word + b for word in cells.missing for a in around for b in around))
+    line, blank = _first_line(path)
+    naming = {} if names is None else {"column_names": names, "skip_rows": blank, "skip_rows_after_names": 1}
     return csv.open_csv(
         path,
-        read_options=csv.ReadOptions(block_size=block),
-        parse_options=csv.ParseOptions(delimiter=delimiter_of(path)),
+        read_options=csv.ReadOptions(block_size=block, **naming),
+        parse_options=csv.ParseOptions(delimiter=delimiter_in(line)),
         convert_options=csv.ConvertOptions(null_values=words, strings_can_be_null=True, **converting),
     )
 
 
+def _first_line(path: Path) -> tuple[str, int]:
+    """The first line of a file that is not blank, and how many before it are; raises ValueError as `delimiter_of`."""
+    with path.open("rb") as file:
+        start = file.read(4)
+        for beginning, said in _BEGINNINGS.items():
+            if start.startswith(beginning):
+                raise ValueError(f"{path} {said}")
+        file.seek(0)
+        for blank in range(1000):
+            if (line := file.readline(_LINE)).strip(b"\r\n") or not line:
+                return line.decode("latin-1"), blank
+    return "", 0
+
+
+def _other_names(path: Path, cells: Cells) -> list[str] | None:
+    """Names of all columns where they are not as in the file: without blanks around them, and none without a name.
+
+    Where these are not from the command line, only columns without values get a name for want of one.
+    """
+    line = _first_line(path)[0].encode("latin-1").decode("utf-8", "replace").removeprefix("\ufeff")
+    try:
+        written = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter_in(line)), [])
+    except csv.Error:
+        return None
+    if all(name and (name == name.strip() or not cells.typed) for name in written):
+        return None
+    first = _first_rows(path, cells)
+    given = [name.strip() if cells.typed else name for name in first.schema.names]
+    bare = [not name and (cells.typed or kind == "null") for name, kind in zip(given, first.schema.types, strict=True)]
+    blank = [f"Unnamed: {j}" for j in range(len(given))]
+    called = zip(given, blank, bare, strict=True)
+    return [f"{own}{'.1' * (own in given)}" if nameless else name for name, own, nameless in called]
+
+
 def _first(path: Path, cells: Cells) -> Any:
     """The first rows of a file, of whatever types they are."""
+    return _first_rows(path, cells, _other_names(path, cells))
+
+
+def _first_rows(path: Path, cells: Cells, names: Sequence[str] | None = None, **converting: Any) -> Any:
     import pyarrow as arrow
+    import pyarrow.compute as compute
 
     try:
         with _in_utf_8(path):
-            reader = _opened(path, HEAD, cells)
+            reader = _opened(path, HEAD, cells, names, **converting)
             schema = reader.schema
             named = schema.names  # which raises for letters that are none
             first = next(iter(reader), None)
@@ -254,7 +291,21 @@ def _first(path: Path, cells: Cells) -> Any:
         raise ValueError(f"{path}: {error}") from None
     if named and any(map(arrow.types.is_binary, schema.types)):
         raise ValueError(f"{path} {_NOT_UTF_8}")
-    return arrow.RecordBatch.from_pylist([], schema) if first is None else first
+    if first is None:
+        return arrow.RecordBatch.from_pylist([], schema)
+    whole = [j for j, kind in enumerate(schema.types) if arrow.types.is_integer(kind)]
+    if converting or not whole or not _has_hexadecimals(path):
+        return first
+    text = _first_rows(path, cells, names, column_types={named[j]: arrow.string() for j in whole})
+    odd = [j for j in whole if compute.any(compute.match_substring(text.column(j), "x", ignore_case=True)).as_py()]
+    columns = [text.column(j) if j in odd else column for j, column in enumerate(first.columns)]
+    return arrow.RecordBatch.from_arrays(columns, names=named)
+
+
+def _has_hexadecimals(path: Path) -> bool:
+    """Whether a file may begin with cells such as 0x7, which are numbers for pyarrow and text here."""
+    with path.open("rb") as file:
+        return re.search(rb"0[xX]", file.read(HEAD)) is not None
 
 
 @contextmanager

@@ -52,12 +52,12 @@ def found_paths(data: Any, name: str) -> list[Path]:
     return found
 
 
-def names_in(path: Path) -> tuple[str, ...] | None:
+def names_in(path: Path, cells: Cells = AS_PANDAS) -> tuple[str, ...] | None:
     """Names of the columns of a file; None where they have none."""
     kind = KINDS[path.suffix.lower()]
     if kind == "array":
         return None
-    names = tuple(_schema(path).names)
+    names = tuple(_schema(path, cells).names)
     if kind == "csv" and all(map(_is_number, names)):
         raise ValueError(f"{path} has numbers in its first row, which is to name the columns; give it such a row")
     return names
@@ -128,7 +128,7 @@ def pieces_in(
             yield OfArray(where, path, start, min(step, rows - start))
         return
     assert names is not None
-    there = names_in(path) or ()
+    there = names_in(path, cells) or ()
     if lacking := [name for name in names if name not in there]:
         raise ValueError(f"{path} has no column {listed(lacking)}; it has {listed(there)}")
     if kind == "csv":

@@ -158,7 +158,7 @@ class Batches:
         if is_lazy(self.data):
             return columns_of(self.data)
         if is_paths(self.data):
-            return names_in(found_paths(self.data, name)[0])
+            return names_in(found_paths(self.data, name)[0], self._cells)
         if isinstance(self.data, np.ndarray) or not is_table(first := next(iter(self.data), None)):
             return None
         return read_names(first)
@@ -185,7 +185,7 @@ class Batches:
         by_type = each[0] or {}
         if len(names) == 1 or not by_type:
             return False
-        if any(has_no_name(one) and whole for one, whole in by_type.items()):
+        if any(map(has_no_name, by_type)):
             return True
         first = self._first_rows(name, tuple(by_type)).T
         return any(_may_identify(*one) for one in zip(first, *zip(*by_type.items(), strict=True), strict=True))

@@ -90,7 +90,7 @@ def pairs_in(path: str, args: argparse.Namespace) -> tuple[Batches, Batches]:
 def _variables(path: str, types: dict[str, Any]) -> list[Any]:
     """The columns of files but for those that ``--types`` drops; numbers of those of an array."""
     first = found_paths(path, path)[0]
-    names = names_in(first)
+    names = names_in(first, AS_TYPED)
     return [*range(columns_in(first))] if names is None else [name for name in names if types.get(name) != DROP]
 
 
@@ -102,7 +102,7 @@ def _columns(path: str, given: str) -> list[Any]:
             raise ValueError(f"columns of .npy files have numbers, from 0 on, and no names; got {given!r}")
         return [int(one) for one in columns]
     first = found_paths(path, path)[0]
-    return [*TextTable(str(first), names_in(first) or (), [], []).select(given)]
+    return [*TextTable(str(first), names_in(first, AS_TYPED) or (), [], []).select(given)]
 
 
 def _refuse(paths: Sequence[str], args: argparse.Namespace) -> None:

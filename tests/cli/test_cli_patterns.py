@@ -194,3 +194,54 @@ def test_a_time_further_down_that_is_none_is_named(run, monkeypatch):
     Path("t0.csv").write_text("v\n09:00\n10:00\n" + Path("t0.csv").read_text()[2:])
     with pytest.raises(ValueError, match=r"t0.csv, column 'v': 'late' is not a time such as 14:30; what a column"):
         two_sample_test("t0.csv", "t0.csv")
+
+
+@pytest.mark.parametrize("words", [[], ["--gram", "rff", "--rank", "5"], ["--nan-policy", "omit"]], ids=" ".join)
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("x,y,", "{0},{1},"),
+        ("x,y,,", "{0},{1},,"),
+        ("\ufeff,x,y", "{i},{0},{1}"),
+        (" x ,y ", "{0},{1}"),
+        ("\nx,,y", "{0},{1},{1}"),
+    ],
+    ids=["comma at the end", "two commas", "index", "blanks", "no name"],
+)
+def test_columns_are_named_as_in_single_files(run, header, row, words):
+    """Those without a name are called Unnamed; where they count rows or have no values, they are not tested."""
+    for i in (0, 1):
+        values = np.random.default_rng(i).normal(size=(40, 2)).round(3)
+        rows = [row.format(*both, i=j) for j, both in enumerate(values)]
+        Path(f"n{i}.csv").write_text("\n".join([header, *rows, ""]), encoding="utf-8")
+    whole = answer(run, "n0.csv", "n1.csv")
+    found = answer(run, "[n]0.csv", "[n]1.csv", *words)
+    assert found[0] == whole[0] and found[2] == [40, 40] and (found == whole or "--gram" in words)
+    code, _, error = run("two-sample", "[n]0.csv", "[n]1.csv", "--columns", "x", "--seed", "0")
+    assert code == 0, error
+
+
+def test_python_leaves_out_a_column_without_a_name_and_values(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("x,y,\n" + "1.5,2.5,\n3.5,1.5,\n" * 20)
+    for how in ({}, {"gram": "rff", "rank": 5}):
+        found = two_sample_test(path, path, rng=0, n_resamples=19, workers=1, **how)
+        assert found.columns == (("x", "y"),) and "neither a name nor values" in found.notes[0]
+    path.write_text("x,y,\n" + "1.5,2.5,\n3.5,1.5,1\n" * 20)
+    with pytest.raises(ValueError, match="has a column '', which looks as if it numbered the rows"):
+        two_sample_test(path, path)
+
+
+@pytest.mark.parametrize("cells", [["0x7", "0X1f"], ["0x7", "5", "0x8"]], ids=" ".join)
+def test_hexadecimal_text_is_categories(run, cells):
+    for i in (0, 1):
+        rng = np.random.default_rng(i)
+        rows = [f"{rng.choice(cells)},{rng.integers(0, 9)}\n" for _ in range(40)]
+        Path(f"x{i}.csv").write_text("v,z\n" + "".join(rows))
+    expected = answer(run, "x0.csv", "x1.csv")
+    assert answer(run, "[x]0.csv", "[x]1.csv") == expected
+    assert two_sample_test("x0.csv", "x1.csv", rng=0, n_resamples=99, workers=1).pvalue == expected[1]
+    Path("x0.csv").write_text("v,z\n" + "5,1\n0x7,2\n" * 20)
+    for words in (["x0.csv", "x1.csv"], ["[x]0.csv", "[x]1.csv"]):
+        code, _, error = run("two-sample", *words)
+        assert code == 2 and "'0x7' is not a number" in error
