@@ -32,8 +32,12 @@ _BYTES = 64  # that a row is expected to have at most, for how much of a file is
 _NOT_UTF_8 = (
     "is not text in UTF-8, as CSV files that are read in batches must be; save it so, such as iconv -f latin1 -t utf-8"
 )
-#: What columns are of which at least half are such.
-_CALLED = {"number": "a number", "date": "a date such as 2024-03-31", "time": "a time such as 14:30"}
+#: What columns are of which at least half are such; dates and times have a mark in their first five letters.
+_CALLED = {
+    "number": ("", "a number"),
+    "date": ("-", "a date such as 2024-03-31"),
+    "time": (":", "a time such as 14:30"),
+}
 #: How files begin that are no plain text in UTF-8, and what to say of them.
 _BEGINNINGS = {
     b"\xff\xfe": _NOT_UTF_8.replace("latin1", "utf-16"),
@@ -141,7 +145,7 @@ def kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any], 
         kind, wanted = first.schema.field(name).type, column_types.get(name)
         likely = ""
         if types.is_string(kind) and wanted in (None, "date", "time"):
-            likely = _likely(first.column(name), cells, path, name, asked=wanted is not None)
+            likely = _likely(first.column(name), cells, path, name, checked=True)
         if wanted == "category" or isinstance(wanted, list | tuple):
             kind = arrow.dictionary(arrow.int32(), arrow.string())
         elif types.is_date(kind) or types.is_timestamp(kind) or likely == "date":
@@ -171,22 +175,25 @@ def require_plain(path: Path, names: Collection[str], cells: Cells) -> None:
             _likely(first.column(name), cells, path, name)
 
 
-def _likely(column: Any, cells: Cells, path: Path, name: str, *, asked: bool = False) -> str:
+def _likely(column: Any, cells: Cells, path: Path, name: str, *, checked: bool = False) -> str:
     """Whether text is a "date" or "time" in all rows; else "".
 
-    For the command line raises ValueError, unless its kind was ``asked`` for, where that or a number is in at least
-    half of the rows only.
+    For the command line raises ValueError, unless that was ``checked`` or the kind is asked for, where one of these or
+    a number is in at least half of the rows only.
     """
     counts = {one["values"]: one["counts"] for one in _bare(column, cells).drop_null().value_counts().to_pylist()}
     if not cells.typed:
         return "time" if counts and all(kind_of_cell(cell) == "time" for cell in counts) else ""
-    for kind, called in _CALLED.items():
-        like = {cell for cell in counts if (as_people_write(cell) if kind == "number" else kind_of_cell(cell) == kind)}
+    for kind, (mark, called) in _CALLED.items():
+        if kind == "number":
+            like = set() if checked else {cell for cell in counts if as_people_write(cell)}
+        else:
+            like = {cell for cell in counts if mark in cell[:5] and kind_of_cell(cell) == kind}
         if not like or 2 * sum(counts[cell] for cell in like) < sum(counts.values()):
             continue
         if kind != "number" and len(like) == len(counts):
             return kind
-        if not asked:
+        if not checked:
             odd = next((cell for cell in counts if kind_of_cell(cell) != kind), "")
             point = " (a decimal point is a point in files that are read in batches)" if kind == "number" else ""
             raise ValueError(
@@ -214,10 +221,10 @@ def _whole_numbers(text: Any) -> Any:
     import pyarrow.compute as compute
 
     text = compute.utf8_trim_whitespace(text.drop_null())
-    with suppress(arrow.ArrowInvalid):
-        return text.cast(arrow.int64()).to_numpy()
     if whole_numbers([text[0].as_py()]) is None:  # which most often is enough to know
         return None
+    with suppress(arrow.ArrowInvalid):
+        return text.cast(arrow.int64()).to_numpy()
     whole = whole_numbers(text.to_pylist())
     return None if whole is None else np.array(whole, dtype=object)
 
