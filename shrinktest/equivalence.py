@@ -66,7 +66,7 @@ def equivalence_test(
         Units of the columns; what ``scale`` is in :func:`two_sample_test`.
     estimator : str, MeanEstimator or callable, optional
         With "auc": estimator of the kernel means that make the witness function (default "kme").  The estimates on the
-        other scales are unbiased, and take none.
+        other scales are ratios of unbiased parts, and take none.
     folds : int, optional
         With "auc", and with nothing else: the witness function is fitted to all folds but one, and scores that one;
         default 5.
@@ -125,7 +125,7 @@ def equivalence_test(
     On the scale "auc" the statement is about the function that was fitted.  The best function there is separates the
     distributions at least as well, and better than one that was fitted to few rows: an upper limit for the fitted
     function is not an upper limit for the best one.  A note in the result says so.  Where a bound for the distributions
-    is wanted take "distance", which is estimated without bias.
+    is wanted take "distance", whose parts are estimated without bias.
 
     The kernel, its bandwidth and the units of the columns are found on all rows together and then regarded as fixed.
     Differences to which the kernel is insensitive count little: a wide kernel is sensitive to differences of location,
@@ -134,8 +134,9 @@ def equivalence_test(
     A margin from a change is the difference between the pooled sample (2000 rows of it at most, at random) and its
     changed copy, by the same kernel and estimated as the difference of the samples is; no label goes into it.  Where X
     and Y differ the pooled sample is wider than each of them, so that a shift by so many of its standard deviations is
-    more than by as many of theirs: for normal samples d standard deviations apart by the factor sqrt(1 + d^2 / 4),
-    which is 1.005 for d = .2 and 1.12 for d = 1.  Outlying rows in one sample make it larger too; a note says so.  On
+    more than by as many of theirs: for normal samples d standard deviations apart by the factor
+    sqrt(1 + p (1 - p) d^2) with p the share of one sample; for samples of one size sqrt(1 + d^2 / 4), which is 1.005
+    for d = .2 and 1.12 for d = 1.  Outlying rows in one sample make it larger too; a note says so.  On
     "auc" the function that separates rows from changed rows is fitted to the pooled sample, which has more rows than X
     or Y, and attains a little more than one fitted to these, so that the margin is a little larger.  The p-value takes
     the number as given, as it does with the bandwidth.

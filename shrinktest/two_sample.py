@@ -91,11 +91,11 @@ def two_sample_test(
     scale : {"auto", None, "sd", "mad", "rank", "deviation"}, sequence or dict
         Units of the columns: their standard deviation, or median absolute deviation, in the pooled sample; "rank"
         replaces every column by its mid-ranks over their number, "deviation" by its distances from the median over
-        their mean, so that only spread is compared; a sequence has a number or a name for every column, a dict for
-        columns by name ("sd" for others), and names beside other names or numbers are units in which a typical column
-        has standard deviation 1, as with "sd".  Units are found without labels, so that the level stays exact.  "auto"
-        is "sd" for tables and None (columns as they are) for arrays.  A column with one value only has no weight, and a
-        note says so.
+        their mean: in samples of one size with symmetric data a shift is then not seen, otherwise it is; a sequence has
+        a number or a name for every column, a dict for columns by name ("sd" for others), and names beside other names
+        or numbers are units in which a typical column has standard deviation 1, as with "sd".  Units are found without
+        labels, so that the level stays exact.  "auto" is "sd" for tables and None (columns as they are) for arrays.  A
+        column with one value only has no weight, and a note says so.
     column_types : dict, optional
         How to read columns, by their names (of arrays, by their numbers), where their type in a table does not tell:
         "number", "category", "boolean", "ordered", "date", a list of levels in their order, or "drop".
@@ -152,8 +152,8 @@ def two_sample_test(
         permutation test of that approximate statistic is still exact.  All but "dense" need an estimator that works
         without the Gram matrix: not your own, nor a marginalised one that tunes its noise in every permutation.
     rank : int, optional
-        Coordinates of the approximation (default 1000), of which "rff" takes an even number, 2 at least; for "factor",
-        the rank at which it is truncated.
+        Coordinates of the approximation at most (default 1000): landmarks that add nothing are left out, and "rff"
+        takes an even number, 2 at least.  For "factor", the rank at which it is truncated.
     max_memory : float, optional
         Bytes that the kernel's values may take; default a quarter of what is free.
     store : path, optional
@@ -243,9 +243,11 @@ def two_sample_test(
     of day (in hours) and ordered categories (their position) are one column each, in units of their standard deviation
     unless ``scale`` says otherwise.  A category, or True and False, has an indicator for every level: the squared
     distance of two levels is 2, which is that of two numbers in these units on average.  Columns that identify rows
-    (without a name, counting the rows, or with another text in every row of a sample) are not tested, and a note says
-    so, also where some of their values are missing: at least half of each sample must be known.  Text with too many
-    different values is an error.
+    are not tested, and a note says so: whole numbers that have no name, count the rows, or differ in every row and are
+    the same in all samples; text that differs in every row of every sample, one of which has more than 10 rows, or in
+    all rows together.  So are they where some of their values are missing: at least half of each sample must be known
+    (nine in ten rows where numbers are the same in all samples).  Text with too many different values is an error, also
+    text with blanks that differs in every row.
 
     ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean.  With bandwidths from
     the median: of the Gaussian kernel with twice the median (weight 25), whitened (10), of ranks (9), of

@@ -118,7 +118,8 @@ class TwoSampleEffect(Effect):
         than one of the second, for functions that were fitted without them.  .5: no better than chance; 1: apart.
     auc_interval : tuple of float
     distance : float
-        The squared distance of the kernel means from 0 to 1, estimated without bias, so that it may come out below 0.
+        The squared distance of the kernel means from 0 to 1.  Its parts are estimated without bias, so that it may come
+        out below 0; the ratio of these is only nearly unbiased.
     distance_interval : tuple of float
     relative_to : str
         What 1 is: "norms" (the means have nothing in common), or "variance" (all variance is between the samples).
@@ -267,9 +268,9 @@ class DependenceEffect(Effect):
     Attributes
     ----------
     dependence : float
-        Kernel correlation: HSIC relative to that of each variable with itself, estimated without bias, so that it may
-        come out below 0.  1: one variable has the same Gram matrix as the other.  For distances (``kernel="energy"``)
-        it is the squared distance correlation with its bias removed.
+        Kernel correlation: HSIC relative to that of each variable with itself, every part estimated without bias, so
+        that it may come out below 0; their ratio is only nearly unbiased.  1: one variable has the same Gram matrix as
+        the other.  For distances (``kernel="energy"``) it is the squared distance correlation with its bias removed.
     dependence_interval : tuple of float
     names : tuple of str
         What the variables are called.

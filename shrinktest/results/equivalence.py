@@ -49,8 +49,8 @@ class EquivalenceResult(AsJson, Result):
         p-value of the hypothesis that the difference is the margin or more; asymptotic.  1 where the data allow no
         test.
     estimate : float
-        The distance, from 0 to 1 and estimated without bias, so that it may be below 0; the area under the ROC curve of
-        the cross-fitted witness function; or the kernel correlation.
+        The distance, from 0 to 1, whose parts are estimated without bias, so that it may be below 0; the area under the
+        ROC curve of the cross-fitted witness function; or the kernel correlation.
     upper : float
         Upper limit of the estimated quantity with confidence 1 - alpha, below the margin where the test rejects.
     margin : float
