@@ -25,11 +25,19 @@ def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
     """
     pair = isinstance(chances, tuple | list) and len(chances) == 2 and all(map(is_vector, chances))
     parts: Sequence[Any] = chances if pair else [chances]
-    p = np.concatenate([complete_points(part, "propensity").values.ravel() for part in parts])
+    values = [complete_points(part, "propensity").values for part in parts]
+    p = np.concatenate([part.ravel() for part in values])
     if len(p) != sum(sizes):
         raise ValueError(
             f"propensity has {counted(len(p), 'number')} for {counted(sum(sizes), 'row')} of X and Y together; give a "
             "chance for each, as one vector or as a pair"
+        )
+    found = tuple(map(len, values))
+    if any(part.shape[1] != 1 for part in values) or (pair and found != sizes):
+        what = f"vectors of {found[0]} and {found[1]} numbers" if pair else f"shape {values[0].shape}"
+        raise ValueError(
+            f"propensity must be one vector of {sum(sizes)} chances, those of X first, or a pair of vectors, of "
+            f"{sizes[0]} and {sizes[1]}; got {what}"
         )
     if not ((p > 0.0) & (p < 1.0)).all():
         raise ValueError(

@@ -42,3 +42,15 @@ class Odd(ClassifierMixin, BaseEstimator):
 def test_chances_are_looked_at(kind, said):
     with pytest.raises(ValueError, match=rf"propensity: predict_proba of Odd\(.*for each of 40 rows.*{said}"):
         two_sample_test(X, Y, covariates=(OF_X, OF_Y), propensity=Odd(kind), n_resamples=99, rng=0)
+
+
+@pytest.mark.parametrize(
+    ("chances", "said"),
+    [
+        (np.full((20, 2), 0.5), r"got shape \(20, 2\)"),
+        ((np.full(7, 0.5), np.full(33, 0.5)), "got vectors of 7 and 33 numbers"),
+    ],
+)
+def test_known_chances_belong_to_their_rows(chances, said):
+    with pytest.raises(ValueError, match=f"propensity must be one vector of 40 chances, those of X first.*{said}"):
+        two_sample_test(X, Y, covariates=(OF_X, OF_Y), propensity=chances, n_resamples=99, rng=0)
