@@ -13,7 +13,7 @@ from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
-from shrinktest.kernels.base import takes_row_numbers
+from shrinktest.kernels.custom import takes_row_numbers
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.memory import STRETCHES, Memory, Rows

@@ -15,7 +15,7 @@ from shrinktest._validate import as_rng, choice, counted, flag, level, rng_prove
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
-from shrinktest.kernels.base import takes_row_numbers
+from shrinktest.kernels.custom import takes_row_numbers
 from shrinktest.kernels.reach import reach_notes, require_in_range
 from shrinktest.nulls.memory import (
     BY_GROUPS,

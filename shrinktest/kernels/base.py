@@ -372,13 +372,6 @@ def _points_of(kernels: Iterable[Kernel]) -> frozenset[str]:
     return frozenset().union(*(kernel.points_are for kernel in kernels))
 
 
-def takes_row_numbers(kernel: Any) -> bool:
-    """Whether the points of a kernel, or of some of several, are row numbers of a matrix."""
-    if isinstance(kernel, list | tuple):
-        return any(map(takes_row_numbers, kernel))
-    return isinstance(kernel, Kernel) and "row numbers" in kernel.points_are
-
-
 def require_same_points(kernels: Sequence[Kernel]) -> None:
     """Raise ValueError for a matrix beside kernels of values, which would compare the numbers of its rows."""
     if len(_points_of(kernels)) > 1:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -113,3 +113,10 @@ class Custom(Kernel):
 
     def __repr__(self) -> str:
         return f"Custom({getattr(self.function, '__name__', self.function)})"
+
+
+def takes_row_numbers(kernel: Any) -> bool:
+    """Whether the points of a kernel, or of some of several, are row numbers of a matrix."""
+    if isinstance(kernel, list | tuple):
+        return any(map(takes_row_numbers, kernel))
+    return isinstance(kernel, Kernel) and "row numbers" in kernel.points_are
