@@ -211,7 +211,7 @@ class NoChange(Hypothesis):
         rows = self.variables[0].rows_of(*parts)
         by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
         name = self.variables[0].name
-        found = memory.of_samples(by_block, name) if memory.singly(self.restriction) else None
+        found = memory.of_samples(by_block, name) if self.restriction.singly else None
         said = () if found is None else (found.note(advice),)
         return (*said, *memory.short(rows, self.restriction, name))
 

@@ -113,7 +113,7 @@ class EqualDistributions(Hypothesis):
             return None
         if self.restriction.paired:
             return memory.of_samples(self._differences, "what pairs differ by")
-        if not memory.singly(self.restriction):
+        if not self.restriction.singly:
             return None
         return memory.of_samples(self._rows(self.restriction.blocks), "a sample")
 

@@ -83,7 +83,7 @@ class Independence(Hypothesis):
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of both variables have in common, in every block by itself."""
-        if not memory.singly(self.restriction):
+        if not self.restriction.singly:
             return None
         series = memory.in_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
         rows = [one.rows_of(*series) for one in self.variables]

@@ -381,26 +381,19 @@ def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[n
     return in_stretches(rows.parts, stretch_length(shift, rows), restriction.blocks)
 
 
-def singly(restriction: Restriction) -> bool:
-    """Whether rows are permuted one by one, in some way that takes no account of their order."""
-    return not (restriction.paired or restriction.shift or restriction.groups is not None)
-
-
 def short(rows: Rows, restriction: Restriction, named: str) -> tuple[str, ...]:
     """What a reader should know where stretches, or series that are shifted, are too short for their memory."""
-    if restriction.shift and lost(rows.correlation, max(1, sum(map(len, rows.parts)) // _FEWEST)) > _MUCH:
+    share = lost(rows.correlation, restriction.stretch or max(1, sum(map(len, rows.parts)) // _FEWEST))
+    if share <= _MUCH or not (restriction.stretch or restriction.shift):
+        return ()
+    if restriction.shift:
         return (
             f"The series is short for the correlation of successive rows of {named} ({rows.correlation:.2f}): circular "
             "shifts join its end to its start, and the p-value may be too small; of such series in which nothing "
             "changes, 6 to 29 % gave p <= .05. Observe longer, or test differences of successive rows.",
         )
-    if not restriction.stretch:
-        return ()
-    share = lost(rows.correlation, restriction.stretch)
-    if share <= _MUCH:
-        return ()
     return (
-        f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive "
-        f"rows of {named}: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be "
-        "too small. Observe longer, take longer stretches (shift=), or test differences of successive rows.",
+        f"Stretches of {counted(restriction.stretch, 'row')} are short for the correlation of successive rows of "
+        f"{named}: about {share:.0%} of the variance of a mean is lost at the cuts, and the p-value may be too small. "
+        "Observe longer, take longer stretches (shift=), or test differences of successive rows.",
     )

@@ -53,6 +53,11 @@ class Restriction:
     def __bool__(self) -> bool:
         return self.paired or self.shift or self.blocks is not None or self.groups is not None
 
+    @property
+    def singly(self) -> bool:
+        """Whether rows are permuted one by one, in some way that takes no account of their order."""
+        return not (self.paired or self.shift or self.groups is not None)
+
     def strata(self, size: int) -> Strata:
         """Units, and strata within which they may be exchanged, of so many observations."""
         if self.paired:
