@@ -147,7 +147,7 @@ def _models(given: Any, name: Any) -> tuple[tuple[str, ...], tuple[Any, ...]]:
     if not all(names):
         raise ValueError("models has an empty name; give every model a text, which is what the answer calls it")
     if len(names) < 2:
-        raise ValueError(f"models has {len(names)}; to say which is nearer takes two or more")
+        raise ValueError(f"models has {'one entry' if names else 'no entry'}; to say which is nearer takes two or more")
     if len({name, *names}) <= len(names):
         raise ValueError(f"the names of X ({name!r}) and of the models ({', '.join(names)}) must differ")
     return names, tuple(given.values())

@@ -327,7 +327,7 @@ def test_one_sided_tests_of_samples_of_very_different_sizes_have_a_note(alternat
         ),
         (lambda: closer_test(X, Y, Z, kernel="rbf"), ValueError, "is called 'gaussian' here"),
         (lambda: closer_matrix(X, [Y, Z]), TypeError, "models must be a mapping from names to samples"),
-        (lambda: closer_matrix(X, {"a": Y}), ValueError, "models has 1 entries"),
+        (lambda: closer_matrix(X, {"a": Y}), ValueError, "models has one entry"),
         (lambda: closer_matrix(X, {"": Y, "b": Z}), ValueError, "models has an empty name"),
         (lambda: closer_matrix(X, {"X": Y, "b": Z}), ValueError, "the names of X .* must differ"),
         (lambda: closer_matrix(X, {"a": Y, "b": Z}, name=3), TypeError, "name must be a text"),

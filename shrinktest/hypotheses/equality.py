@@ -109,7 +109,7 @@ class EqualDistributions(Hypothesis):
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of a sample, or of what pairs differ by, have in common."""
-        if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # some are somewhere, or none are seen
+        if len(self.pooled) != sum(self.sizes) or self.variables[0].numbers:  # places, or values, not known
             return None
         if self.restriction.paired:
             return memory.of_samples(self._differences, "what pairs differ by")
