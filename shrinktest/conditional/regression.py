@@ -21,6 +21,7 @@ FEWEST = 10  # rows
 _FEATURES = 15  # coordinates of a kernel by which its regression is tuned, or which are predicted
 _TUNED = 0.98  # of the variance of coordinates: those along the longest axes, by which their regression is tuned
 _FOLDS = 5
+_MOST = 0.9  # of the variance of residuals: noise of predictions
 _NOTHING = 1e-5  # of the variance of a variable: with so little left, it was a function of the given ones
 
 
@@ -37,14 +38,16 @@ class Left:
     by_gram : bool
         Whether it is a Gram matrix.
     apart : sequence of ndarray, shape (n, r)
-        For each fold of a regressor the residuals of regressions that have not seen it, those of its rows included;
-        empty where functions of what is left are not regressed.
+        For each fold of a regressor the residuals of regressions that have not seen it, those of its rows included.
+    noise : float, optional
+        Variance of a regressor's predictions, in units of that of the noise in what they were learned of.
     """
 
     values: np.ndarray
     smoother: Smoother | None = None
     by_gram: bool = False
     apart: Sequence[np.ndarray] = ()
+    noise: float | None = None
 
     @property
     def gram(self) -> np.ndarray:
@@ -52,10 +55,19 @@ class Left:
         return self.values if self.by_gram else self.values @ self.values.T
 
     def inflation(self, other: Left) -> float:
-        """See :func:`~shrinktest.conditional.ridge.inflation`; 1 where rows were predicted that were not learned of."""
-        if self.smoother is None or other.smoother is None:
+        """See :func:`~shrinktest.conditional.ridge.inflation`; 1 where nothing is known of the noise of predictions.
+
+        Of regressors it is an estimate.  Rows i and j share noise by the weights P_ij and P_ji with which they predict
+        one another, and by those Q_ij and Q_ji of the other regression.  How much larger the squared norm of
+        (I - P)'(I - Q) is than that of its diagonal depends on the mean squares p and q of the rows of P and Q, most of
+        all: of linear and kernel ridge regressions, neighbours and forests of 50 to 200 rows it is within .11 of this.
+        """
+        if self.smoother is not None and other.smoother is not None:
+            return inflation(self.smoother, other.smoother)
+        if self.noise is None or other.noise is None:
             return 1.0
-        return inflation(self.smoother, other.smoother)
+        p, q = self.noise, other.noise
+        return float(1.0 + p + q + 2.5 * (p * q) ** 0.5 + 3.0 * p * q) / ((1.0 + p) * (1.0 + q))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,15 +120,13 @@ class Regression:
             return "kernel ridge regressions, tuned by leaving one row out"
         return f"regressions by {self.regressor!r}, predicting each fifth of the rows from the others"
 
-    def left_of(self, targets: np.ndarray, name: str, *, again: bool = False) -> Left:
-        """Residuals of a variable (n, p); raises ValueError where nothing is left of it.
-
-        ``again`` tells whether functions of them will be regressed, too.
-        """
+    def left_of(self, targets: np.ndarray, name: str) -> Left:
+        """Residuals of a variable (n, p); raises ValueError where nothing is left of it."""
         with blas_held(len(targets)):
             left = self.left_of_lines(targets)
-            if again and self.regressor is not None:
-                left = replace(left, apart=self._apart(targets, left.values))
+            if self.regressor is not None:
+                apart = self._apart(targets, left.values)
+                left = replace(left, apart=apart, noise=self._noise(left.values, apart))
         total, rest = float(np.square(targets - targets.mean(axis=0)).sum()), float(np.square(left.values).sum())
         if total == 0.0:
             raise ValueError(
@@ -183,6 +193,15 @@ class Regression:
             residuals = targets[both] - self._learned(targets, [rows, others], both)
             found[second][rows], found[first][others] = residuals[: len(rows)], residuals[len(rows) :]
         return found
+
+    def _noise(self, left: np.ndarray, apart: Sequence[np.ndarray]) -> float:
+        """What `Left` calls so, by the jackknife: predictions from all other folds, leaving out one at a time."""
+        noise = 0.0
+        for fold, rows in enumerate(self._folds()):
+            others = np.stack([one[rows] for other, one in enumerate(apart) if other != fold])
+            noise += (len(others) - 1.0) * float(others.var(axis=0).sum())
+        share = min(_MOST, noise / max(float(np.square(left).sum()), np.finfo(np.float64).tiny))
+        return share / (1.0 - share)
 
     def _folds(self) -> list[np.ndarray]:
         return np.array_split(np.random.default_rng(0).permutation(len(self.given)), _FOLDS)

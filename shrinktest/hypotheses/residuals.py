@@ -194,7 +194,7 @@ def of_residuals(
     """
     restriction: Restriction = common["restriction"]
     both = common["variables"]
-    left = tuple(regression.left_of(one.points, one.name, again=not local) for one in both)
+    left = tuple(regression.left_of(one.points, one.name) for one in both)
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
     z = standardized(regression.given)
     notes = _doubts(left, z) if z.shape[1] else ()

@@ -7,7 +7,7 @@ from sklearn.linear_model import LinearRegression
 
 from shrinktest import independence_test
 from shrinktest.conditional.lines import bounded
-from shrinktest.conditional.regression import Regression
+from shrinktest.conditional.regression import Left, Regression
 
 N = 25
 RNG = np.random.default_rng(0)
@@ -23,7 +23,7 @@ def by_hand(targets, learned, rows):
 
 def test_residuals_of_residuals_have_not_seen_the_rows_that_are_predicted():
     regression = Regression.on(Z, LinearRegression())
-    left = regression.left_of(Y, "Y", again=True)
+    left = regression.left_of(Y, "Y")
     folds = regression._folds()
     assert sorted(np.concatenate(folds)) == list(range(N)) and len(left.apart) == len(folds)
     for first, rows in enumerate(folds):
@@ -39,6 +39,25 @@ def test_residuals_of_residuals_have_not_seen_the_rows_that_are_predicted():
         others = np.setdiff1d(np.arange(N), rows)
         expected = bent[rows] - by_hand(bounded(left.apart[fold]), others, rows)
         np.testing.assert_allclose(twice.values[rows], expected, atol=1e-12)
+
+
+def test_how_much_noise_is_shared_is_estimated_by_leaving_out_folds():
+    regression = Regression.on(Z, LinearRegression())
+    left, folds, everything = regression.left_of(Y, "Y"), regression._folds(), np.arange(N)
+    spread, weights = 0.0, np.zeros((N, N))
+    for rows in folds:
+        others = np.setdiff1d(everything, rows)
+        weights[rows] = np.column_stack([by_hand(np.eye(N)[:, [i]], others, rows) for i in everything])
+        fewer = [np.setdiff1d(others, more) for more in folds if more is not rows]
+        predicted = [by_hand(Y, learned, rows) for learned in fewer]
+        middle = sum(predicted) / len(predicted)
+        spread += (len(fewer) - 1) / len(fewer) * sum(float(np.sum((one - middle) ** 2)) for one in predicted)
+    share = spread / float(np.sum(left.values**2))
+    assert left.noise == pytest.approx(share / (1.0 - share))
+    kept = np.eye(N) - weights
+    exact = np.sum((kept.T @ kept) ** 2) / np.sum(np.sum(kept**2, axis=1) ** 2)
+    alike = Left(left.values, noise=float(np.mean(np.sum(weights**2, axis=1))))
+    assert alike.inflation(alike) == pytest.approx(exact, abs=0.11) and exact > 1.2
 
 
 def test_with_few_rows_a_note_says_how_the_level_is_held():

@@ -124,7 +124,7 @@ def test_any_regressor():
     from sklearn.ensemble import RandomForestRegressor
     from sklearn.linear_model import Ridge
 
-    for regressor in (RandomForestRegressor(n_estimators=5, random_state=0), Ridge()):
+    for regressor in (RandomForestRegressor(n_estimators=20, min_samples_leaf=5, random_state=0), Ridge()):
         found = independence_test(X, TIED, given=Z, regressor=regressor, rng=0)
         assert found.pvalue < 0.05 and type(regressor).__name__ in found.assumption
 
