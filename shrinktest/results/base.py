@@ -42,9 +42,9 @@ class Result:
         return self.summary()  # type: ignore[attr-defined]  # of those whose summary is more than text
 
 
-def label_of(estimator: Any) -> str:
-    """What an estimator is called in summaries."""
-    return str(getattr(estimator, "label", repr(estimator)))
+def label_of(one: Any) -> str:
+    """What an estimator or a kernel is called in summaries."""
+    return str(getattr(one, "label", repr(one)))
 
 
 def same(one: Any, other: Any) -> bool:

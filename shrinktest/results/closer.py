@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level, percent
 from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, label_of
 from shrinktest.results.effects import shown_pvalue
 from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
-from shrinktest.results.result import versions
+from shrinktest.results.result import text_of, versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -156,9 +156,6 @@ class CloserResult(AsJson, Result):
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
         tables call the kernel.
         """
-        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
-        shown, labels = [repr(one) for one in kernels], [str(one.label) for one in kernels]
-        one = not isinstance(self.kernel, tuple)
         return {
             "result": type(self).__name__,
             "schema": SCHEMA,
@@ -175,8 +172,8 @@ class CloserResult(AsJson, Result):
             "names": list(self.names),
             "n_observations": list(self.n_observations),
             "units": self.units,
-            "kernel": shown[0] if one else shown,
-            "kernel_label": labels[0] if one else labels,
+            "kernel": text_of(self.kernel),
+            "kernel_label": text_of(self.kernel, label_of),
             "bandwidth": self.bandwidth,
             "route": self.route,
             "columns": [None if names is None else list(names) for names in self.columns],
@@ -201,8 +198,6 @@ class CloserResult(AsJson, Result):
         return self._report().as_text()
 
     def _report(self) -> Report:
-        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
-        widths = self.bandwidth if isinstance(self.kernel, tuple) else (self.bandwidth,)
         to = "to" if self.measure == DISTANCE else "on"
         low, high = (f"{limit:.4g}" for limit in self.interval)
         shown = f"t = {self.statistic:.4g}, {self.freedom:.4g} degrees of freedom"
@@ -213,7 +208,7 @@ class CloserResult(AsJson, Result):
             ["statistic", "none" if math.isnan(self.statistic) else shown],
             ["p-value", f"{self.pvalue:.4g} ({self.alternative})"],
             ["observations", f"{' + '.join(map(str, self.n_observations))}, {self.units} vary independently"],
-            ["kernel", "; ".join(map(kernel_in_words, kernels, widths))],
+            ["kernel", kernel_in_words(self.kernel, self.bandwidth)],
         ]
         x = self.names[0]
         what = ESTIMATES[self.measure]
@@ -229,7 +224,9 @@ class CloserResult(AsJson, Result):
 
 
 def kernel_in_words(kernel: Any, width: Any) -> str:
-    """A kernel with its bandwidth, in a few words."""
+    """A kernel with its bandwidth, or several, in a few words."""
+    if isinstance(kernel, tuple):
+        return "; ".join(map(kernel_in_words, kernel, width))
     if width is None:
         return str(kernel.label)
     numbers = width if isinstance(width, tuple) else (width,)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level
 from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, label_of
 from shrinktest.results.closer import kernel_in_words
 from shrinktest.results.effects import shown_pvalue
 from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
-from shrinktest.results.result import versions
+from shrinktest.results.result import text_of, versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -154,9 +154,6 @@ class EquivalenceResult(AsJson, Result):
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
         tables call the kernel.
         """
-        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
-        shown, labels = [repr(one) for one in kernels], [str(one.label) for one in kernels]
-        one = not isinstance(self.kernel, tuple)
         return {
             "result": type(self).__name__,
             "schema": SCHEMA,
@@ -167,11 +164,11 @@ class EquivalenceResult(AsJson, Result):
             "margin_words": self.margin_words,
             "names": list(self.names),
             "n_observations": list(self.n_observations),
-            "kernel": shown[0] if one else shown,
-            "kernel_label": labels[0] if one else labels,
+            "kernel": text_of(self.kernel),
+            "kernel_label": text_of(self.kernel, label_of),
             "bandwidth": self.bandwidth,
             "route": self.route,
-            "estimator": None if self.estimator is None else repr(self.estimator),
+            "estimator": text_of(self.estimator),
             "folds": self.folds,
             "columns": [None if names is None else list(names) for names in self.columns],
             "notes": list(self.notes),
@@ -194,8 +191,6 @@ class EquivalenceResult(AsJson, Result):
         return self._report().as_text()
 
     def _report(self) -> Report:
-        kernels = self.kernel if isinstance(self.kernel, tuple) else (self.kernel,)
-        widths = self.bandwidth if isinstance(self.kernel, tuple) else (self.bandwidth,)
         margin, upper = _apart(self.margin, self.upper)
         limit = "none" if math.isnan(self.upper) else f"{upper} (with confidence {1.0 - self.alpha:.4g})"
         rows = [
@@ -204,7 +199,7 @@ class EquivalenceResult(AsJson, Result):
             ["margin", f"{margin}, from {self.margin_words}" if self.margin_words else margin],
             ["p-value", f"{self.pvalue:.4g}"],
             ["observations", " + ".join(map(str, self.n_observations))],
-            ["kernel", "; ".join(map(kernel_in_words, kernels, widths))],
+            ["kernel", kernel_in_words(self.kernel, self.bandwidth)],
         ]
         if self.folds is not None:
             rows.append(["witness function", f"{self.estimator!r}, cross-fitted on {self.folds} folds"])

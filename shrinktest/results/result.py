@@ -15,7 +15,7 @@ from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
 from shrinktest.results.as_json import written
-from shrinktest.results.base import Result
+from shrinktest.results.base import Result, label_of
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
@@ -39,9 +39,10 @@ if TYPE_CHECKING:
     from shrinktest.results.text import Summary
 
 
-def _shown(value: Any, how: Callable[[Any], str] = repr) -> Any:
+def text_of(value: Any, how: Callable[[Any], str] = repr) -> Any:
+    """What JSON holds of an object, or of each of a tuple of them; None of None."""
     if isinstance(value, tuple):
-        return [_shown(entry, how) for entry in value]
+        return [text_of(entry, how) for entry in value]
     return None if value is None else how(value)
 
 
@@ -260,10 +261,10 @@ class TestResult(Kept, Result):
             "n_resamples": self.n_resamples,
             "exact": self.exact,
             "form": self.form,
-            "estimator": _shown(self.estimator),
+            "estimator": text_of(self.estimator),
             "tuning": self.tuning,
-            "kernel": _shown(self.kernel),
-            "kernel_label": _shown(self.kernel, lambda kernel: str(kernel.label)),
+            "kernel": text_of(self.kernel),
+            "kernel_label": text_of(self.kernel, label_of),
             "bandwidth": self.bandwidth,
             "n_observations": list(self.n_observations),
             "names": list(self.names),
@@ -278,7 +279,7 @@ class TestResult(Kept, Result):
             "tolerance": self.tolerance,
             "route": self.route,
             "restriction": self.restriction,
-            "stopping": _shown(self.stopping),
+            "stopping": text_of(self.stopping),
             "n_planned": self.n_planned,
             "stopped": self.stopped,
             "method": self.method,
