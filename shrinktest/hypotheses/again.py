@@ -46,45 +46,22 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class EffectAsked:
-    """How an effect is to be measured.
+    """How an effect is to be measured."""
 
-    Parameters
-    ----------
-    z : float
-        Of the test, which effects say, too.
-    confidence : float
-        Of intervals.
-    folds : int, optional
-        At most, for functions that score what they have not seen; None where nobody says how many.
-    rng : numpy.random.Generator
-    columns : bool
-        Whether the contributions of columns are asked for.
-    names : tuple of str or None
-        What the result calls the samples or variables.
-    """
-
-    z: float
-    confidence: float
-    folds: int | None
+    z: float  # of the test, which effects say, too
+    confidence: float  # of intervals
+    folds: int | None  # at most, for functions that score what they have not seen; None where nobody says how many
     rng: np.random.Generator
-    columns: bool
-    names: tuple[str | None, ...] = ()
+    columns: bool  # whether the contributions of columns are asked for
+    names: tuple[str | None, ...] = ()  # what the result calls the samples or variables
 
 
 @dataclass(frozen=True, eq=False)
 class Again:
-    """What it takes to compute more about the data of a test.
+    """What it takes to compute more about the data of a test."""
 
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-        The data.
-    members : tuple of Member
-        The statistics: one, or those of a combination.
-    """
-
-    hypothesis: Hypothesis
-    members: tuple[Member, ...]
+    hypothesis: Hypothesis  # the data
+    members: tuple[Member, ...]  # the statistics: one, or those of a combination
 
     @property
     def pooled(self) -> np.ndarray:

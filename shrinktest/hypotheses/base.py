@@ -28,32 +28,15 @@ from shrinktest.units import Scale, constant_columns, far_apart
 
 @dataclass(frozen=True, eq=False)
 class Variable:
-    """Observations that one kernel compares.
+    """Observations that one kernel compares."""
 
-    Parameters
-    ----------
-    points : ndarray, shape (n, d)
-    name : str
-        What messages call them.
-    scale : str or tuple of float, optional
-        In which units the kernel compares their columns; see :class:`~shrinktest.kernels.Rescaled`.
-    encoding : Encoding, optional
-        How the columns of a table became the numbers, which are in their units already.
-    said : bool
-        Whether anybody said in which units, so that no note is needed.
-    places : ndarray of int, optional
-        The numbers of these rows among all, where some were left out.
-    numbers : bool
-        Whether they are row numbers of a matrix, which say nothing of what was observed.
-    """
-
-    points: np.ndarray
-    name: str
-    scale: Scale | None = None
-    encoding: Encoding | None = None
-    said: bool = True
-    places: np.ndarray | None = None
-    numbers: bool = False
+    points: np.ndarray  # (n, d)
+    name: str  # what messages call them
+    scale: Scale | None = None  # in which units the kernel compares their columns; see `Rescaled`
+    encoding: Encoding | None = None  # how the columns of a table became the numbers, which are in their units already
+    said: bool = True  # whether anybody said in which units, so that no note is needed
+    places: np.ndarray | None = None  # the numbers of these rows among all, where some were left out
+    numbers: bool = False  # whether they are row numbers of a matrix, which say nothing of what was observed
 
     @property
     def series(self) -> Rows:
@@ -114,34 +97,18 @@ class Variable:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Hypothesis(ABC):
-    """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared.
-
-    Parameters
-    ----------
-    variables : tuple of Variable
-        All observations, one entry for every kernel that the test takes.
-    sizes : tuple of int
-        Numbers of observations, as the result says them.
-    missing : bool
-        Whether missing values remain, so that the result is NaN.
-    own : Relabellings, optional
-        Permutations of the user's, instead of those that the hypothesis allows.
-    remarks : tuple of str
-        What a reader of the result should know of how the data were read.
-    called : tuple of str or None
-        Names of the samples, or of the variables, where they have some.
-    """
+    """A null hypothesis about data: the data, the permutations it allows, and how a statistic for it is prepared."""
 
     kind: ClassVar[Kind]
     #: What to do where rows that are permuted one by one depend on each other.
     in_time: ClassVar[str] = ""
 
-    variables: tuple[Variable, ...]
-    sizes: tuple[int, ...]
-    missing: bool = False
-    own: Relabellings | None = None
-    remarks: tuple[str, ...] = ()
-    called: tuple[str | None, ...] = ()
+    variables: tuple[Variable, ...]  # all observations, one entry for every kernel that the test takes
+    sizes: tuple[int, ...]  # numbers of observations, as the result says them
+    missing: bool = False  # whether missing values remain, so that the result is NaN
+    own: Relabellings | None = None  # permutations of the user's, instead of those that the hypothesis allows
+    remarks: tuple[str, ...] = ()  # what a reader of the result should know of how the data were read
+    called: tuple[str | None, ...] = ()  # names of the samples, or of the variables, where they have some
 
     @property
     def n_observations(self) -> tuple[int, ...]:

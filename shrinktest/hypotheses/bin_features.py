@@ -25,37 +25,18 @@ _PRODUCTS = 1000  # of features at most, as tests in memory have where nobody as
 
 @dataclass(frozen=True, eq=False)
 class BinFeatures:
-    """A kernel by features of rows, of which the means of bins are kept.
+    """A kernel by features of rows, of which the means of bins are kept."""
 
-    Parameters
-    ----------
-    asked, kernel : Kernel
-        As it was given, and with what it takes from the data.
-    route : str
-        How the features were found.
-    notes : tuple of str
-        What a reader of the result should know of them.
-    features : FiniteRank
-        Of the rows.
-    place : int
-        Which of all maps that are read it is made of,
-    columns : slice
-        and which of its features.
-    after : FiniteRank, optional
-        What is made of their means, which is the mean of what would be made of them.
-    lacking : str
-        Why there are none: what a MemoryError says.
-    """
-
+    # as it was given, and with what it takes from the data
     asked: Kernel
     kernel: Kernel
-    route: str
-    notes: tuple[str, ...]
-    features: FiniteRank
-    place: int
-    columns: slice
-    after: FiniteRank | None = None
-    lacking: str = ""
+    route: str  # how the features were found
+    notes: tuple[str, ...]  # what a reader of the result should know of them
+    features: FiniteRank  # of the rows
+    place: int  # which of all maps that are read it is made of,
+    columns: slice  # and which of its features
+    after: FiniteRank | None = None  # what is made of their means, which is the mean of what would be made of them
+    lacking: str = ""  # why there are none: what a MemoryError says
 
     def of(self, means: Sequence[Array]) -> Array:
         """The mean features (M, rank) from those of all maps."""
@@ -87,30 +68,15 @@ class _Base:
 
 @dataclass
 class Plan:
-    """The features of all statistics of a test, or of several tests: every distinct kernel of some columns once.
+    """The features of all statistics of a test, or of several tests: every distinct kernel of some columns once."""
 
-    Parameters
-    ----------
-    route : str
-        The argument ``gram`` of the test.
-    rank : int
-        Of features that approximate a kernel.
-    bins : int
-        In all,
-    most : int
-        and those of the sample that has most.
-    memory : float
-        Bytes.
-    rng : callable
-        A generator in the same state whenever it is called, so that the features of a kernel do not depend on what it
-        is combined with.
-    """
-
-    route: str
-    rank: int
-    bins: int
-    most: int
-    memory: float
+    route: str  # the argument ``gram`` of the test
+    rank: int  # of features that approximate a kernel
+    bins: int  # in all,
+    most: int  # and those of the sample that has most
+    memory: float  # bytes
+    # a generator in the same state whenever it is called, so that the features of a kernel do not depend on what it is
+    # combined with
     rng: Callable[[], np.random.Generator]
     maps: list[FiniteRank] = field(default_factory=list)
     features: int = 0

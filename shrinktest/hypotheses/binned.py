@@ -54,29 +54,14 @@ COST = (
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Binned(EqualDistributions):
-    """All samples have one distribution, so that bins of their rows may change samples.
+    """All samples have one distribution, so that bins of their rows may change samples."""
 
-    Parameters
-    ----------
-    rows : tuple of Rows
-        The samples.
-    survey : Survey
-        What their first reading found.
-    binning : Binning
-        Their bins; ``sizes`` counts these.
-    encoding : Encoding, optional
-        How the columns of tables became numbers, which are not in their units yet.
-    features : tuple of BinFeatures
-        Of every kernel of the test, once it is known what is to be read,
-    means : sequence of ndarray
-        and mean features (M, rank) of bins once that was read.
-    """
-
-    rows: tuple[Rows, ...]
-    survey: Survey
-    binning: Binning
-    encoding: Encoding | None = None
-    features: tuple[BinFeatures, ...] = ()
+    rows: tuple[Rows, ...]  # the samples
+    survey: Survey  # what their first reading found
+    binning: Binning  # their bins; ``sizes`` counts these
+    encoding: Encoding | None = None  # how the columns of tables became numbers, which are not in their units yet
+    features: tuple[BinFeatures, ...] = ()  # of every kernel of the test, once it is known what is to be read,
+    # and mean features (M, rank) of bins once that was read
     means: Sequence[np.ndarray] = field(default=(), repr=False)
 
     @classmethod

@@ -40,35 +40,19 @@ _FEWEST = 2  # rows within which there is a pair
 class NoChange(Hypothesis):
     """The rows of a series have one distribution, so that their order may be any other.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        One: the rows (n, d) in order of time.
-    sizes : tuple of int
-        (n,)
-    restriction : Restriction
-        Which orders are allowed.
-    change : {"single", "epidemic"}
-        What is looked for: one cut, or an interval.
-    trim : float
-        Share of the rows at either end before and after which no cut is made; of an interval, its least length, and
-        that of what is outside.
-    confidence : float, optional
-        Of the interval for the place; None: it is not computed.
-    times : tuple
-        When the rows were observed, where that is known.
-    noted : bool
-        Whether a result says what a reader should know of the memory of the rows, and of the place.
+    The one variable has the rows (n, d) in order of time.
     """
 
     kind: ClassVar[Kind] = CHANGE
 
-    restriction: Restriction = field(default_factory=Restriction)
-    change: str = CHANGES[0]
+    restriction: Restriction = field(default_factory=Restriction)  # which orders are allowed
+    change: str = CHANGES[0]  # "single" or "epidemic": what is looked for, one cut or an interval
+    # share of the rows at either end before and after which no cut is made; of an interval, its least length, and that
+    # of what is outside
     trim: float = 0.05
-    confidence: float | None = 0.95
-    times: tuple[Any, ...] = ()
-    noted: bool = True
+    confidence: float | None = 0.95  # of the interval for the place; None: it is not computed
+    times: tuple[Any, ...] = ()  # when the rows were observed, where that is known
+    noted: bool = True  # whether a result says what a reader should know of the memory of the rows, and of the place
 
     @classmethod
     def read(

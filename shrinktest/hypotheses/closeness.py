@@ -59,29 +59,15 @@ NO_ERROR = (
 
 @dataclass(frozen=True, eq=False)
 class Closeness:
-    """Estimates of how near samples are to the first, or how much it depends on them.
+    """Estimates of how near samples are to the first, or how much it depends on them."""
 
-    Parameters
-    ----------
-    deleted : Deleted
-        Of every sample but the first.
-    measure : str
-    names : tuple of str
-        Of all samples, or variables.
-    values : tuple of ndarray
-        Their rows, or kernel values of these where they are row numbers of several matrices.
-    counts : tuple of int
-        For every sample how many units it has.
-    about : dict
-        What a result says of all of them.
-    """
-
-    deleted: Deleted
+    deleted: Deleted  # of every sample but the first
     measure: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # of all samples, or variables
+    # their rows, or kernel values of these where they are row numbers of several matrices
     values: tuple[np.ndarray, ...]
-    counts: tuple[int, ...]
-    about: dict[str, Any]
+    counts: tuple[int, ...]  # for every sample how many units it has
+    about: dict[str, Any]  # what a result says of all of them
 
     @classmethod
     def read(

@@ -31,16 +31,11 @@ METHODS = ("auto", "strata", "propensity")
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TwoGivenCovariates(TwoEqualDistributions):
-    """Two samples have one distribution given covariates, so that rows of one stratum may change samples.
-
-    Parameters
-    ----------
-    method, assumption : str
-        What is done about the covariates, and what must be true for the p-value to be valid.
-    """
+    """Two samples have one distribution given covariates, so that rows of one stratum may change samples."""
 
     in_time: ClassVar[str] = BY_COVARIATES
 
+    # what is done about the covariates, and what must be true for the p-value to be valid
     method: str
     assumption: str
 
@@ -55,15 +50,9 @@ class TwoGivenCovariates(TwoEqualDistributions):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TwoByPropensity(TwoGivenCovariates):
-    """The same, where every row has a chance of its own to be in the second sample.
+    """The same, where every row has a chance of its own to be in the second sample."""
 
-    Parameters
-    ----------
-    odds : ndarray, shape (N,)
-        Logarithms of the odds to be in the second.
-    """
-
-    odds: np.ndarray
+    odds: np.ndarray  # (N,): logarithms of the odds to be in the second
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         first, second = self.sizes

@@ -28,27 +28,13 @@ LONG = 60
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two of the samples of a test, and what of them varies independently.
+    """Two of the samples of a test, and what of them varies independently."""
 
-    Parameters
-    ----------
-    rows : ndarray
-        Where they are among all observations.
-    second : ndarray of bool
-        Which of these rows are of the second.
-    units : ndarray
-        What varies independently, a code 0, 1, ... for every row.
-    blocks : ndarray, optional
-        Within which rows are compared.
-    linked : bool
-        Whether a unit has a row in each sample.
-    """
-
-    rows: np.ndarray
-    second: np.ndarray
-    units: np.ndarray
-    blocks: np.ndarray | None
-    linked: bool
+    rows: np.ndarray  # where they are among all observations
+    second: np.ndarray  # which of these rows are of the second
+    units: np.ndarray  # what varies independently, a code 0, 1, ... for every row
+    blocks: np.ndarray | None  # within which rows are compared
+    linked: bool  # whether a unit has a row in each sample
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], which: tuple[int, int], restriction: Restriction) -> Pair:

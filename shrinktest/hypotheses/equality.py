@@ -37,27 +37,17 @@ _BY_CHANCE = 5  # equal rows that two samples may have
 class EqualDistributions(Hypothesis):
     """All samples have one distribution, so that observations may change samples.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        One: the pooled observations (N, d), sample after sample.
-    sizes : tuple of int
-        Of the samples.
-    restriction : Restriction
-        Which observations may take each other's places.
-    comparison, weights : str
-        How the distances of the samples' means add up; see :class:`~shrinktest.statistics.partitions.Contrast`.
-    listwise : int
-        Rows that were left out for missing values, where some of them have values in other columns.
+    The one variable has the pooled observations (N, d), sample after sample.
     """
 
     kind: ClassVar[Kind] = K_SAMPLE
     in_time: ClassVar[str] = memory.BY_GROUPS
 
-    restriction: Restriction = field(default_factory=Restriction)
+    restriction: Restriction = field(default_factory=Restriction)  # which observations may take each other's places
+    # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
-    listwise: int = 0
+    listwise: int = 0  # rows that were left out for missing values, where some of them have values in other columns
 
     @classmethod
     def read(

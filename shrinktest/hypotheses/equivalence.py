@@ -49,19 +49,11 @@ NOTHING = "These data have no variance, and so there is no upper limit: nothing 
 
 @dataclass(frozen=True, eq=False)
 class Equivalence:
-    """An estimate of the difference of two samples, or of the dependence of two variables, beside its margin.
-
-    Parameters
-    ----------
-    estimate : Estimate or Area
-    margin : float
-    about : dict
-        What a result says of both.
-    """
+    """An estimate of the difference of two samples, or of the dependence of two variables, beside its margin."""
 
     estimate: Estimate | Area
     margin: float
-    about: dict[str, Any]
+    about: dict[str, Any]  # what a result says of both
 
     @classmethod
     def read(

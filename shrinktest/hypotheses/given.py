@@ -26,17 +26,13 @@ LESS_MEANS = "Kernels compare what is left of the data once the means of every s
 class ConditionalIndependence(Independence):
     """Two variables are independent given others: within their values, so that rows may change places there.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        Those of x (n, p) and of y (n, q), or what is left of them once what others say of them is taken off.
-    method, assumption : str
-        What is done about the given variables, and what must be true for the p-value to be valid.
+    The variables are x (n, p) and y (n, q), or what is left of them once what others say of them is taken off.
     """
 
     kind: ClassVar[Kind] = CONDITIONAL
     in_time: ClassVar[str] = BY_GIVEN
 
+    # what is done about the given variables, and what must be true for the p-value to be valid
     method: str
     assumption: str
 

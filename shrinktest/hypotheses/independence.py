@@ -27,22 +27,12 @@ from shrinktest.tables.pooled import is_unasked
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Independence(Hypothesis):
-    """Two variables are independent, so that the observations of the second may be permuted.
-
-    Parameters
-    ----------
-    variables : tuple of Variable
-        Those of x (n, p) and of y (n, q).
-    sizes : tuple of int
-        (n,)
-    restriction : Restriction
-        Which observations of y may take each other's places.
-    """
+    """Two variables, x (n, p) and y (n, q), are independent, so that the observations of y may be permuted."""
 
     kind: ClassVar[Kind] = INDEPENDENCE
     in_time: ClassVar[str] = memory.BY_SHIFTS
 
-    restriction: Restriction = field(default_factory=Restriction)
+    restriction: Restriction = field(default_factory=Restriction)  # which rows of y may take each other's places
 
     @classmethod
     def read(

@@ -25,15 +25,7 @@ from shrinktest.tables.pooled import is_unasked
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class JointIndependence(Hypothesis):
-    """Several variables are jointly independent, so that all but the first may be permuted, each by itself.
-
-    Parameters
-    ----------
-    variables : tuple of Variable
-        Those of every variable (n, p_l).
-    sizes : tuple of int
-        (n,)
-    """
+    """Several variables are jointly independent, so that all but the first may be permuted, each by itself."""
 
     kind: ClassVar[Kind] = JOINT
     in_time: ClassVar[str] = "test two variables at a time, with shift='circular'"

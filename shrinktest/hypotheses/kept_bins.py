@@ -20,27 +20,13 @@ WITHOUT = "the samples were read in batches, of which mean features are kept, an
 class BinnedEmbedding(MeanEmbedding):
     """The estimated kernel mean of a sample in batches, whose points are the mean features of bins.
 
-    Parameters
-    ----------
-    points : ndarray, shape (M, rank)
-        Mean features of the bins.
-    weights : ndarray, shape (M,)
-    kernel : Kernel
-        Of these, their inner product.
-    shrinkage : float, optional
-    smoothing : None
-    features : FiniteRank, optional
-        Of the rows.
-    columns, rows : int
-        Of the sample; rows that are in bins.
-    names : tuple of str, optional
-        Of the columns.
+    ``kernel`` is the inner product of these features.
     """
 
-    features: FiniteRank | None = None
+    features: FiniteRank | None = None  # of the rows
     columns: int = 0
-    rows: int = 0
-    names: tuple[str, ...] | None = None
+    rows: int = 0  # that are in bins
+    names: tuple[str, ...] | None = None  # of the columns
 
     @property
     def n(self) -> int:

@@ -47,21 +47,11 @@ def scale_of(given: Any) -> str:
 
 @dataclass(frozen=True)
 class Margin:
-    """A margin: a number, or the difference that a change makes.
+    """A margin: a number, or the difference that a change makes."""
 
-    Parameters
-    ----------
-    value : float
-        NaN where it takes the data.
-    change : callable, optional
-        Changes rows (N, d).
-    words : str
-        How it was given; empty for a number.
-    """
-
-    value: float = math.nan
-    change: Change | None = None
-    words: str = ""
+    value: float = math.nan  # NaN where it takes the data
+    change: Change | None = None  # changes rows (N, d)
+    words: str = ""  # how it was given; empty for a number
 
     @classmethod
     def read(cls, given: Any, scale: str) -> Margin:

@@ -31,15 +31,9 @@ _AMONG = 8  # of them, among whose rows those of others lie as a rule
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ModelledPairs(ConditionalIndependence):
-    """A model says how likely every permutation of x is.
+    """A model says how likely every permutation of x is."""
 
-    Parameters
-    ----------
-    chances : ndarray, shape (n, n)
-        The logarithm of the density of x_i given z_j.
-    """
-
-    chances: np.ndarray
+    chances: np.ndarray  # (n, n): the logarithm of the density of x_i given z_j
 
     def memory(self) -> None:
         """Of no matter where the model is true."""
@@ -52,21 +46,13 @@ class ModelledPairs(ConditionalIndependence):
 class ModelledCopies(ConditionalIndependence):
     """A model draws x anew; kernels see how far copies are from the mean of others.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        A copy of x, in which units and bandwidths are found, less the mean; and y, or what is left of it.
-    observed : ndarray, shape (n, p)
-        x less the mean.
-    others : ndarray, shape (m, p)
-        Rows of that copy and of others, less the mean: among them those of all copies lie as a rule.
-    draw : callable
-        From a generator to a copy less the mean.
+    The variables are a copy of x less the mean, in which units and bandwidths are found; and y, or what is left of it.
     """
 
-    observed: np.ndarray
+    observed: np.ndarray  # (n, p): x less the mean
+    # (m, p): rows of that copy and of others, less the mean: among them those of all copies lie as a rule
     others: np.ndarray
-    draw: Callable[[np.random.Generator], np.ndarray]
+    draw: Callable[[np.random.Generator], np.ndarray]  # from a generator to a copy less the mean
 
     def memory(self) -> None:
         """Of no matter where the model is true."""

@@ -13,23 +13,12 @@ from shrinktest.statistics.shifted import ShiftedSums
 
 @dataclass(frozen=True, eq=False)
 class Multiplied:
-    """Sums of products of whole numbers, and what makes them sums of products of features.
+    """Sums of products of whole numbers, and what makes them sums of products of features."""
 
-    Parameters
-    ----------
-    blocks : Blocks
-        Of the pairs.
-    products : Products
-    maps : tuple of Whole
-        Of which whole numbers features were made, those of x and then those of y.
-    meets : tuple of (int, int)
-        Which of x were multiplied with which of y, by their places among all maps.
-    """
-
-    blocks: Blocks
+    blocks: Blocks  # of the pairs
     products: Products
-    maps: tuple[Whole, ...]
-    meets: tuple[tuple[int, int], ...]
+    maps: tuple[Whole, ...]  # of which whole numbers features were made, those of x and then those of y
+    meets: tuple[tuple[int, int], ...]  # which of x were multiplied with which of y, by their places among all maps
 
     def shifted(self, place: int) -> ShiftedSums:
         """The sums of two maps, by the place of their meeting, for every shift."""

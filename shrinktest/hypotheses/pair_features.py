@@ -23,70 +23,36 @@ _WORKING = 4  # sums of one statistic: in units of the features, about their mea
 
 @dataclass(frozen=True, eq=False)
 class PairFeatures:
-    """A kernel of one variable by features of its rows.
+    """A kernel of one variable by features of its rows."""
 
-    Parameters
-    ----------
-    asked, kernel : Kernel
-        As it was given, and with what it takes from the sample of rows.
-    route : str
-        How the features were found.
-    note : str, optional
-        What a reader of the result should know of them.
-    features : FiniteRank
-    rank : int
-    """
-
+    # as it was given, and with what it takes from the sample of rows
     asked: Kernel
     kernel: Kernel
-    route: str
-    note: str | None
+    route: str  # how the features were found
+    note: str | None  # what a reader of the result should know of them
     features: FiniteRank
     rank: int
 
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """The kernels of a statistic.
+    """The kernels of a statistic."""
 
-    Parameters
-    ----------
-    kernels : tuple of PairFeatures
-        Of x and of y.
-    lacking : str
-        Why their products are not added up: what a MemoryError says.
-    """
-
-    kernels: tuple[PairFeatures, PairFeatures]
-    lacking: str = ""
+    kernels: tuple[PairFeatures, PairFeatures]  # of x and of y
+    lacking: str = ""  # why their products are not added up: what a MemoryError says
 
 
 @dataclass
 class PairPlan:
-    """The features of all statistics of a test: every distinct kernel of a variable once.
+    """The features of all statistics of a test: every distinct kernel of a variable once."""
 
-    Parameters
-    ----------
-    variables : sequence of Variable
-        Random samples of the rows, from which kernels take what they take from data.
-    route : str
-        The argument ``gram`` of the test.
-    rank : int, optional
-        Of features that approximate a kernel.
-    groups : int
-        Of blocks.
-    memory : float
-        Bytes.
-    rng : callable
-        For the number of a variable a generator in the same state whenever it is called, so that the features of a
-        kernel do not depend on what it is combined with.
-    """
-
-    variables: Sequence[Variable]
-    route: str
-    rank: int | None
-    groups: int
-    memory: float
+    variables: Sequence[Variable]  # random samples of the rows, from which kernels take what they take from data
+    route: str  # the argument ``gram`` of the test
+    rank: int | None  # of features that approximate a kernel
+    groups: int  # of blocks
+    memory: float  # bytes
+    # for the number of a variable a generator in the same state whenever it is called, so that the features of a kernel
+    # do not depend on what it is combined with
     rng: Callable[[int], np.random.Generator]
     sides: tuple[list[PairFeatures], list[PairFeatures]] = field(default_factory=lambda: ([], []))
     meetings: list[Meeting] = field(default_factory=list)

@@ -50,34 +50,17 @@ _WITHOUT = "the pairs were read in batches, and sums of products of their featur
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndependenceInBatches(Independence):
-    """Two variables in batches are independent, so that y may be shifted within blocks of pairs.
-
-    Parameters
-    ----------
-    pairs : Pairs
-    survey : PairSurvey
-        What the first reading found.
-    shifting : Blocks
-        Of the pairs.
-    crew : Crew
-        Who reads.
-    store : Store, optional
-        What has been read before.
-    meetings : tuple of Meeting
-        The kernels of every statistic, once it is known what is to be read,
-    multiplied : Multiplied, optional
-        and the sums of products of their features once that was read.
-    encodings : tuple of (Encoding or None)
-        How the columns of tables became numbers, which are not in their units yet.
-    """
+    """Two variables in batches are independent, so that y may be shifted within blocks of pairs."""
 
     pairs: Pairs
-    survey: PairSurvey
-    shifting: Blocks
-    crew: Crew
-    store: Store | None = None
-    meetings: tuple[Meeting, ...] = ()
+    survey: PairSurvey  # what the first reading found
+    shifting: Blocks  # of the pairs
+    crew: Crew  # who reads
+    store: Store | None = None  # what has been read before
+    meetings: tuple[Meeting, ...] = ()  # the kernels of every statistic, once it is known what is to be read,
+    # and the sums of products of their features once that was read
     multiplied: Multiplied | None = field(default=None, repr=False)
+    # how the columns of tables became numbers, which are not in their units yet
     encodings: tuple[Encoding | None, ...] = (None, None)
 
     @classmethod

@@ -49,24 +49,12 @@ def of_place(confidence: Any) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """The cut, or the interval, with the largest standardised distance.
+    """The cut, or the interval, with the largest standardised distance."""
 
-    Parameters
-    ----------
-    location : int
-        The first row after the change.
-    until : int or None
-        The first row behind an interval.
-    curve : ndarray, shape (n + 1,)
-        The standardised distance of every cut.
-    interval, until_interval : tuple of int or None
-        First and last of the places that are not ruled out.
-    confidence : float or None
-    """
-
-    location: int
-    until: int | None
-    curve: np.ndarray
+    location: int  # the first row after the change
+    until: int | None  # the first row behind an interval
+    curve: np.ndarray  # (n + 1,): the standardised distance of every cut
+    # first and last of the places that are not ruled out
     interval: tuple[int, int] | None
     until_interval: tuple[int, int] | None
     confidence: float | None
@@ -131,23 +119,12 @@ class _Sides:
     both sides are as likely as the one observed.  The statistic is that of the test, the largest standardised distance
     over all cuts: the distance at the cut itself stays what it is, and the others are compared with what they are where
     the rows of both sides are mixed.  Of long series it is taken of a few directions in feature space.
-
-    Parameters
-    ----------
-    within : Within
-    fewest : int
-        Rows on either side.
-    restriction : Restriction
-        What may change places within the sides.
-    alpha : float
-        Level of the test of a place.
-    rng : numpy.random.Generator
     """
 
     within: Within
-    fewest: int
-    restriction: Restriction
-    alpha: float
+    fewest: int  # rows on either side
+    restriction: Restriction  # what may change places within the sides
+    alpha: float  # level of the test of a place
     rng: np.random.Generator
 
     def interval(self, best: int, first: int, end: int) -> tuple[int, int]:

@@ -52,19 +52,11 @@ class IndependentResiduals(ConditionalIndependence):
 
     Regressions take off x and y what is given, then off the features of what is left.  Under the hypothesis products
     of the features that are left, and of features of the given variables, have mean zero, and signs may be drawn.
-
-    Parameters
-    ----------
-    regression : Regression
-    first : tuple of Left
-        What it left of x and of y.
-    combined : bool
-        Whether lines are looked at beside the features of the kernels.
     """
 
     regression: Regression
-    first: tuple[Left, Left]
-    combined: bool = False
+    first: tuple[Left, Left]  # what it left of x and of y
+    combined: bool = False  # whether lines are looked at beside the features of the kernels
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return Signs(n_resamples, rng, self._unit)
@@ -169,15 +161,9 @@ def _decided(combined: Combined, n: int) -> str:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class IndependentNearby(ConditionalIndependence):
-    """What regressions leave of two variables is independent among rows that are neighbours in the given ones.
+    """What regressions leave of two variables is independent among rows that are neighbours in the given ones."""
 
-    Parameters
-    ----------
-    first : tuple of Left
-        What is left of x and of y.
-    """
-
-    first: tuple[Left, Left]
+    first: tuple[Left, Left]  # what is left of x and of y
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every permutation among neighbours."""

@@ -15,27 +15,9 @@ from shrinktest.statistics.prepared import FORMS
 
 @dataclass(frozen=True)
 class Settings:
-    """How a test is run, whatever it tests.
+    """How a test is run, whatever it tests."""
 
-    Parameters
-    ----------
-    form : {"auto", "biased", "unbiased"}
-    n_resamples : int or inf
-    alpha : float
-    stopping : Stopping, optional
-    workers : int
-    progress : bool
-    gram : str
-    rank : int, optional
-    memory : float
-        Bytes that kernel values may take.
-    readers : int or object
-        Who reads samples in batches: so many threads, or what runs functions.
-    store : str or Path, optional
-        The file that keeps what was found of these.
-    """
-
-    form: str
+    form: str  # "auto" or "biased" or "unbiased"
     n_resamples: float
     alpha: float
     stopping: Stopping | None
@@ -43,9 +25,9 @@ class Settings:
     progress: bool
     gram: str
     rank: int | None
-    memory: float
-    readers: Any
-    store: Any = None
+    memory: float  # bytes that kernel values may take
+    readers: Any  # who reads samples in batches: so many threads, or what runs functions
+    store: Any = None  # the file that keeps what was found of these
 
     @classmethod
     def read(

@@ -32,15 +32,9 @@ _COARSE = 0.02  # of the spread of features, which is the most that may be round
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Shuffled(Binned):
-    """All samples have one distribution, so that their rows, each a bin of its own, may change samples.
+    """All samples have one distribution, so that their rows, each a bin of its own, may change samples."""
 
-    Parameters
-    ----------
-    shuffles : Shuffles, optional
-        The permutations, once it is known how many there are.
-    """
-
-    shuffles: Shuffles | None = None
+    shuffles: Shuffles | None = None  # the permutations, once it is known how many there are
 
     def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
         return Numbered(n_resamples, rng)

@@ -38,21 +38,12 @@ _VALUES = 2**22  # of the kernel at a time
 class Witness(Again):
     """What it takes to compute the estimates of a two-sample test again, on the same relabellings or on other data.
 
-    Parameters
-    ----------
-    hypothesis : EqualDistributions
-        The two samples.
-    members : tuple of Member
-        One.
-    relabellings : Relabellings
-        As they were before the first draw, but for their generator.
-    state : dict
-        Of their generator, then.
+    There is one member.
     """
 
     hypothesis: EqualDistributions
-    relabellings: Relabellings
-    state: Mapping[str, Any]
+    relabellings: Relabellings  # as they were before the first draw, but for their generator
+    state: Mapping[str, Any]  # of their generator, then
 
     def again(self) -> Relabellings:
         """The relabellings of the test, drawn anew."""

@@ -36,17 +36,10 @@ _NO_DATA = (
 class TwoPartlyKnown(TwoEqualDistributions):
     """Two samples have one distribution, and rows with missing values may have had any.
 
-    Parameters
-    ----------
-    variables : tuple of Variable
-        One: the complete rows of both samples.
-    sizes : tuple of int
-        Of the samples with their unknown rows.
-    known : ndarray of bool, shape (N,)
-        Which rows are complete.
+    The one variable has the complete rows of both samples; ``sizes`` count the unknown rows, too.
     """
 
-    known: np.ndarray
+    known: np.ndarray  # (N,): which rows are complete
 
     @classmethod
     def read(  # type: ignore[override]  # one policy
