@@ -16,21 +16,12 @@ NORMS, VARIANCE = "norms", "variance"
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two samples of units that vary independently: rows, pairs or groups.
+    """Two samples of units that vary independently: rows, pairs or groups."""
 
-    Parameters
-    ----------
-    codes : tuple of ndarray
-        For every sample the unit 0, 1, ... of each of its rows.
-    cells : tuple of ndarray, optional
-        For every sample the block of each unit, whose shares are taken as given.
-    linked : bool
-        Whether unit i of both is a pair.
-    """
-
-    codes: tuple[np.ndarray, np.ndarray]
+    codes: tuple[np.ndarray, np.ndarray]  # for every sample the unit 0, 1, ... of each of its rows
+    # for every sample the block of each unit, whose shares are taken as given
     cells: tuple[np.ndarray, np.ndarray] | None = None
-    linked: bool = False
+    linked: bool = False  # whether unit i of both is a pair
 
     @property
     def units(self) -> tuple[int, int]:

@@ -33,20 +33,11 @@ def adding(codes: np.ndarray) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Points in feature space (observations, or means of some), known by their inner products.
+    """Points in feature space (observations, or means of some), known by their inner products."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (N, N) or (N, rank)
-        Their Gram matrix, or coordinates.
-    by_coordinates : bool
-    gram : Gram, optional
-        Where they come from.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # (N, N) or (N, rank): their Gram matrix, or coordinates
     by_coordinates: bool
-    gram: Gram | None = None
+    gram: Gram | None = None  # where they come from
 
     @classmethod
     def of(cls, kernel: Kernel, points: np.ndarray) -> Features:

@@ -41,19 +41,12 @@ def _products(x: Features, y: Features) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Two variables in groups of pairs, which are independent of each other.
+    """Two variables in groups of pairs, which are independent of each other."""
 
-    Parameters
-    ----------
-    x, y : Features
-        Both by coordinates, or both by Gram matrices; in the order of groups.
-    codes : ndarray of int, shape (n,)
-        Numbers 0, 1, ... of the groups, not decreasing.
-    """
-
+    # both by coordinates, or both by Gram matrices; in the order of groups
     x: Features
     y: Features
-    codes: np.ndarray
+    codes: np.ndarray  # (n,): numbers 0, 1, ... of the groups, not decreasing
 
     @classmethod
     def of(cls, x: Features, y: Features, codes: np.ndarray) -> Groups:

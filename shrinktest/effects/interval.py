@@ -12,23 +12,12 @@ FEWEST = 5  # units of each sample that leave anything to estimate a variance fr
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate that is a U statistic, or a ratio of some, and what is known of its variance.
-
-    Parameters
-    ----------
-    value : float
-    jackknife : float
-        Its variance by the jackknife, which counts the part of second order twice.
-    second : float
-        That part: the variance that is left where the estimated quantity is zero.
-    units : int
-        Independent units (rows, pairs, groups) of the smallest sample.
-    """
+    """An estimate that is a U statistic, or a ratio of some, and what is known of its variance."""
 
     value: float
-    jackknife: float
-    second: float
-    units: int
+    jackknife: float  # its variance by the jackknife, which counts the part of second order twice
+    second: float  # that part: the variance that is left where the estimated quantity is zero
+    units: int  # independent units (rows, pairs, groups) of the smallest sample
 
     @property
     def first(self) -> float:

@@ -25,22 +25,12 @@ FEWEST, FEWEST_ROWS = 3, 5
 
 @dataclass(frozen=True, eq=False)
 class Deleted:
-    """Estimates, and what they become without one unit at a time.
+    """Estimates, and what they become without one unit at a time."""
 
-    Parameters
-    ----------
-    estimates : ndarray, shape (k,)
-    without : ndarray, shape (units, k)
-    present : ndarray of bool, shape (units, 1 + k)
-        Whether a unit has rows in the first sample, and in each of the others.
-    rounding : float
-        What rounding may have made of an estimate.
-    """
-
-    estimates: np.ndarray
-    without: np.ndarray
-    present: np.ndarray
-    rounding: float
+    estimates: np.ndarray  # (k,)
+    without: np.ndarray  # (units, k)
+    present: np.ndarray  # (units, 1 + k): whether a unit has rows in the first sample, and in each of the others
+    rounding: float  # what rounding may have made of an estimate
 
     def difference(self, first: int, second: int) -> tuple[float, float, float]:
         """The first estimate less the second, its standard error and the degrees of freedom of that.

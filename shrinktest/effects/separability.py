@@ -54,24 +54,13 @@ def fold_codes(
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """How witness functions are fitted: those of an estimator, on features or on the points themselves.
+    """How witness functions are fitted: those of an estimator, on features or on the points themselves."""
 
-    Parameters
-    ----------
-    estimator : MeanEstimator
-        Tuned already, where it is tuned on the pooled sample.
-    kernel : Kernel
-        Of the observations.
-    features : Features
-        Of all observations, with which the estimator works; not used where it changes them with every sample.
-    points : ndarray, shape (N, d)
-    tuning : str
-    """
-
-    estimator: MeanEstimator
-    kernel: Kernel
+    estimator: MeanEstimator  # tuned already, where it is tuned on the pooled sample
+    kernel: Kernel  # of the observations
+    # of all observations, with which the estimator works; not used where it changes them with every sample
     features: Features
-    points: np.ndarray
+    points: np.ndarray  # (N, d)
     tuning: str
 
     def scores(self, second: np.ndarray, folds: np.ndarray) -> np.ndarray:
@@ -199,24 +188,12 @@ def combined(scores: Sequence[np.ndarray], evidence: Sequence[np.ndarray], folds
 
 @dataclass(frozen=True)
 class Area:
-    """An area under a ROC curve with its variance.
+    """An area under a ROC curve with its variance."""
 
-    Parameters
-    ----------
-    value : float
-        The share of pairs in which the row of the first sample has the higher score.
-    variance : float
-        Of the scores as they are, by the units' influences.
-    units : tuple of int
-        Independent units of both samples.
-    chance : float
-        The share of the witness function's variance that is noise.
-    """
-
-    value: float
-    variance: float
-    units: tuple[int, int]
-    chance: float
+    value: float  # the share of pairs in which the row of the first sample has the higher score
+    variance: float  # of the scores as they are, by the units' influences
+    units: tuple[int, int]  # independent units of both samples
+    chance: float  # the share of the witness function's variance that is noise
 
     @property
     def has_variance(self) -> bool:

@@ -14,22 +14,11 @@ LAST_BITS = 1e-5  # of what was rounded; of that, 1e-10 is a tie
 
 @dataclass(frozen=True, eq=False)
 class Centred:
-    """The features of the observations less their mean, which no labels change.
+    """The features of the observations less their mean, which no labels change."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (N, rank) or (N, N)
-        Their coordinates, or their Gram matrix.
-    norm : float
-        The root of the mean square of their products.
-    rounding : float
-        What rounding may have changed in it, times 1e5, so that 1e-10 of the size is a tie in any case.
-    by_coordinates : bool
-    """
-
-    values: np.ndarray
-    norm: float
-    rounding: float
+    values: np.ndarray  # (N, rank) or (N, N): their coordinates, or their Gram matrix
+    norm: float  # the root of the mean square of their products
+    rounding: float  # what rounding may have changed in it, times 1e5, so that 1e-10 of the size is a tie in any case
     by_coordinates: bool
 
     @classmethod

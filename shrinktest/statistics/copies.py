@@ -28,33 +28,16 @@ _SUMS = ("sums", "noise")  # what estimators need who can do without the Gram ma
 
 @dataclass(frozen=True)
 class Drawn:
-    """The kernel of the first variable at copies of it, found without looking at those that are compared.
+    """The kernel of the first variable at copies of it, found without looking at those that are compared."""
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Resolved.
-    reference : ndarray, shape (n, p)
-        The copy on which it was.
-    low : FiniteRank, optional
-        Coordinates: of an approximation; or of the kernel, or of that whose features it takes, up to rounding.
-    limit : int
-        Number of coordinates up to which copies may take more of them; 0 for an approximation.
-    memory : float
-        Bytes.
-    note : str, optional
-        What is said of an approximation.
-    name : {"factor", "nystrom", "rff"}
-        Of the coordinates.
-    """
-
-    kernel: Kernel
-    reference: np.ndarray
+    kernel: Kernel  # resolved
+    reference: np.ndarray  # (n, p): the copy on which it was
+    # coordinates: of an approximation; or of the kernel, or of that whose features it takes, up to rounding
     low: FiniteRank | None
-    limit: int
-    memory: float
-    note: str | None = None
-    name: str = "factor"
+    limit: int  # number of coordinates up to which copies may take more of them; 0 for an approximation
+    memory: float  # bytes
+    note: str | None = None  # what is said of an approximation
+    name: str = "factor"  # "factor" or "nystrom" or "rff": of the coordinates
 
     @classmethod
     def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, grams: Grams) -> Drawn:

@@ -37,20 +37,11 @@ _TOGETHER = 64  # permutations that share a row of the Gram matrix
 
 @dataclass(frozen=True)
 class Cuts:
-    """Which parts of n rows a scan compares with the rest.
-
-    Parameters
-    ----------
-    n : int
-    change : {"single", "epidemic"}
-        The first rows, or any that follow one another.
-    fewest : int
-        Rows that a part, and the rest, have at least.
-    """
+    """Which parts of n rows a scan compares with the rest."""
 
     n: int
-    change: str
-    fewest: int
+    change: str  # "single" or "epidemic": the first rows, or any that follow one another
+    fewest: int  # rows that a part, and the rest, have at least
 
     @property
     def lengths(self) -> tuple[int, int]:
@@ -85,29 +76,15 @@ class Cuts:
 
 @dataclass(frozen=True, eq=False)
 class Within:
-    """Sums of centred kernel values within parts of the rows, in units of their standard deviation over all orders.
+    """Sums of centred kernel values within parts of the rows, in units of their standard deviation over all orders."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, n) or (n, rank)
-        The centred kernel with a diagonal of zeros, or coordinates of the features less their mean.
-    own : ndarray, shape (n,)
-        The squared norms of the coordinates; none for the kernel.
-    by_coordinates : bool
-    units : ndarray, shape (n + 1,)
-        One over the standard deviation, for each number of rows; zero where nothing varies.
-    terms : float
-        The size of the terms that cancel, in these units.
-    spread : float
-        The root of the sum of the squared values.
-    """
-
+    # (n, n) or (n, rank): the centred kernel with a diagonal of zeros, or coordinates of the features less their mean
     values: np.ndarray
-    own: np.ndarray
+    own: np.ndarray  # (n,): the squared norms of the coordinates; none for the kernel
     by_coordinates: bool
-    units: np.ndarray
-    terms: float
-    spread: float
+    units: np.ndarray  # (n + 1,): one over the standard deviation, for each number of rows; zero where nothing varies
+    terms: float  # the size of the terms that cancel, in these units
+    spread: float  # the root of the sum of the squared values
 
     @classmethod
     def of(cls, gram: Gram, workers: int = 1) -> Within:

@@ -27,33 +27,18 @@ _MOST = 3000  # coordinates beyond which a factor is no longer one
 
 @dataclass(frozen=True)
 class Gram:
-    """A kernel at the observations: as their Gram matrix, or by coordinates whose inner products it is.
+    """A kernel at the observations: as their Gram matrix, or by coordinates whose inner products it is."""
 
-    Parameters
-    ----------
-    name : str
-        "dense": its Gram matrix.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom",
-        "rff": coordinates of an approximation.
-    kernel : Kernel
-        For all but "dense" one of finite rank.
-    points : ndarray, shape (N, d)
-    note : str, optional
-        What a reader of the result should know.
-    found : ndarray, shape (N, rank), optional
-        Coordinates of the observations where they were found on the way.
-    of : Gram, optional
-        That of the kernel whose features a kernel of the pooled sample takes, or of the one whose columns are rescaled.
-    moved : Centred, optional
-        The features less their mean, where these are what is meant.
-    """
-
+    # "dense": its Gram matrix.  "factor": coordinates that give the same Gram matrix up to rounding.  "nystrom", "rff":
+    # coordinates of an approximation.
     name: str
-    kernel: Kernel
-    points: np.ndarray
-    note: str | None = None
-    found: np.ndarray | None = None
+    kernel: Kernel  # for all but "dense" one of finite rank
+    points: np.ndarray  # (N, d)
+    note: str | None = None  # what a reader of the result should know
+    found: np.ndarray | None = None  # (N, rank): coordinates of the observations where they were found on the way
+    # that of the kernel whose features a kernel of the pooled sample takes, or of the one whose columns are rescaled
     of: Gram | None = None
-    moved: Centred | None = None
+    moved: Centred | None = None  # the features less their mean, where these are what is meant
     _evaluated: list[np.ndarray] = field(default_factory=list, repr=False, compare=False)
 
     def matrix(self, workers: int = 1) -> np.ndarray:

@@ -16,21 +16,11 @@ from shrinktest.statistics.weights import scales
 
 @dataclass(frozen=True, eq=False)
 class LabelSums:
-    """Sums of features by sample, the last of which are their squared norms.
+    """Sums of features by sample, the last of which are their squared norms."""
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples.
-    sums : ndarray, shape (B + 1, k, r + 1)
-        For every relabelling, first of the data as they are.
-    centre : ndarray, shape (r,) or (1,)
-        What the features were taken less.
-    """
-
-    sizes: tuple[int, ...]
-    sums: np.ndarray
-    centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    sizes: tuple[int, ...]  # of the samples
+    sums: np.ndarray  # (B + 1, k, r + 1): for every relabelling, first of the data as they are
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(1))  # (r,) or (1,): what the features were taken less
 
     @property
     def means(self) -> np.ndarray:

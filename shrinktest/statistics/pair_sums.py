@@ -56,21 +56,14 @@ def unbiased(total: Any, trace: Any, traces: tuple[Any, Any], n: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class PairSums:
-    """Sums over pairs as they were observed, of products of features, the last of which are their squared norms.
+    """Sums over pairs as they were observed, of products of features, the last of which are their squared norms."""
 
-    Parameters
-    ----------
-    n : ndarray, shape (G,)
-        Pairs of every group.
-    xy, xx, yy : ndarray, shape (G, r, s), (G, r, r) and (G, s, s)
-    x, y : ndarray, shape (G, r) and (G, s)
-        Of the features themselves.
-    """
-
-    n: np.ndarray
+    n: np.ndarray  # (G,): pairs of every group
+    # (G, r, s), (G, r, r) and (G, s, s)
     xy: np.ndarray
     xx: np.ndarray
     yy: np.ndarray
+    # (G, r) and (G, s): of the features themselves
     x: np.ndarray
     y: np.ndarray
 

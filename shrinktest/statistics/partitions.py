@@ -34,20 +34,12 @@ Products = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray, np.n
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """How the distances of k estimates add up to one number.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-    comparison : {"pairs", "pooled"}
-        Distances of every two estimates, or of each to the estimate of the pooled sample.
-    weights : {"sizes", "equal"}
-        Of the distances, which are averaged: n_i n_j or n_i, or one for all.
-    """
+    """How the distances of k estimates add up to one number."""
 
     sizes: tuple[int, ...]
+    # "pairs" or "pooled": distances of every two estimates, or of each to the estimate of the pooled sample
     comparison: str
-    weights: str
+    weights: str  # "sizes" or "equal": of the distances, which are averaged: n_i n_j or n_i, or one for all
 
     @property
     def estimated(self) -> tuple[int, ...]:

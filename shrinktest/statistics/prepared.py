@@ -23,40 +23,18 @@ FORMS = ("auto", "biased", "unbiased")
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """A statistic as a function of relabellings, and what a result says of it.
+    """A statistic as a function of relabellings, and what a result says of it."""
 
-    Parameters
-    ----------
-    statistic : callable
-        Relabellings (B, N) to (B, 2); what it closes over does not depend on the labels.
-    estimates : callable
-        The embeddings of the data as they are labelled.
-    kernel : Kernel or tuple of Kernel
-        With the bandwidths that are used.
-    route : str
-        How the kernel is evaluated.
-    notes : tuple of str
-        What a reader should know about this combination.
-    threads : bool
-        Whether threads pay.
-    cost : CostHint, optional
-        For statistics that are cheap per row only in large batches.
-    features : tuple of Kernel
-        Of the features that the estimator works with, one for every variable; of finite rank where coordinates are
-        used.
-    approximated : bool
-        Whether these stand for other features, so that they give another statistic.
-    """
-
-    statistic: Statistic
-    estimates: Callable[[], tuple[MeanEmbedding, ...]]
-    kernel: Any
-    route: str
-    notes: tuple[str, ...]
-    threads: bool
-    cost: CostHint | None = None
+    statistic: Statistic  # relabellings (B, N) to (B, 2); what it closes over does not depend on the labels
+    estimates: Callable[[], tuple[MeanEmbedding, ...]]  # the embeddings of the data as they are labelled
+    kernel: Any  # with the bandwidths that are used
+    route: str  # how the kernel is evaluated
+    notes: tuple[str, ...]  # what a reader should know about this combination
+    threads: bool  # whether threads pay
+    cost: CostHint | None = None  # for statistics that are cheap per row only in large batches
+    # of the features that the estimator works with, one for every variable; of finite rank where coordinates are used
     features: tuple[Kernel, ...] = ()
-    approximated: bool = False
+    approximated: bool = False  # whether these stand for other features, so that they give another statistic
 
     def null(
         self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False

@@ -16,22 +16,14 @@ ROWS = 128  # relabellings whose cross-covariances are in memory
 
 @dataclass(frozen=True, eq=False)
 class ShiftedSums:
-    """Sums over n pairs of products of features, the last of which are their squared norms.
-
-    Parameters
-    ----------
-    n : int
-    xy : ndarray, shape (G, r, m, s)
-        Of features of x and of y, by groups and by the places that y was shifted.
-    xx, yy : ndarray, shape (r, r) and (s, s)
-    x, y : ndarray, shape (r,) and (s,)
-        Of the features themselves.
-    """
+    """Sums over n pairs of products of features, the last of which are their squared norms."""
 
     n: int
-    xy: np.ndarray
+    xy: np.ndarray  # (G, r, m, s): of features of x and of y, by groups and by the places that y was shifted
+    # (r, r) and (s, s)
     xx: np.ndarray
     yy: np.ndarray
+    # (r,) and (s,): of the features themselves
     x: np.ndarray
     y: np.ndarray
 

@@ -17,18 +17,10 @@ _SMALLEST = 1e-300  # chance; smaller ones count as this
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """Features of rows whose mean should be zero.
+    """Features of rows whose mean should be zero."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, r) or (n, n)
-        The features, or their Gram matrix.
-    by_gram : bool
-        Which of them.
-    """
-
-    values: np.ndarray
-    by_gram: bool = True
+    values: np.ndarray  # (n, r) or (n, n): the features, or their Gram matrix
+    by_gram: bool = True  # which of them
 
     @classmethod
     def of(cls, *parts: np.ndarray) -> Products:
@@ -128,23 +120,12 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """One of several statistics of a test.
+    """One of several statistics of a test."""
 
-    Parameters
-    ----------
-    name : str
-        What a reader calls it.
-    share : float
-        Of the level.
-    products : Products
-    inflation : float
-        How much larger it is on the data than with signs drawn at random; see
-        :func:`~shrinktest.conditional.ridge.inflation`.
-    """
-
-    name: str
-    share: float
+    name: str  # what a reader calls it
+    share: float  # of the level
     products: Products
+    # how much larger it is on the data than with signs drawn at random; see `inflation` in ``conditional.ridge``
     inflation: float
 
 
