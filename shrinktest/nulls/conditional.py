@@ -51,14 +51,9 @@ class WeightedPairings(Sampled):
     exchange pairs at random start from one state in the middle, which a chain from the data reaches by the same
     exchanges in the opposite order; so the data and all draws are exchangeable if the model is true, however few the
     exchanges ([BWBS20] Algorithm 1 and Theorem 2).
-
-    Parameters
-    ----------
-    chances : ndarray, shape (n, n)
-        log q(x_i | z_j).
     """
 
-    chances: np.ndarray
+    chances: np.ndarray  # (n, n): log q(x_i | z_j)
     _hub: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list, init=False, repr=False)
 
     @property
@@ -111,17 +106,10 @@ class LabelsByChance(Sampled):
 
     Independent draws, exact for these sizes: of all sets of n observations one has probability proportional to the
     product of the odds of its members ([R84]).
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples.
-    odds : ndarray, shape (N,)
-        The logarithm of the odds of every observation to be in the second.
     """
 
-    sizes: tuple[int, int]
-    odds: np.ndarray
+    sizes: tuple[int, int]  # of the samples
+    odds: np.ndarray  # (N,): the logarithm of the odds of every observation to be in the second
 
     @property
     def size(self) -> int:
@@ -156,15 +144,9 @@ class LabelsByChance(Sampled):
 
 @dataclass(frozen=True, eq=False)
 class Copies(Sampled):
-    """Copies of X that a model draws, as (B, 1) seeds; 0 stands for the data.
+    """Copies of X that a model draws, as (B, 1) seeds; 0 stands for the data."""
 
-    Parameters
-    ----------
-    n : int
-        Observations.
-    """
-
-    n: int
+    n: int  # observations
 
     @property
     def size(self) -> int:

@@ -19,16 +19,10 @@ class GroupShifts(Relabellings):
 
     What leaves a block at its end comes back at its start.  The shifts form a group, and leave the data as likely as
     they were where y is independent of x and the pairs of a block are exchangeable.
-
-    Parameters
-    ----------
-    groups : int
-    length : int
-        Pairs of a block.
     """
 
     groups: int
-    length: int
+    length: int  # pairs of a block
 
     @property
     def restriction(self) -> str:  # type: ignore[override]

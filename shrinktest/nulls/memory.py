@@ -50,18 +50,10 @@ _WIDER = 1.25  # times as long a stretch may become for fewer rows to be left ov
 
 @dataclass(frozen=True)
 class Memory:
-    """That successive rows go together, of which permutations of single rows take no account.
+    """That successive rows go together, of which permutations of single rows take no account."""
 
-    Parameters
-    ----------
-    named : tuple of str
-        What the rows are of: of samples, or of two variables.
-    correlations : tuple of float
-        Of successive rows of each.
-    """
-
-    named: tuple[str, ...]
-    correlations: tuple[float, ...]
+    named: tuple[str, ...]  # what the rows are of: of samples, or of two variables
+    correlations: tuple[float, ...]  # of successive rows of each
 
     @property
     def strength(self) -> float:
@@ -84,23 +76,14 @@ def strongest(found: Iterable[Memory | None]) -> Memory | None:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows in what may be their order of time.
+    """Rows in what may be their order of time."""
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n_i, d)
-        Series with a mean of their own, without the columns that tell the time.
-    timed : bool
-        Whether there were such columns, and they go up from row to row.
-    together : ndarray of int, shape (d,), optional
-        Numbers of what columns are looked at together, as those of the categories of one variable; default each alone.
-    absent : sequence of ndarray of bool, shape (n_i, d), optional
-        Where something else stands in place of missing values; default nowhere.
-    """
-
-    parts: Sequence[np.ndarray]
-    timed: bool = False
+    parts: Sequence[np.ndarray]  # (n_i, d): series with a mean of their own, without the columns that tell the time
+    timed: bool = False  # whether there were such columns, and they go up from row to row
+    # (d,): numbers of what columns are looked at together, as those of the categories of one variable; default each
+    # alone
     together: NDArray[np.intp] | None = None
+    # (n_i, d): where something else stands in place of missing values; default nowhere
     absent: Sequence[NDArray[np.bool_]] | None = None
 
     @classmethod

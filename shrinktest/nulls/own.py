@@ -13,14 +13,10 @@ from shrinktest.nulls.relabellings import PassedOn, Relabellings
 
 @dataclass(frozen=True, eq=False)
 class Own(PassedOn):
-    """Permutations of a user's that must begin with the data as they are, and move observations only.
+    """Permutations of a user's that must begin with the data as they are, and move observations only."""
 
-    Parameters
-    ----------
-    first : ndarray of int, shape (N,) or (V, N)
-        The data as they are: labels of samples, or places of rows, of each of V variables if there are several.
-    """
-
+    # (N,) or (V, N): the data as they are: labels of samples, or places of rows, of each of V variables if there are
+    # several
     first: np.ndarray
 
     @classmethod

@@ -100,18 +100,10 @@ class Null:
 
 @dataclass(frozen=True)
 class CostHint:
-    """Cost of a statistic that is cheap per row only in large batches.
+    """Cost of a statistic that is cheap per row only in large batches."""
 
-    Parameters
-    ----------
-    seconds : float
-        About how long a row takes in a large batch.
-    rows : int
-        Batch size from which that cost holds.
-    """
-
-    seconds: float
-    rows: int = 512
+    seconds: float  # about how long a row takes in a large batch
+    rows: int = 512  # batch size from which that cost holds
 
 
 def null_distribution(

@@ -20,19 +20,11 @@ class Strata:
     """Units of observations, and strata: units of one block and one size, which may take each other's places.
 
     Units are in the order of their strata, and within a stratum in that of their first observations.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (U, longest)
-        The observations of every unit in order; shorter units repeat their last.
-    starts : ndarray, shape (S + 1,)
-        Where the units of each stratum start.
-    unit, place : ndarray, shape (N,)
-        The unit that an observation is in, and its place there.
     """
 
-    rows: np.ndarray
-    starts: np.ndarray
+    rows: np.ndarray  # (U, longest): the observations of every unit in order; shorter units repeat their last
+    starts: np.ndarray  # (S + 1,): where the units of each stratum start
+    # (N,): the unit that an observation is in, and its place there
     unit: np.ndarray
     place: np.ndarray
 
@@ -75,19 +67,11 @@ class RestrictedPartitions(Relabellings):
 
     So the sizes of the samples are kept as well.  Samples with as many units as each other in every stratum may change
     places without changing the statistic; only one of the partitions that differ in this alone is enumerated.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples; no unit may have observations in two of them.
-    strata : Strata
-    restriction : str
-        In words.
     """
 
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # of the samples; no unit may have observations in two of them
     strata: Strata
-    restriction: str
+    restriction: str  # in words
 
     @property
     def size(self) -> int:
@@ -162,17 +146,10 @@ class RestrictedPartitions(Relabellings):
 
 @dataclass(frozen=True, eq=False)
 class RestrictedPairings(Relabellings):
-    """Pairings of n observations of X with n of Y in which the units of Y change places within their strata.
-
-    Parameters
-    ----------
-    strata : Strata
-    restriction : str
-        In words.
-    """
+    """Pairings of n observations of X with n of Y in which the units of Y change places within their strata."""
 
     strata: Strata
-    restriction: str
+    restriction: str  # in words
 
     @property
     def size(self) -> int:
@@ -197,18 +174,10 @@ class RestrictedPairings(Relabellings):
 
 @dataclass(frozen=True, eq=False)
 class CircularShifts(Relabellings):
-    """Pairings of n observations of X with n of Y in which Y is shifted in time, its end coming round to its start.
+    """Pairings of n observations of X with n of Y in which Y is shifted in time, its end coming round to its start."""
 
-    Parameters
-    ----------
-    strata : Strata
-        Of single observations; each stratum is a series that is shifted by itself.
-    restriction : str
-        In words.
-    """
-
-    strata: Strata
-    restriction: str
+    strata: Strata  # of single observations; each stratum is a series that is shifted by itself
+    restriction: str  # in words
 
     @property
     def size(self) -> int:
@@ -248,20 +217,11 @@ class ShiftedPartitions(Relabellings):
 
     Shifts that only exchange whole samples, where every series has as many rows of each, do not change the statistic;
     only one of the shifts that differ in this alone is enumerated.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples.
-    strata : Strata
-        Of single observations; each stratum is a series along which its labels are shifted by themselves.
-    restriction : str
-        In words.
     """
 
-    sizes: tuple[int, ...]
-    strata: Strata
-    restriction: str
+    sizes: tuple[int, ...]  # of the samples
+    strata: Strata  # of single observations; each stratum is a series along which its labels are shifted by themselves
+    restriction: str  # in words
 
     @cached_property
     def _shifts(self) -> CircularShifts:

@@ -25,29 +25,18 @@ _COUNTED = 700.0  # logarithm of a number of relabellings that is still in the r
 
 @dataclass(frozen=True, eq=False)
 class Restriction:
-    """What a relabelling may do to the N observations: all there are, if nothing is said.
+    """What a relabelling may do to the N observations: all there are, if nothing is said."""
 
-    Parameters
-    ----------
-    blocks, groups : ndarray, shape (N,), optional
-        A whole number for every observation: that of its block, and of the group with which it moves.
-    paired : bool
-        Whether observation i of X may change places with observation i of Y only.
-    shift : bool
-        Whether Y may be shifted only, its end coming round to its start; of samples, their labels along the series that
-        they are when one comes after the other.
-    stretch : int
-        How many successive observations a group has, where groups are stretches of a series; else 0.
-    places : ndarray, shape (N,), optional
-        For pairings, where some rows of groups were left out: a whole number for every observation, that of the places
-        that its group kept.  Only groups that kept the same ones change places, so that rows stay in step.
-    """
-
+    # (N,): a whole number for every observation: that of its block, and of the group with which it moves
     blocks: np.ndarray | None = None
     groups: np.ndarray | None = None
-    paired: bool = False
+    paired: bool = False  # whether observation i of X may change places with observation i of Y only
+    # whether Y may be shifted only, its end coming round to its start; of samples, their labels along the series that
+    # they are when one comes after the other
     shift: bool = False
-    stretch: int = 0
+    stretch: int = 0  # how many successive observations a group has, where groups are stretches of a series; else 0
+    # (N,): for pairings, where some rows of groups were left out: a whole number for every observation, that of the
+    # places that its group kept.  Only groups that kept the same ones change places, so that rows stay in step.
     places: np.ndarray | None = None
 
     def __bool__(self) -> bool:

@@ -58,13 +58,9 @@ class OneAgainstAnother(Shuffles):
     """What shuffles do to two of the variables: permutations (B, n) of the second against the first.
 
     Those of all pairs of variables agree where their generators start in the same state; only the two are permuted.
-
-    Parameters
-    ----------
-    first, second : int
-        The two variables, counted from 0.
     """
 
+    # the two variables, counted from 0
     first: int
     second: int
 

@@ -18,14 +18,9 @@ class Signs(Relabellings):
     """Signs (B, n), 1 or -1 for every observation, the same within a group.
 
     All signs turned are no other relabelling: a squared norm does not see it.
-
-    Parameters
-    ----------
-    unit : ndarray, shape (n,)
-        A code 0, 1, ... for every observation: the group with which it turns.
     """
 
-    unit: np.ndarray
+    unit: np.ndarray  # (n,): a code 0, 1, ... for every observation: the group with which it turns
     restriction = "signs of residuals"
 
     @property
