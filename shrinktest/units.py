@@ -25,18 +25,10 @@ Scale = str | tuple[str | float, ...]
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The columns of a pooled sample in units of their own.
+    """The columns of a pooled sample in units of their own."""
 
-    Parameters
-    ----------
-    scale : str or tuple
-        A name for all columns, or a name or a number for every one; see :class:`~shrinktest.kernels.Rescaled`.
-    points : ndarray, shape (N, d)
-        The pooled sample.
-    """
-
-    scale: Scale
-    points: Array
+    scale: Scale  # a name for all columns, or a name or a number for every one; see `Rescaled`
+    points: Array  # (N, d): the pooled sample
 
     def units(self, called: Sequence[object] | None = None) -> Array:
         """One unit of every column (d,); 1 for a column that has one value only, and for those of no rows.

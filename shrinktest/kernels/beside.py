@@ -12,14 +12,9 @@ from shrinktest.kernels.base import FiniteRank
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Derived(FiniteRank):
-    """Features of features.
+    """Features of features."""
 
-    Parameters
-    ----------
-    features, after : FiniteRank
-        Of the rows, and of what these give.
-    """
-
+    # of the rows, and of what these give
     features: FiniteRank
     after: FiniteRank
 
@@ -32,20 +27,11 @@ class Derived(FiniteRank):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Beside(FiniteRank):
-    """Features, and what is made of them, side by side: they are computed once.
-
-    Parameters
-    ----------
-    features : FiniteRank
-    others : tuple of FiniteRank
-        Of these features.
-    columns : tuple of int, optional
-        Of the rows, which alone are looked at; default all.
-    """
+    """Features, and what is made of them, side by side: they are computed once."""
 
     features: FiniteRank
-    others: tuple[FiniteRank, ...] = ()
-    columns: tuple[int, ...] | None = None
+    others: tuple[FiniteRank, ...] = ()  # of these features
+    columns: tuple[int, ...] | None = None  # of the rows, which alone are looked at; default all
 
     def coordinates(self, X: Array) -> Array:
         z = self.features.coordinates(X if self.columns is None else np.ascontiguousarray(X[:, self.columns]))

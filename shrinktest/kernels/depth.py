@@ -85,17 +85,10 @@ class Depth(PooledKernel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DepthFeatures(FiniteRank):
-    """`Depth` by its two features, z(x) = (1, (depth(x) - centre) / unit).
+    """`Depth` by its two features, z(x) = (1, (depth(x) - centre) / unit)."""
 
-    Parameters
-    ----------
-    depth : callable
-        Rows (n, d) to depths (n,).
-    centre, unit : float
-        Mean and standard deviation of the depths of the pooled sample.
-    """
-
-    depth: Callable[[Array], Array]
+    depth: Callable[[Array], Array]  # rows (n, d) to depths (n,)
+    # mean and standard deviation of the depths of the pooled sample
     centre: float
     unit: float
 

@@ -32,23 +32,12 @@ class Landmarks(FiniteRank):
 
     With L L' the Cholesky factorisation of the landmarks' Gram matrix, z(x) = L^-1 k(landmarks, x): z(x)'z(y) equals
     k(x, y) where x or y is a landmark, and k(x, x) - |z(x)|^2 says how much of x is missing.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        With its bandwidth resolved.
-    points : ndarray, shape (rank, d)
-        The landmarks.
-    factor : ndarray, shape (rank, rank)
-        L, lower triangular.
-    exact : bool
-        Whether nothing is missing, up to rounding.
     """
 
-    kernel: Kernel
-    points: Array
-    factor: Array
-    exact: bool = False
+    kernel: Kernel  # with its bandwidth resolved
+    points: Array  # (rank, d): the landmarks
+    factor: Array  # (rank, rank): L, lower triangular
+    exact: bool = False  # whether nothing is missing, up to rounding
 
     def coordinates(self, X: Array) -> Array:
         out = np.empty((len(self.points), len(X)))
@@ -85,21 +74,11 @@ class Landmarks(FiniteRank):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomFourier(FiniteRank):
-    """Random Fourier features [RR07]: k(x, y) as ``scale`` times a mean of cos(w'(x - y)).
+    """Random Fourier features [RR07]: k(x, y) as ``scale`` times a mean of cos(w'(x - y))."""
 
-    Parameters
-    ----------
-    kernel : Kernel
-        What is approximated.
-    frequencies : ndarray, shape (D, d)
-        Draws w from the kernel's spectral distribution.
-    scale : float
-        k(x, x).
-    """
-
-    kernel: Kernel
-    frequencies: Array
-    scale: float
+    kernel: Kernel  # what is approximated
+    frequencies: Array  # (D, d): draws w from the kernel's spectral distribution
+    scale: float  # k(x, x)
 
     @property
     def height(self) -> float:

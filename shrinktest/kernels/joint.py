@@ -16,20 +16,11 @@ class WithoutMainEffects(Kernel):
     The product features are (x)_l phi_l(x_l).  With mu_l the mean feature of ``points``, what is left out are the
     product of the means and, for every l, (phi_l(x_l) - mu_l) (x)_{m != l} mu_m, whose mean over the points is zero.
     With two variables what remains is (phi_1 - mu_1) (x) (phi_2 - mu_2).
-
-    Parameters
-    ----------
-    kernels : tuple of Kernel
-        One for every variable.
-    points : ndarray, shape (n, sum of columns)
-        The observations that the features are centred on.
-    columns : tuple of int
-        How many columns every variable has.
     """
 
-    kernels: tuple[Kernel, ...]
-    points: np.ndarray
-    columns: tuple[int, ...]
+    kernels: tuple[Kernel, ...]  # one for every variable
+    points: np.ndarray  # (n, sum of columns): the observations that the features are centred on
+    columns: tuple[int, ...]  # how many columns every variable has
 
     def check(self, X: np.ndarray) -> None:
         parts = np.split(X, np.cumsum(self.columns)[:-1], axis=1)

@@ -146,17 +146,10 @@ def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RescaledFeatures(FiniteRank):
-    """Coordinates of columns in units of their own.
-
-    Parameters
-    ----------
-    features : FiniteRank
-    units : Rescaled
-        What becomes of the columns.
-    """
+    """Coordinates of columns in units of their own."""
 
     features: FiniteRank
-    units: Rescaled
+    units: Rescaled  # what becomes of the columns
 
     def coordinates(self, X: Array) -> Array:
         return self.features.coordinates(self.units.moved(X))

@@ -77,21 +77,13 @@ class SecondOrder(PooledKernel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SquaredFeatures(FiniteRank):
-    """`SecondOrder` of a kernel of finite rank: products of features about their mean, those of two counted twice.
-
-    Parameters
-    ----------
-    features : FiniteRank
-    mean : ndarray, shape (r,)
-    axes : ndarray, shape (r, q), optional
-        Orthonormal directions, of which alone products are taken.
-    """
+    """`SecondOrder` of a kernel of finite rank: products of features about their mean, those of two counted twice."""
 
     _double: ClassVar[float] = float(np.sqrt(2.0))
 
     features: FiniteRank
-    mean: Array
-    axes: Array | None = None
+    mean: Array  # (r,)
+    axes: Array | None = None  # (r, q): orthonormal directions, of which alone products are taken
 
     def coordinates(self, X: Array) -> Array:
         return self.squares(self.features.coordinates(X) - self.mean)

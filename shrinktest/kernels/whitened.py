@@ -147,22 +147,12 @@ class Whitened(PooledKernel):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WhitenedFeatures(FiniteRank):
-    """`Whitened` of a kernel of finite rank: z(x) = (1, L^-1 (features(x) - mean) / unit).
-
-    Parameters
-    ----------
-    features : FiniteRank
-    mean : ndarray, shape (r,)
-    factor : ndarray, shape (r, r)
-        L, lower triangular, where L L' is the covariance of the features with its ridge.
-    unit : float
-        Root of the effective dimension.
-    """
+    """`Whitened` of a kernel of finite rank: z(x) = (1, L^-1 (features(x) - mean) / unit)."""
 
     features: FiniteRank
-    mean: Array
-    factor: Array
-    unit: float
+    mean: Array  # (r,)
+    factor: Array  # (r, r): L, lower triangular, where L L' is the covariance of the features with its ridge
+    unit: float  # root of the effective dimension
 
     def coordinates(self, X: Array) -> Array:
         return self.whiten(self.features.coordinates(X) - self.mean)

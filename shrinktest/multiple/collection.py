@@ -217,19 +217,12 @@ def kernels_of(
 
 @dataclass(frozen=True)
 class Asked:
-    """The arguments of a test that say which kernels a variable (or all samples) gets.
+    """The arguments of a test that say which kernels a variable (or all samples) gets."""
 
-    Parameters
-    ----------
-    kernel, bandwidth
-        As they were given.
-    name : str
-        The argument's name: "kernel", "kernel_x", "kernel_y".
-    """
-
+    # as they were given
     kernel: Any
     bandwidth: Any
-    name: str = "kernel"
+    name: str = "kernel"  # the argument's name: "kernel", "kernel_x", "kernel_y"
 
     def alone(self) -> Kernel:
         """The kernel, where one is asked for; bandwidths by name take the columns, and are looked at when these are."""

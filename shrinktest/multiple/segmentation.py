@@ -25,21 +25,10 @@ _ROUNDS = 10  # of finding places again, which nearly always ends after two
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """A search for changes: a series, what is tested in each of its stretches, and how.
+    """A search for changes: a series, what is tested in each of its stretches, and how."""
 
-    Parameters
-    ----------
-    hypothesis : NoChange
-        Of the whole series, with the confidence of intervals.
-    estimator
-        As users give it.
-    asked : Asked
-    settings : Settings
-    rng : numpy.random.Generator
-    """
-
-    hypothesis: NoChange
-    estimator: Any
+    hypothesis: NoChange  # of the whole series, with the confidence of intervals
+    estimator: Any  # as users give it
     asked: Asked
     settings: Settings
     rng: np.random.Generator
