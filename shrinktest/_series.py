@@ -25,36 +25,18 @@ FEWEST = 4  # rows of which the spread over all orders has a formula
 
 @dataclass(frozen=True, eq=False)
 class Series:
-    """Rows in order of time, as numbers.
+    """Rows in order of time, as numbers."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (n, d)
-    missing : bool
-        Whether values are missing, under nan_policy="propagate" only.
-    restriction : Restriction
-        Which orders of the rows are allowed.
-    scale, encoding
-        As for samples.
-    name : str
-        What messages call it.
-    times : tuple
-        When the rows were observed, where that is known.
-    notes : tuple of str
-        What was left out, and by what units.
-    kept : ndarray of bool
-        Which rows of what the user gave were not dropped.
-    """
-
-    values: Array
-    missing: bool
-    restriction: Restriction
+    values: Array  # (n, d)
+    missing: bool  # whether values are missing, under nan_policy="propagate" only
+    restriction: Restriction  # which orders of the rows are allowed
+    # as for samples
     scale: Scale | None
     encoding: Encoding | None
-    name: str
-    times: tuple[Any, ...]
-    notes: tuple[str, ...]
-    kept: NDArray[np.bool_]
+    name: str  # what messages call it
+    times: tuple[Any, ...]  # when the rows were observed, where that is known
+    notes: tuple[str, ...]  # what was left out, and by what units
+    kept: NDArray[np.bool_]  # which rows of what the user gave were not dropped
 
 
 def read_series(

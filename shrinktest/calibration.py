@@ -201,33 +201,16 @@ class _PValues:
 
 @dataclass(frozen=True, eq=False)
 class _Relabelled:
-    """A pipeline, and the data it is run on after permutation.
-
-    Parameters
-    ----------
-    test : callable or AnyTest
-    kind : str
-    x : array or table
-        The first variable; of two samples, all rows.
-    y : array or table, optional
-        The second variable.
-    sizes : tuple of int
-        Sizes of the samples, or the number of pairs.
-    restriction : Restriction
-    flat : tuple of bool
-        Whether the pipeline gets X, and Y, in one dimension.
-    explained : ndarray, optional
-        What is added to Y once it is relabelled.
-    """
+    """A pipeline, and the data it is run on after permutation."""
 
     test: Callable[[Any, Any], Any] | AnyTest
     kind: str
-    x: Any
-    y: Any
-    sizes: tuple[int, ...]
+    x: Any  # the first variable; of two samples, all rows
+    y: Any  # the second variable
+    sizes: tuple[int, ...]  # sizes of the samples, or the number of pairs
     restriction: Restriction
-    flat: tuple[bool, bool]
-    explained: np.ndarray | None = None
+    flat: tuple[bool, bool]  # whether the pipeline gets X, and Y, in one dimension
+    explained: np.ndarray | None = None  # what is added to Y once it is relabelled
 
     def __call__(self, trial: int, seed: int) -> list[Row]:
         """The p-value of one permuted data set, which depends on its number and the seed only."""

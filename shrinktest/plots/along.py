@@ -13,27 +13,15 @@ UNITS = {"duration": "days", "time": "hour of the day"}
 
 @dataclass(frozen=True)
 class Along:
-    """A column to draw along.
+    """A column to draw along."""
 
-    Parameters
-    ----------
-    feature : int or None
-        Its place among the numbers that the kernel compares; None for categories.
-    label : str
-    unit, origin : float
-        What one of these numbers is in the data, and where zero is there; dates in days since 1970.
-    kind : str
-        Of the column: "number", "date", "ordered", ...
-    levels : tuple of str
-        Of an ordered column.
-    """
-
-    feature: int | None
+    feature: int | None  # its place among the numbers that the kernel compares; None for categories
     label: str
+    # what one of these numbers is in the data, and where zero is there; dates in days since 1970
     unit: float = 1.0
     origin: float = 0.0
-    kind: str = "number"
-    levels: tuple[str, ...] = ()
+    kind: str = "number"  # of the column: "number", "date", "ordered", ...
+    levels: tuple[str, ...] = ()  # of an ordered column
 
     def drawn(self, numbers: Any) -> Any:
         """Numbers that the kernel compares as they are drawn."""

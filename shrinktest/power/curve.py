@@ -16,17 +16,10 @@ class PowerCurve:
 
     So grows the power of tests whose statistic is a mean: for these the curve is true over all sizes, where one in
     log n bends.
-
-    Parameters
-    ----------
-    coefficients : ndarray, shape (2,)
-        (a, b).
-    covariance : ndarray, shape (2, 2)
-        Of their estimates.
     """
 
-    coefficients: np.ndarray
-    covariance: np.ndarray
+    coefficients: np.ndarray  # (2,): (a, b)
+    covariance: np.ndarray  # (2, 2): of their estimates
 
     @classmethod
     def of(cls, counts: Mapping[int, tuple[int, int]], power: float = 0.5) -> Self:

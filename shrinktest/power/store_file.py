@@ -19,25 +19,15 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Kind:
-    """What studies of one kind keep.
+    """What studies of one kind keep."""
 
-    Parameters
-    ----------
-    study, number : str
-        What it is and what it counts, in words.
-    application : int
-        Stands in the header of the file, by which SQLite files tell what they are for.
-    keys : tuple of str
-        Columns that name a row, as SQL declares them; those whose names start with "is_" are true or false.
-    value : str
-        The column of the number.
-    """
-
+    # what it is and what it counts, in words
     study: str
     number: str
-    application: int
+    application: int  # stands in the header of the file, by which SQLite files tell what they are for
+    # columns that name a row, as SQL declares them; those whose names start with "is_" are true or false
     keys: tuple[str, ...]
-    value: str
+    value: str  # the column of the number
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,58 +7,31 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """The words and arguments of one kind of test.
+    """The words and arguments of one kind of test."""
 
-    Parameters
-    ----------
-    name : str
-        As in ``result.test``.
-    title, null : str
-        Heading of its summary, and its null hypothesis.
-    statistic : str
-        Name of its statistic, for pictures.
-    unit : str
-        What its observations are called.
-    estimates : tuple of str
-        Names of the estimates; a single one that ends in a space is numbered, as in "sample 0", "sample 1".
-    variables : tuple of str
-        Names of the kernels where there are several; empty: they are numbered.
-    several_samples : bool
-        Whether its data are samples that can differ in size, and not rows that belong together.
-    kernels, bandwidths : tuple of str
-        The arguments that take its kernels and their bandwidths.
-    restrictions : tuple of str
-        The arguments that restrict its permutations.
-    settings : tuple of str
-        Arguments that no other test has.
-    forms : tuple of str
-        The arguments that say which form of the statistic, and how the kernel is evaluated.
-    candidates : bool
-        Whether a list of kernels or bandwidths holds candidates to combine, and not one for each variable.
-    counted : str
-        What the sizes ``n`` of a power study count.
-    permuted : str
-        What a permutation does to the data.
-    several : tuple of str
-        What is tested where there is one test for each: one of them, and several.
-    """
-
-    name: str
+    name: str  # as in ``result.test``
+    # heading of its summary, and its null hypothesis
     title: str = "Permutation test"
     null: str = "exchangeability"
-    statistic: str = ""
-    unit: str = "observations"
+    statistic: str = ""  # name of its statistic, for pictures
+    unit: str = "observations"  # what its observations are called
+    # names of the estimates; a single one that ends in a space is numbered, as in "sample 0", "sample 1"
     estimates: tuple[str, ...] = ("estimate ",)
-    variables: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()  # names of the kernels where there are several; empty: they are numbered
+    # whether its data are samples that can differ in size, and not rows that belong together
     several_samples: bool = False
+    # the arguments that take its kernels and their bandwidths
     kernels: tuple[str, ...] = ("kernel",)
     bandwidths: tuple[str, ...] = ("bandwidth",)
-    restrictions: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
+    restrictions: tuple[str, ...] = ()  # the arguments that restrict its permutations
+    settings: tuple[str, ...] = ()  # arguments that no other test has
+    # the arguments that say which form of the statistic, and how the kernel is evaluated
     forms: tuple[str, ...] = ("form", "gram", "rank")
+    # whether a list of kernels or bandwidths holds candidates to combine, and not one for each variable
     candidates: bool = True
-    counted: str = "observations"
-    permuted: str = "observations permuted"
+    counted: str = "observations"  # what the sizes ``n`` of a power study count
+    permuted: str = "observations permuted"  # what a permutation does to the data
+    # what is tested where there is one test for each: one of them, and several
     several: tuple[str, str] = ("hypothesis", "hypotheses")
 
     @property

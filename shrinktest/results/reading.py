@@ -21,30 +21,14 @@ _INFINITE = {"inf": np.inf, "-inf": -np.inf}
 
 @dataclass(frozen=True, repr=False)
 class Shown:
-    """A kernel, an estimator or a rule as JSON holds it: its text, and what summaries say of it; it computes nothing.
+    """A kernel, an estimator or a rule as JSON holds it: its text and what summaries say of it; it computes nothing."""
 
-    Parameters
-    ----------
-    text : str
-        What ``repr`` showed, and shows.
-    label : str
-        What tables of results call it.
-    bandwidth : float, tuple or None
-        Bandwidth of a kernel.
-    amount : str
-        What an estimator's amount of shrinkage is.
-    weight : float
-        Of a member of a collection.
-    members : tuple of Shown
-        Of a collection.
-    """
-
-    text: str
-    label: str = ""
-    bandwidth: Any = None
-    amount: str = "amount"
-    weight: float = 1.0
-    members: tuple[Shown, ...] = ()
+    text: str  # what ``repr`` showed, and shows
+    label: str = ""  # what tables of results call it
+    bandwidth: Any = None  # bandwidth of a kernel
+    amount: str = "amount"  # what an estimator's amount of shrinkage is
+    weight: float = 1.0  # of a member of a collection
+    members: tuple[Shown, ...] = ()  # of a collection
 
     def __repr__(self) -> str:
         return self.text
@@ -57,21 +41,11 @@ class Shown:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted embedding as JSON holds it: its size, amount of shrinkage and squared norm.
+    """A fitted embedding as JSON holds it: its size, amount of shrinkage and squared norm."""
 
-    Parameters
-    ----------
-    n : int
-        Points.
-    shrinkage : float, int, tuple or None
-        The amount, in the estimator's own unit.
-    squared_norm : float
-        In the RKHS.
-    """
-
-    n: int
-    shrinkage: Any
-    squared_norm: float
+    n: int  # points
+    shrinkage: Any  # the amount, in the estimator's own unit
+    squared_norm: float  # in the RKHS
 
     def norm2(self) -> float:
         """Squared RKHS norm."""
