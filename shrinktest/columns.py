@@ -185,13 +185,8 @@ def column_tests(
 ) -> MultipleTestsResult:
     """The tests of columns, some or all of those of a hypothesis about two samples.
 
-    Parameters
-    ----------
-    whole : TwoEqualDistributions
-    parts : mapping
-        For the names of columns their numbers and units, see :func:`one_by_one`; none is constant.
-    widths : sequence
-        A bandwidth for every one of them.
+    ``parts`` has the numbers and the units of columns by their names, see :func:`one_by_one`, and none is constant;
+    ``widths`` has a bandwidth for each.
     """
     hypotheses = [replace(whole, variables=(column,)) for column in _named(whole.variables[0].name, parts)]
     asked = [Asked(kernel, width) for width in widths]
@@ -239,15 +234,7 @@ def _in_batches(
 
 
 def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str, ...]:
-    """What a reader should know where rows were left out of tests of columns in which they have values.
-
-    Parameters
-    ----------
-    left_out, kept : int
-        Rows.
-    than : str
-        What each test is about.
-    """
+    """What a reader should know where rows were left out of tests, each about ``than``, in which they have values."""
     if not left_out:
         return ()
     return (

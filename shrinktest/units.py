@@ -143,15 +143,7 @@ def constant_columns(Z: Array) -> Array:
 
 
 def far_apart(Z: Array, name: str) -> tuple[str, ...]:
-    """A note on columns that make nearly all of the distances, because their values are so much larger; else nothing.
-
-    Parameters
-    ----------
-    Z : ndarray, shape (N, d)
-        The pooled sample.
-    name : str
-        What the note calls it.
-    """
+    """A note on columns that make nearly all of the distances, because their values are so much larger."""
     if Z.shape[1] < 2:
         return ()
     with np.errstate(over="ignore"):  # the mean of the distances from the mean, on which a few wild values tell less

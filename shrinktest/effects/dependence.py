@@ -23,17 +23,11 @@ def dependence(x: Features, y: Features, groups: np.ndarray | None = None) -> Es
     Also known as centred kernel alignment; with kernels of a distance it is the squared distance correlation with its
     bias removed.  The variance is that of the jackknife over pairs, or ``groups`` (n,) of them (codes 0, 1, ...).  Its
     part of second order is what is left under independence, where the variance of the numerator is 2 HSIC(X, X)
-    HSIC(Y, Y) / (n (n - 3)), so that it is that of the ratio for every kernel.  With groups only pairs of different
-    ones are compared, and that part is estimated: it lies between that of n pairs and that of as many as there are
-    groups, by how much pairs of a group resemble each other.  NaN where a variable has no HSIC with itself, as where
-    all its rows but one are the same, and with fewer than four groups; there is no variance where that is so without
-    one unit.
-
-    Parameters
-    ----------
-    x, y : Features
-        Less their mean, where there are groups.
-    groups : ndarray of int, optional
+    HSIC(Y, Y) / (n (n - 3)), so that it is that of the ratio for every kernel.  With groups, where features must be
+    less their mean, only pairs of different ones are compared, and that part is estimated: it lies between that of n
+    pairs and that of as many as there are groups, by how much pairs of a group resemble each other.  NaN where a
+    variable has no HSIC with itself, as where all its rows but one are the same, and with fewer than four groups; there
+    is no variance where that is so without one unit.
 
     Sources: C. Cortes et al., Journal of Machine Learning Research 13 (2012), 795-828; L. Song et al., Journal of
     Machine Learning Research 13 (2012), theorem 2; G. J. Szekely and M. L. Rizzo, Annals of Statistics 42 (2014).

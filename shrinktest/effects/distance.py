@@ -78,19 +78,11 @@ class _Side:
 def distance(features: Features, sides: Sides, relative_to: str) -> Estimate:
     """The squared distance of two means as a share, estimated without bias of numerator and denominator.
 
-    Parameters
-    ----------
-    features : Features
-        Of the pooled rows, those of the first sample first.
-    sides : Sides
-    relative_to : {"norms", "variance"}
-        "norms": ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 where the means have nothing in common.
-        "variance": ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the variance in
-        feature space that is between the samples (for a linear kernel and samples of one size the R^2 of analysis of
-        variance).
+    Features are of the pooled rows, those of the first sample first.  Relative to "norms" it is
+    ``|mu_X - mu_Y|^2 / (|mu_X|^2 + |mu_Y|^2)``, which is 1 where the means have nothing in common; to "variance",
+    ``|mu_X - mu_Y|^2 / 4`` over the variance of an even mixture of both, the share of the variance in feature space
+    that is between the samples (for a linear kernel and samples of one size the R^2 of analysis of variance).
 
-    Notes
-    -----
     With A and B the means of products of different units within the samples and C those across, the first is
     1 - 2 C / (A + B) and the second (A + B - 2 C) / (2 (U + V) - A - B - 2 C), with U and V the mean squared lengths.
     The variance is that of the jackknife; its part of second order is 2 tr(S_X^2) / m^2 + 2 tr(S_Y^2) / n^2 +

@@ -70,15 +70,8 @@ class Deleted:
 def distances(gram: Gram, sizes: Sequence[int], units: np.ndarray, workers: int = 1) -> Deleted:
     """Unbiased squared distances (MMD^2) of the first sample to each of the others.
 
-    Parameters
-    ----------
-    gram : Gram
-        The kernel at the pooled observations, sample after sample.
-    sizes : sequence of int
-    units : ndarray, shape (N,)
-        Of every observation the unit that it belongs to, whole numbers from 0.
-    workers : int
-        Threads that may make the Gram matrix.
+    ``gram`` is the kernel at the pooled observations, sample after sample; ``units`` (N,) are whole numbers from 0,
+    of every observation the unit that it belongs to.
     """
     samples = [slice(end - size, end) for end, size in zip(np.cumsum(sizes).tolist(), sizes, strict=True)]
     sums = _Sums(gram, samples, units, workers)
@@ -153,14 +146,6 @@ def dependences(grams: Sequence[Gram], *, normalised: bool, workers: int = 1) ->
 
     The U-statistic of [Song12]; divided, where ``normalised``, by the root of the product of those of both variables
     with themselves.
-
-    Parameters
-    ----------
-    grams : sequence of Gram
-        The kernel of every variable at the n observations.
-    normalised : bool
-    workers : int
-        Threads that may make the Gram matrices.
     """
     variables = centred(grams, workers)
     first, *others = (Features(one.values, one.by_coordinates) for one in variables)

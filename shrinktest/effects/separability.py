@@ -164,13 +164,8 @@ def _apart(scores: np.ndarray, size: float) -> np.ndarray:
 def combined(scores: Sequence[np.ndarray], evidence: Sequence[np.ndarray], folds: np.ndarray) -> np.ndarray:
     """The sum of several functions' scores (N,), each in units of its standard deviation within every fold.
 
-    Parameters
-    ----------
-    scores : sequence of ndarray, shape (N,)
-    evidence : sequence of ndarray, shape (folds,)
-        For every function how far apart the samples are in the rows that it was fitted to; its square is the weight.
-        Below zero it counts nothing, unless that is so for all of them.
-    folds : ndarray, shape (N,)
+    For every function ``evidence`` (folds,) is how far apart the samples are in the rows that it was fitted to; its
+    square is the weight.  Below zero it counts nothing, unless that is so for all of them.
     """
     weights = np.square(np.maximum(np.stack(evidence), 0.0))
     weights[:, weights.sum(axis=0) == 0.0] = 1.0
@@ -269,19 +264,8 @@ def _hanley(area: np.ndarray, m: int, n: int) -> np.ndarray:
 def area_of(scores: np.ndarray, second: np.ndarray, strata: np.ndarray, units: np.ndarray, chance: float) -> Area:
     """How often a row of the first sample has a higher score than one of the second in its stratum; ties count half.
 
-    Rows of one unit are not compared with each other: they need not be independent.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (N,)
-    second : ndarray of bool, shape (N,)
-        Whether a row is of the second sample.
-    strata : ndarray, shape (N,)
-        Only rows with the same code are compared.
-    units : ndarray, shape (N,)
-        What varies independently: the code of every row's unit.
-    chance : float
-        See :class:`Area`.
+    All arrays are (N,): ``second`` says which rows are of the second sample, ``strata`` and ``units`` are codes.  Rows
+    of one unit are not compared with each other: they need not be independent.  For ``chance`` see :class:`Area`.
     """
     won, compared = comparisons(scores, second, strata)
     samples, most = (~second, second), int(units.max()) + 1

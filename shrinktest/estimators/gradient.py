@@ -116,18 +116,10 @@ class Landweber(_Gradient):
         return self.t is not None and self.t <= _FEW
 
     def descend(self, image: Callable[[np.ndarray], np.ndarray], start: np.ndarray, n: int, largest: Any) -> np.ndarray:
-        """Weights after ``t`` steps, of one sample or of a row for each of many.
+        """Weights after ``t`` steps, of one sample of n points or of a row for each of many.
 
-        Parameters
-        ----------
-        image : callable
-            From weights to their products with the Gram matrix, within the sample.
-        start : ndarray, shape (n,) or (B, N)
-            1/n for the points of the sample.
-        n : int
-            Points of the sample.
-        largest : float or ndarray, shape (B, 1)
-            Largest K_ii of the sample.
+        ``image`` takes weights to their products with the Gram matrix, within the sample; ``start`` is 1/n for its
+        points, (n,) or (B, N), and ``largest`` its largest K_ii, a number or (B, 1).
         """
         step = np.divide(1.0, largest, where=np.greater(largest, 0.0), out=np.zeros_like(np.asarray(largest, float)))
         weights = np.zeros_like(start)

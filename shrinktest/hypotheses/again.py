@@ -17,31 +17,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One statistic of a test.
+    """One statistic of a test."""
 
-    Parameters
-    ----------
-    estimator : MeanEstimator
-        As it was given.
-    kernel : Kernel or tuple of Kernel
-        With its bandwidth.
-    features : tuple of Kernel
-        Of the features that the estimator works with, one for every variable.
-    form, tuning : str
-        Of the statistic.
-    weight : float
-        Within a combination.
-    approximated : bool
-        Whether the features stand for those of the kernel.
-    """
-
-    estimator: MeanEstimator
-    kernel: Any
-    features: tuple[Kernel, ...]
+    estimator: MeanEstimator  # as it was given
+    kernel: Any  # with its bandwidth; a tuple of several
+    features: tuple[Kernel, ...]  # of the features that the estimator works with, one for every variable
     form: str
     tuning: str
-    weight: float = 1.0
-    approximated: bool = False
+    weight: float = 1.0  # within a combination
+    approximated: bool = False  # whether the features stand for those of the kernel
 
 
 @dataclass(frozen=True, eq=False)

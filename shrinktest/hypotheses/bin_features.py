@@ -85,23 +85,11 @@ class Plan:
     def add(
         self, kernels: Iterable[Kernel], variable: Variable, columns: tuple[int, ...] | None, *, spare: bool
     ) -> tuple[BinFeatures, ...]:
-        """The features of kernels of one variable.
+        """The features of kernels of one variable, of which there is a sample of rows.
 
-        Parameters
-        ----------
-        kernels : iterable of Kernel
-            As they were given.
-        variable : Variable
-            The sample of rows from which kernels take what they take from data.
-        columns : tuple of int, optional
-            Where its columns are among those of the rows; default all.
-        spare : bool
-            Whether kernels that take more memory than there is may be left out, which are an error otherwise.
-
-        Raises
-        ------
-        MemoryError
-            Where the features of no kernel, or without ``spare`` of one, fit.
+        ``columns`` says where its columns are among those of the rows; by default they are all.  With ``spare``
+        kernels that take more memory than there is are left out; a MemoryError says where none fits, or, without
+        ``spare``, where one does not.
         """
         bases: list[_Base] = []
         found: list[BinFeatures] = []

@@ -79,27 +79,10 @@ class Binned(EqualDistributions):
         store: Store | None = None,
         **options: Any,
     ) -> Self:
-        """Read the samples once.
+        """Read the samples once; raises TypeError, ValueError or FileNotFoundError for what cannot be tested.
 
-        Parameters
-        ----------
-        samples, names
-            As users give them, and what messages call them.
-        scale, nan_policy, column_types
-            As users give them.
-        drawn : int
-            Rows at least for the sample of which bandwidths and landmarks are made.
-        rng : Generator
-            Draws the sample and the keys of bins.
-        crew : Crew, optional
-            Who reads.
-        store : Store, optional
-            What has been read before.
-
-        Raises
-        ------
-        TypeError, ValueError, FileNotFoundError
-            For what cannot be tested in batches.
+        Bandwidths and landmarks are made of a sample of ``drawn`` rows at least, which ``rng`` draws, as it does the
+        keys of bins.  ``crew`` reads, and ``store`` has what has been read before.
         """
         checked_policy(nan_policy)
         types = checked_types(column_types)

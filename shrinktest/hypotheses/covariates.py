@@ -85,22 +85,8 @@ def read_with_covariates(
 ) -> TwoGivenCovariates:
     """The hypothesis about two samples as users give them, with the method that goes with their covariates.
 
-    Parameters
-    ----------
-    X, Y
-        As users give them.
-    covariates : pair
-        Of X and of Y.
-    covariate_method : {"auto", "strata", "propensity"}
-    propensity : optional
-        A classifier, or chances that are known.
-    nan_policy, blocks, paired, groups, shift, own, scale, called, told
-        As in :meth:`TwoEqualDistributions.read`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what cannot be tested; the message names the argument and says what to do.
+    ``covariates`` are a pair, of X and of Y, and ``propensity`` is a classifier, or chances that are known; the other
+    arguments are those of :meth:`TwoEqualDistributions.read`.
     """
     for name, given in (("paired", paired or None), ("shift", shift), ("permutations", own)):
         if given is not None:

@@ -81,19 +81,8 @@ def less_means(variable: Variable, codes: np.ndarray, argument: str) -> Variable
     """A variable less its mean within each stratum, so that strata do not differ.
 
     What strata differ in would stay in the statistic of every permutation within them, and hide what runs against it.
-    The means are those of the same rows in every permutation, so that it is as exact as without.
-
-    Parameters
-    ----------
-    variable : Variable
-    codes : ndarray of int, shape (n,)
-    argument : str
-        What made the strata.
-
-    Raises
-    ------
-    ValueError
-        If the variable has one value only in every stratum.
+    The means are those of the same rows in every permutation, so that it is as exact as without.  Raises ValueError,
+    which names the ``argument`` that made the strata, if the variable has one value only in every one.
     """
     points, counts = variable.points, np.bincount(codes)
     starts = points[np.unique(codes, return_index=True)[1]]  # what is far from 0 loses no digits

@@ -62,17 +62,8 @@ class PairPlan:
     def add(self, kernels: Iterable[tuple[Kernel, Kernel]], *, spare: bool) -> None:
         """The features of a kernel for each variable.
 
-        Parameters
-        ----------
-        kernels : iterable of (Kernel, Kernel)
-            As they were given.
-        spare : bool
-            Whether those that take more memory than there is may be left out, which are an error otherwise.
-
-        Raises
-        ------
-        MemoryError
-            Where the products of no statistic, or without ``spare`` of one, fit.
+        With ``spare`` those that take more memory than there is are left out; a MemoryError says where the products
+        of no statistic fit, or, without ``spare``, those of one do not.
         """
         for pair in kernels:
             if any(all(a.asked == b for a, b in zip(one.kernels, pair, strict=True)) for one in self.meetings):

@@ -77,25 +77,10 @@ class IndependenceInBatches(Independence):
         crew: Crew,
         store: Store | None,
     ) -> Self:
-        """Read the pairs once.
+        """Read the pairs once; raises TypeError, ValueError or FileNotFoundError for what cannot be tested.
 
-        Parameters
-        ----------
-        X, Y, scale, nan_policy, column_types
-            As users give them.
-        drawn : int
-            Rows at least for the samples of which bandwidths and landmarks are made.
-        rng : Generator
-            Draws the samples and the keys of blocks.
-        crew : Crew
-            Who reads.
-        store : Store, optional
-            What has been read before.
-
-        Raises
-        ------
-        TypeError, ValueError, FileNotFoundError
-            For what cannot be tested in batches.
+        Bandwidths and landmarks are made of samples of ``drawn`` rows at least, which ``rng`` draws, as it does the
+        keys of blocks.  ``crew`` reads, and ``store`` has what has been read before.
         """
         if isinstance(scale, str):  # before any row is read
             checked_units(scale)

@@ -52,24 +52,9 @@ def read_given(
 ) -> ConditionalIndependence:
     """The hypothesis about variables as users give them, with the method that goes with what is given.
 
-    Parameters
-    ----------
-    X, Y, given
-        As users give them.
-    given_method : {"auto", "strata", "residuals", "local"}
-    x_given_z : optional
-        What stands for a model of X given Z.
-    regressor : optional
-        One of scikit-learn's kind.
-    combined : bool
-        Whether regressions on numbers are followed by the statistics that are combined where no kernel is asked for.
-    nan_policy, blocks, groups, shift, own, scale, column_types, transform
-        As in :meth:`Independence.read`.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what cannot be tested; the message names the argument and says what to do.
+    ``x_given_z`` stands for a model of X given Z, and ``regressor`` is one of scikit-learn's kind.  ``combined`` says
+    whether regressions on numbers are followed by the statistics that are combined where no kernel is asked for.  The
+    other arguments are those of :meth:`Independence.read`.
     """
     choice(given_method, METHODS, "given_method")
     for name, value in (("shift", shift), ("permutations", own)):
@@ -123,14 +108,8 @@ def read_three(
 ) -> Variables:
     """X, Y and the given variables, as users give them, as numbers; these in units of their own.
 
-    Parameters
-    ----------
-    X, Y, given
-        Of as many rows.
-    others : str
-        The word by which users give all columns that are tested but two, where they do.
-    nan_policy, scale, transform, told
-        As for :func:`~shrinktest._read.read_variables`; ``scale`` and ``transform`` are those of X and Y.
+    ``others`` is the word by which users give all columns that are tested but two, where they do; ``scale`` and
+    ``transform`` are those of X and Y.
     """
     for name, value in (("scale", scale), ("transform", transform)):
         if isinstance(value, list | tuple) and len(value) != 2:
@@ -162,17 +141,9 @@ def method_for(given_method: Any, regressor: Any, *, labels: bool) -> str:
 def by_method(
     method: str, z: np.ndarray, regressor: Any, common: dict[str, Any], combined: bool = False
 ) -> ConditionalIndependence:
-    """The hypothesis about two variables given others (n, d), all of them complete.
+    """The hypothesis about two variables given others, z (n, d), all of them complete.
 
-    Parameters
-    ----------
-    method : {"strata", "residuals", "local"}
-    z : ndarray, shape (n, d)
-    regressor : optional
-    common : dict
-        What the hypothesis is made of without given variables.
-    combined : bool
-        As in :func:`read_given`.
+    ``common`` is what the hypothesis is made of without given variables; ``combined`` is as in :func:`read_given`.
     """
     if method == "strata":
         return within_strata(z, common)

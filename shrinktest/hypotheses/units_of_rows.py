@@ -11,14 +11,9 @@ from shrinktest.tables.by_column import beside_gaps, numbers_at
 
 
 def deviations_in(units: Any, gaps: Sequence[int]) -> bool:
-    """Whether standard deviations are wanted.
+    """Whether standard deviations are wanted, by the units of every column of numbers, or of all.
 
-    Parameters
-    ----------
-    units : str, tuple or None
-        Of every column of numbers, or one for all.
-    gaps : sequence of int
-        Columns in which a number stands in place of missing values, with an indicator beside each.
+    In the columns ``gaps`` a number stands in place of missing values, with an indicator beside each.
     """
     return units == "sd" or (isinstance(units, tuple) and "sd" in units) or numbers_at(units, gaps)
 

@@ -127,28 +127,14 @@ def factorized(
 ) -> tuple[Landmarks, Array] | None:
     """Approximate a kernel by landmarks, chosen by pivoted Cholesky until it is exact on all points.
 
-    What is missing has a trace below ``missing`` times that of the Gram matrix.  Pools are formed in an order that does
-    not depend on how the points are labelled, so neither does the outcome.
+    What is missing has a trace below ``missing`` times that of the Gram matrix.  Pools are formed in an order that
+    does not depend on how the points are labelled, so neither does the outcome: landmarks and coordinates of the
+    points.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    points : ndarray, shape (n, d)
-    limit : int
-        Most landmarks to take.
-    truncate : bool
-        Whether to be content with that many where more would be needed.
-    in_vain : bool
-        Whether it is to be expected that more are needed, and nothing else can be done: then parts of the points, each
-        four times as large as the one before, are looked at first.
-    missing : float
-    start : Landmarks, optional
-        Fewer than ``limit`` of other points, to which those are added that it takes.
-
-    Returns
-    -------
-    (Landmarks, coordinates of the points), or None where ``limit`` landmarks do not do, or nearly every point of a
-    pool became one
+    It is None where ``limit`` landmarks do not do, unless it is to ``truncate``, or where nearly every point of a
+    pool became one.  With ``in_vain`` it is to be expected that more are needed, and nothing else can be done: then
+    parts of the points, each four times as large as the one before, are looked at first.  ``start`` are fewer
+    landmarks, of other points, to which those are added that it takes.
     """
     residual = kernel.diagonal(points)
     allowed = missing * float(residual.mean())
@@ -213,15 +199,8 @@ def _is_full(kernel: Kernel, points: Array, limit: int, allowed: float) -> bool:
 def never_few(kernel: Kernel, some: Array, size: int) -> bool:
     """Whether rows spread over a sample show that a kernel has no factor of few coordinates at all of its points.
 
-    Parameters
-    ----------
-    kernel : Kernel
-        With its bandwidth found on these rows, which is near to that of all: to be on the safe side, ten times as much
-        may be missing.
-    some : ndarray, shape (limit + 64, d)
-        The rows of `spread_rows`, for a factor of ``limit`` coordinates.
-    size : int
-        Of the sample.
+    ``some`` are the rows of `spread_rows`, 64 more than there may be coordinates.  The bandwidth was found on them,
+    and is near to that of all: to be on the safe side, ten times as much may be missing.
     """
     allowed = 10.0 * TOLERANCE * float(kernel.diagonal(some).mean())
     return some.shape[1] > _NARROW and _has_no_factor(kernel, some, allowed * size)

@@ -12,14 +12,8 @@ from shrinktest.kernels.base import FiniteRank, Kernel
 def centred_product(left: Kernel, right: Kernel, points: np.ndarray, columns: int) -> Kernel:
     """The kernel of the features (phi(x) - mean of phi over x) (psi(y) - mean of psi over y), for rows (x, y).
 
-    Parameters
-    ----------
-    left, right : Kernel
-        Of the first columns and of the others; of finite rank if both are.
-    points : ndarray, shape (n, p + q)
-        Those at whose mean features the features are centred; one array, which a pickle of an estimate holds once.
-    columns : int
-        p, those of x.
+    ``left`` is a kernel of the first ``columns``, ``right`` one of the others; of finite rank if both are.  ``points``
+    (n, p + q), over which the means are, are one array, which a pickle of an estimate holds once.
     """
     if isinstance(left, FiniteRank) and isinstance(right, FiniteRank):
         return CentredCoordinates(left, right, points, columns)

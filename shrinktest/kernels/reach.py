@@ -20,13 +20,7 @@ _FAR_FROM_SAME = 1e-6  # squared distance over squared bandwidth from which it i
 def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     """What a reader should know of a resolved kernel whose values are all 0, or all 1, between different observations.
 
-    Parameters
-    ----------
-    kernel : Kernel
-    points : ndarray, shape (n, d)
-        Of which some are looked at, evenly spread; those with missing values are left out.
-    name : str
-        What the note calls them.
+    Some of the points are looked at, evenly spread; those with missing values are left out.
     """
     inner = kernel.kernel if isinstance(kernel, Rescaled | PooledKernel) else kernel
     inner = inner.kernel if isinstance(inner, PooledKernel) else inner

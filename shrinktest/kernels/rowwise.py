@@ -32,17 +32,9 @@ def step_of(width: int) -> int:
 
 
 def waves(X: Array, turns: Array, height: float, out: Array) -> None:
-    """Cosines, and then sines, of the phases of rows X (n, d), into ``out`` (n, 2m).
+    """Cosines, and then sines, of the phases of rows X (n, d), times ``height``, into ``out`` (n, 2m).
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        float64, C-contiguous, as are all.
-    turns : ndarray, shape (tiles, d, 128)
-        Weights of the phases, in whole turns: see :func:`tiles`.
-    height : float
-        Factor of all.
-    out : ndarray, shape (n, 2m)
+    ``turns`` are weights of the phases, in whole turns: see :func:`tiles`.  All arrays are C-contiguous, of float64.
     """
     from shrinktest._compiled import rowwise
 
@@ -53,15 +45,8 @@ def waves(X: Array, turns: Array, height: float, out: Array) -> None:
 def bells(X: Array, landmarks: Array, halves: Array, out: Array) -> None:
     """Gaussian kernel values of rows X (n, d) and landmarks in units of the bandwidth, into ``out`` (n, m).
 
-    Parameters
-    ----------
-    X : ndarray, shape (n, d)
-        float64, C-contiguous, as are all.
-    landmarks : ndarray, shape (tiles, d, 128)
-        See :func:`tiles`.
-    halves : ndarray, shape (m,)
-        Half of their squared norms.
-    out : ndarray, shape (n, m)
+    Landmarks are as :func:`tiles` has them, and ``halves`` (m,) are half of their squared norms.  All arrays are
+    C-contiguous, of float64.
     """
     from shrinktest._compiled import rowwise
 

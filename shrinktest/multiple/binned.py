@@ -52,32 +52,11 @@ def run_binned(
     two: bool,
     **options: Any,
 ) -> TestResult:
-    """Test whether samples in batches have one distribution.
+    """Test whether samples in batches have one distribution; ``two`` says whether it is a two-sample test.
 
-    Parameters
-    ----------
-    samples, names
-        As users give them, and what messages call them.
-    estimator
-        As users give it.
-    asked : Asked
-        The kernel and the bandwidth, as users give them.
-    settings : Settings
-    rng
-        Seed or source of bins, features and permutations.
-    refused : mapping
-        Arguments of the test that must not be given here, with what was given.
-    two : bool
-        Whether it is a two-sample test, and no k-sample test of two.
-    **options
-        Of the hypothesis: ``scale``, ``nan_policy`` and others.
-
-    Raises
-    ------
-    ValueError, TypeError, FileNotFoundError
-        For what is not supported or cannot be tested; the message names the argument.
-    MemoryError
-        If the mean features of bins would not fit.
+    ``refused`` are arguments of the test that must not be given here, with what was given, and ``options`` those of
+    the hypothesis, such as ``scale``.  Raises ValueError, TypeError or FileNotFoundError for what is not supported or
+    cannot be tested, and MemoryError if the mean features of bins would not fit.
     """
     if len(samples) < 2:
         raise ValueError(f"a test takes two samples or more, got {len(samples)}")
@@ -115,17 +94,7 @@ def columns_in_bins(
 ) -> list[TwoBinned]:
     """Hypotheses about single columns of two samples in batches, whose bins are read all at once.
 
-    Parameters
-    ----------
-    whole : TwoBinned
-    columns : sequence of Variable
-        The sample of their rows.
-    estimator, settings
-        As for :func:`run_binned`.
-    asked : sequence of Asked
-        The kernel and the bandwidth for every one of them.
-    generator : Generator
-        That of the test, which is left as it is.
+    The columns are those of the sample of their rows; ``generator`` is that of the test, which is left as it is.
     """
     plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
     for group, column, one in zip(whole.groups, columns, asked, strict=True):

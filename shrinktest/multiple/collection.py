@@ -167,24 +167,10 @@ def estimators_of(estimator: Any) -> list[MeanEstimator]:
 def kernels_of(
     kernel: Any, bandwidth: Any, name: str, columns: int, grid: Callable[[str], Sequence[float]]
 ) -> list[Kernel]:
-    """The candidates for one kernel: every kernel with every bandwidth.
+    """The candidates for one kernel: every kernel with every bandwidth, of which lists hold candidates.
 
-    Parameters
-    ----------
-    kernel : str, Kernel or callable, or a list of these
-    bandwidth : number, "median", tuple or array (one number per column), "grid", or a list of these
-        A list holds candidates.
-    name : str
-        The argument's name in messages.
-    columns : int
-        Of the points.
-    grid : callable
-        Bandwidths for a metric.
-
-    Raises
-    ------
-    ValueError
-        Empty lists, candidates that occur twice, lists that may mean one bandwidth per column.
+    ``grid`` gives bandwidths for a metric, and ``columns`` is how many the points have.  Raises ValueError for empty
+    lists, candidates that occur twice, and lists that may mean one bandwidth per column.
     """
     argument = name.replace("kernel", "bandwidth")
     kernels = list(kernel) if isinstance(kernel, list | tuple) else [kernel]

@@ -40,24 +40,9 @@ def run_pairs(
 ) -> TestResult:
     """Test whether two variables in batches are independent.
 
-    Parameters
-    ----------
-    X, Y, estimator, scale, nan_policy, column_types
-        As users give them.
-    asked : sequence of Asked
-        The kernel and the bandwidth for each variable.
-    settings : Settings
-    rng
-        Seed or source of blocks, features and permutations.
-    refused : mapping
-        Arguments of the test that must not be given here, with what was given.
-
-    Raises
-    ------
-    ValueError, TypeError, FileNotFoundError
-        For what is not supported or cannot be tested; the message names the argument.
-    MemoryError
-        If the sums of products would not fit.
+    ``refused`` are arguments of the test that must not be given here, with what was given.  Raises ValueError,
+    TypeError or FileNotFoundError for what is not supported or cannot be tested, and MemoryError if the sums of
+    products would not fit.
     """
     refuse(refused)
     checked_policy(nan_policy)

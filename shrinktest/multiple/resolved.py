@@ -16,11 +16,7 @@ from shrinktest.kernels.pooled import PooledKernel
 class Resolved:
     """Kernels with their bandwidths found on the data, every distinct kernel of a variable once.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    fresh : bool
-        Whether every call resolves anew, for kernels whose coordinates are drawn for each of them.
+    With ``fresh`` every call resolves anew, for kernels whose coordinates are drawn for each of them.
     """
 
     def __init__(self, rng: np.random.Generator, *, fresh: bool) -> None:

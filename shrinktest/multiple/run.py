@@ -44,16 +44,8 @@ def run(
 ) -> TestResult:
     """Test a hypothesis with what was asked for: one estimator with its kernels, or a combination of several.
 
-    Parameters
-    ----------
-    hypothesis : Hypothesis
-    estimator
-        As users give it.
-    asked : sequence of Asked
-        The kernel and the bandwidth for every variable, as users give them.
-    settings : Settings
-    rng
-        Seed or source of the permutations.
+    ``estimator`` and, for every variable, ``asked`` are as users give them; ``rng`` is seed or source of the
+    permutations.
     """
     generator = as_rng(rng)
     asked = [one.by_feature(variable.encoding) for one, variable in zip(asked, hypothesis.variables, strict=True)]
@@ -237,25 +229,11 @@ def run_side_by_side(
     generator: np.random.Generator,
     method: str,
 ) -> tuple[list[Null], dict[str, Any]]:
-    """The null distributions of several tests, each on permutations from a generator in the same state.
+    """The null distributions of several tests, and what a result says of all of them.
 
-    Parameters
-    ----------
-    hypotheses : sequence of Hypothesis
-    estimator
-        As users give it; of several estimators the null distribution is that of what they say together.
-    asked : sequence
-        The kernels and bandwidths as users give them, for every hypothesis one entry per variable.
-    settings : Settings
-    generator : numpy.random.Generator
-    method : str
-        How p-values will be adjusted.
-
-    Returns
-    -------
-    nulls : list of Null
-    about : dict
-        What a result says of all of them.
+    Each is on permutations from a generator in the same state; of several estimators it is that of what they say
+    together. ``asked`` has for every hypothesis one entry per variable, and ``method`` is how p-values will be
+    adjusted.
     """
     several, test = is_several(estimator), hypotheses[0].kind.name
     collections = [

@@ -73,17 +73,9 @@ def of_those_there(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Correlations with the next row from pairs of rows that are both there, and how many these are.
 
-    Both are 0 for columns without gaps.
-
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n_i, d)
-        Each has a mean of its own.
-    absent : sequence of ndarray of bool, shape (n_i, d)
-    together : ndarray of int, shape (d,)
-        Numbers of what columns are looked at together; there is one correlation for each.
-    spread : bool
-        Whether of how far values are from their mean.
+    Both are 0 for columns without gaps.  Every part has a mean of its own.  ``together`` (d,) numbers what columns are
+    looked at together, of which each has one correlation; ``spread`` asks for that of how far values are from their
+    mean.
     """
     same, next_one, rows, pairs = np.zeros((4, len(together)))
     for part, gone in zip(parts, absent, strict=True):

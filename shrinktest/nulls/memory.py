@@ -317,13 +317,7 @@ def _fitting(length: int, sizes: Sequence[int]) -> int:
 def stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> np.ndarray:
     """A number (N,) for every row: that of the stretch it is in; none has rows of two parts or blocks.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray
-        Only how many rows they have matters.
-    length : int
-    blocks : ndarray, shape (N,), optional
-        Series of their own.
+    Of ``parts`` only how many rows they have matters; ``blocks`` (N,) are series of their own.
     """
     part = np.repeat(np.arange(len(parts)), [len(one) for one in parts])
     series = part if blocks is None else np.unique(np.column_stack([blocks, part]), axis=0, return_inverse=True)[1]

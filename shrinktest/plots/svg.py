@@ -31,18 +31,9 @@ _STYLE = {
 
 
 def inline(draw: Callable[[Figure], object], size: tuple[float, float], words: str, name: str) -> str:
-    """A picture as an ``svg`` element.
+    """A picture, ``size`` inches large, as an ``svg`` element; ``words`` say what it shows.
 
-    Parameters
-    ----------
-    draw : callable
-        Draws on a figure.
-    size : tuple of float
-        In inches.
-    words : str
-        What the picture shows.
-    name : str
-        Its own among the pictures of the page, for the names that its parts refer to each other by.
+    ``name`` is its own among the pictures of the page, for the names that its parts refer to each other by.
     """
     try:
         import matplotlib

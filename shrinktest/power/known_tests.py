@@ -21,22 +21,12 @@ from shrinktest.results.kinds import INDEPENDENCE, K_SAMPLE, KINDS, TWO_SAMPLE
 class KnownTest(AnyTest):
     """A test of another package, by its name.
 
-    Parameters
-    ----------
-    function : callable
-        ``(*data, rng, n_resamples) -> p-value`` of arrays (n, d) without missing values.
-    name : str
-    test : str
-        What it tests: "two-sample", "independence" or "k-sample".
-    summary : str
-        One line for lists.
-    drawing : bool, default False
-        Whether it draws ``n_resamples`` permutations.
+    Its function is ``(*data, rng, n_resamples) -> p-value`` of arrays (n, d) without missing values.
     """
 
-    test: str = TWO_SAMPLE.name
-    summary: str = ""
-    drawing: bool = False
+    test: str = TWO_SAMPLE.name  # what it tests: "two-sample", "independence" or "k-sample"
+    summary: str = ""  # one line for lists
+    drawing: bool = False  # whether it draws ``n_resamples`` permutations
 
     @property
     def permutes(self) -> bool:

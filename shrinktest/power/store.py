@@ -88,21 +88,8 @@ class Store:
     def claim(self, arguments: Mapping[str, Any], estimators: Mapping[str, str], made_by: str | None = None) -> None:
         """Make the store that of a study, or find that it is; more estimators extend it.
 
-        Parameters
-        ----------
-        arguments, estimators : mapping
-        made_by : str, optional
-            The versions that made its rows, where that is known and was told; by default this one.
-
-        Raises
-        ------
-        ValueError
-            If it is the store of another study; the message lists the differences.
-
-        Warns
-        -----
-        UserWarning
-            If another version of the package wrote it.
+        Raises ValueError if it is that of another study, and warns if another version of the package wrote it.
+        ``made_by`` are the versions that made its rows, where that is known and was told; by default this one.
         """
         self._made_by = made_by or __version__
         with self._transaction() as execute:  # also reads, or another process might claim it in between

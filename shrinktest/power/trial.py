@@ -49,28 +49,11 @@ def run_trial(
 ) -> list[Row]:
     """p-values of one data set, one for every estimator; the same on any machine and in any order of trials.
 
-    Parameters
-    ----------
-    design : Design
-    n : int
-        Number of observations in X.
-    null : bool
-        Whether the data come from the null twin of the design.
-    trial : int
-        Number of the trial.  (seed, n, null, trial) has a stream of random numbers for the data, one for the
-        relabellings, which is the same for every estimator, and one for tests of others, which each of them begins
-        anew: the p-values of a trial are paired, and do not depend on what else is in the study.
-    estimators : mapping
-        Label to estimator, to what a test combines, or to another test.
-    seed : int
-    n_resamples : int or inf
-    options : mapping
-        Keyword arguments for the test; they prevail over those of the design.
+    (seed, n, null, trial) has a stream of random numbers for the data, one for the relabellings, which is the same
+    for every estimator, and one for tests of others, which each of them begins anew: the p-values of a trial are
+    paired, and do not depend on what else is in the study.  ``options`` for the test prevail over those of the design.
 
-    Returns
-    -------
-    list of tuple
-        (n, null, trial, label, p-value, seconds) for every estimator.
+    The rows are (n, null, trial, label, p-value, seconds).
     """
     twin = design.null() if null else design
     if not isinstance(twin, Design):

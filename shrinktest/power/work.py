@@ -28,19 +28,9 @@ def finish(
 ) -> None:
     """Run what is missing of a study, and keep it.
 
-    Parameters
-    ----------
-    kept : Store or another keeper of rows
-    run : callable
-        A function of a module, so that it can be sent to other processes; it takes a task and returns its rows.
-    tasks : list of tuple
-        The arguments of the trials that are left.
-    total : int
-        Trials of the whole study, those done included, for the progress bar.
-    jobs : int or None
-        Processes; None lets joblib decide, if it is configured, and else takes every core.
-    show : bool
-        Whether to show the progress bar.
+    ``run`` is a function of a module, so that it can be sent to other processes; it takes a task, the arguments of a
+    trial, and returns its rows.  ``total`` counts the trials of the whole study, those done included, for the progress
+    bar.  Without ``jobs`` joblib decides, if it is configured, and else every core is taken.
     """
     with bar("trials", show, total, total - len(tasks)) as progress, closing(_spread(run, tasks, jobs)) as finished:
         for rows in finished:

@@ -46,22 +46,11 @@ def run_trial(
 ) -> list[Row]:
     """Losses on one data set, one for every kernel and estimator; the same on any machine and in any order of trials.
 
-    Parameters
-    ----------
-    design : MixtureDesign
-    n, d : int
-        Size and dimension of the sample.
-    trial : int
-        Number of the trial.  (seed, n, d, trial) has streams of random numbers for the mixture, for the sample and for
-        the bandwidths: every kernel and every estimator sees the same points.
-    missing : mapping
-        Repr of a kernel to the kernel and its mapping of labels to estimators.
-    seed : int
+    (seed, n, d, trial) has streams of random numbers for the mixture, for the sample and for the bandwidths: every
+    kernel and every estimator sees the same points.  ``missing`` has by the repr of a kernel the kernel and its
+    estimators by their labels.
 
-    Returns
-    -------
-    list of tuple
-        (kernel, n, d, trial, label, loss, seconds); the seconds are those of the estimate.
+    The rows are (kernel, n, d, trial, label, loss, seconds); the seconds are those of the estimate.
     """
     for_mixture, for_sample, for_bandwidth = (
         np.random.SeedSequence(seed, spawn_key=(n, d, trial, stream)) for stream in range(3)

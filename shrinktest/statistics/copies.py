@@ -113,18 +113,7 @@ def copies_statistic(
 ) -> tuple[Statistic, str, tuple[str, ...]]:
     """The statistic as a function of seeds (B, 1), from which ``copy`` makes x (n, p); its route; and notes on it.
 
-    Parameters
-    ----------
-    estimator : MeanEstimator
-    features : tuple of Kernel
-    copy : callable
-        From a seed to x (n, p).
-    reference : ndarray, shape (n, p)
-        A copy on which the kernel was resolved.
-    others : ndarray, shape (m, p)
-        Rows of the reference and of other copies.
-    y : ndarray, shape (n, q)
-    grams : Grams
+    The kernel was resolved on ``reference``, a copy; ``others`` (m, p) are rows of it and of other copies.
     """
     by_sums = estimator.needs in _SUMS
     drawn = Drawn.of(features[0], reference, others, by_sums, grams)

@@ -11,16 +11,7 @@ from shrinktest.statistics.prepared import Prepared
 
 
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
-    """The same statistic, times the factor for all relabellings but the data as they are.
-
-    Parameters
-    ----------
-    statistic : callable
-        Relabellings (B, N) to (B, 2).
-    first : ndarray, shape (N,)
-        The relabelling that leaves the data as they are.
-    factor : float
-    """
+    """The same statistic, times the factor for all relabellings but ``first`` (N,), the data as they are."""
 
     def found(relabellings: np.ndarray) -> np.ndarray:
         out = statistic(relabellings)

@@ -43,20 +43,7 @@ def advised(kernel: Kernel, size: int, columns: int, rank: int, permutations: fl
 
 
 def seconds(name: str, size: int, columns: int, rank: int, permutations: float, work: str) -> float:
-    """About how long a test by random coordinates takes on one core.
-
-    Parameters
-    ----------
-    name : {"nystrom", "rff"}
-    size, columns : int
-        Of the observations.
-    rank : int
-        Coordinates.
-    permutations : float
-        How many of them.
-    work : {"sums", "filter", "pairs"}
-        What a permutation does.
-    """
+    """About how long a test by so many random coordinates takes on one core; ``work`` is one of `WORKS`."""
     permutations = min(permutations, _MOST)
     each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
     made = (2.0 if work == "pairs" else 1.0) * size * (_ROW + rank * (each + _COLUMN * columns))
@@ -85,17 +72,8 @@ def check_memory(size: int, kernels: int, memory: float, advice: str = "use a ra
 def never_fits(kernel: Kernel, points: np.ndarray, memory: float, limit: int) -> bool:
     """Whether a kernel, not resolved yet, takes more than the memory at so many points, whichever way.
 
-    By its Gram matrix, and, as a look at some rows shows, by coordinates: before bandwidths, ranks and the like are
-    found on all of them.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    points : ndarray, shape (n, d)
-    memory : float
-        Bytes.
-    limit : int
-        Coordinates at most, however much memory there is.
+    By its Gram matrix, and, as a look at some rows shows, by coordinates, of which ``limit`` is the most however much
+    memory there is: before bandwidths, ranks and the like are found on all of them.
     """
     size = len(points)
     limit = min(limit, size // 4, int(memory / (24.0 * size)))

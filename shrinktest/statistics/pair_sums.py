@@ -11,11 +11,7 @@ import numpy as np
 def norms(sums: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
     """What features and squared norms (..., r) are multiplied by, and what is added, for squared norms about the mean.
 
-    Parameters
-    ----------
-    sums : ndarray, shape (..., r)
-        Of features over n rows, the last of which is their squared norm.
-    n : int or ndarray, shape (...)
+    ``sums`` are over n rows.
     """
     mean = sums[..., :-1] / np.asarray(n)[..., None]
     return np.concatenate([-2.0 * mean, np.ones((*mean.shape[:-1], 1))], axis=-1), np.square(mean).sum(axis=-1)
@@ -30,14 +26,8 @@ def trace_of(sums: np.ndarray, n: Any) -> np.ndarray:
 def centred_sums(xy: np.ndarray, x: np.ndarray, y: np.ndarray, n: Any) -> tuple[np.ndarray, np.ndarray]:
     """Sums of products (..., r - 1, s - 1) of features about their means, and of products (...) of their squared norms.
 
-    Parameters
-    ----------
-    xy : ndarray, shape (..., r, s)
-        Sums of products of features, the last of which are their squared norms.
-    x, y : ndarray, shape (..., r) and (..., s)
-        Sums of these.
-    n : int or ndarray, shape (...)
-        Pairs.
+    ``xy`` (..., r, s) are sums of products of features, the last of which are their squared norms, ``x`` and ``y``
+    sums of these, over n pairs.
     """
     (u, c), (v, d) = norms(x, n), norms(y, n)
     trace = np.einsum("...r,...rs,...s->...", u, xy, v) + d * (u * x).sum(axis=-1) + c * (v * y).sum(axis=-1)

@@ -203,17 +203,8 @@ def of_sums(
 ) -> Statistic:
     """The statistic of an estimator that scales the mean of n pairs.
 
-    Parameters
-    ----------
-    estimator : ScaledMean
-    sums_of : callable
-        Relabellings to (B, 2), the sum and the trace of Kc o Lc.
-    traces : tuple of float
-        Of Kc and Lc.
-    size : float
-        Of what cancels.
-    n : int
-    form : {"biased", "unbiased"}
+    ``sums_of`` gives for relabellings the sum and the trace of Kc o Lc, (B, 2); ``traces`` are of Kc and Lc, and
+    ``size`` is that of what cancels.
     """
 
     def statistic(permutations: np.ndarray) -> np.ndarray:

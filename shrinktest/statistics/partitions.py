@@ -181,17 +181,7 @@ def products_of_sums(
 ) -> tuple[Products, float]:
     """Products of scaled means, and the squared norm of that of the pooled sample.
 
-    Parameters
-    ----------
-    estimator : ScaledMean
-    blocks_of : callable
-        Relabellings to the sums over pairs of parts, and traces.
-    size : float
-        Of the terms that cancel.
-    own : ndarray, shape (1, ...)
-        The relabelling that leaves all as it is.
-    contrast, tuning, form
-        As for :func:`partition_statistic`.
+    ``size`` is that of the terms that cancel, and ``own`` (1, ...) the relabelling that leaves all as it is.
     """
     sizes = contrast.sizes
     n, total = np.asarray(sizes, dtype=np.float64), sum(sizes)

@@ -13,15 +13,9 @@ from shrinktest.statistics.centred import LAST_BITS
 def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     """``rows @ matrix``, (B, N) times (N, r), a row of which does not depend on the others.
 
-    A matrix product rounds differently for blocks of different shapes, so that all blocks here have one: the bits of a
-    statistic must not depend on how relabellings are shared out among threads.
-
-    Parameters
-    ----------
-    rows : ndarray, shape (B, N)
-    matrix : ndarray, shape (N, r)
-    block : int
-        Rows of a block: few where few rows come at a time.
+    A matrix product rounds differently for blocks of different shapes, so that all blocks here have one: the bits of
+    a statistic must not depend on how relabellings are shared out among threads.  A ``block`` has few rows where few
+    come at a time.
     """
     out = np.empty((len(rows), matrix.shape[1]))
     if rows.shape[1] == 0:
@@ -39,16 +33,9 @@ def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding
     """w'Gw, and the size of the terms that cancel in it.
 
     The plain mean of features that cancel is zero but for rounding errors, and so is what an estimator makes of it:
-    weights that are rounding errors themselves, which say nothing of how small a norm is zero.
-
-    Parameters
-    ----------
-    gram : ndarray, shape (n, n)
-    weights : ndarray, shape (n,)
-    nothing : float
-        A squared norm as small as this is zero if that of the plain mean is.
-    rounding : float
-        What rounding may have changed in an entry of ``gram``, in units of what a tie is relative to.
+    weights that are rounding errors themselves, which say nothing of how small a norm is zero.  One up to ``nothing``
+    is, if that of the plain mean is.  ``rounding`` is what rounding may have changed in an entry of ``gram``, in units
+    of what a tie is relative to.
     """
     lengths, plain = np.abs(weights), abs(float(gram.mean()))
     value = float(weights @ gram @ weights)
@@ -61,12 +48,8 @@ def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding
 def left_over(plain: Any, nothing: float) -> Any:
     """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
 
-    Parameters
-    ----------
-    plain : float or ndarray
-        The squared norm of the mean.
-    nothing : float
-        What is zero there: 1e-10 of the size of its terms, of which 1e-15 is rounded.
+    ``plain`` is the squared norm of the mean, of which ``nothing`` is zero: 1e-10 of the size of its terms, of which
+    1e-15 is rounded.
     """
     return 1.0 + LAST_BITS * nothing / TIE / np.maximum(plain, max(nothing, np.finfo(np.float64).tiny))
 

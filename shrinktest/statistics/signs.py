@@ -86,14 +86,9 @@ def _summed(values: np.ndarray, unit: np.ndarray) -> np.ndarray:
 
 
 def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
-    """The statistic as a function of signs (B, n).
+    """The statistic as a function of signs (B, n), of features that should have mean zero.
 
-    Parameters
-    ----------
-    estimator : MeanEstimator
-        Of the mean of features that should have mean zero; refitted to them with every choice of signs.
-    products : Products
-        The features.
+    The estimator of their mean is refitted to them with every choice of signs.
     """
     n, trace = len(products.values), products.trace
     size = (float(np.abs(products.values).mean()) if products.by_gram else trace / n) or np.finfo(np.float64).tiny
@@ -134,13 +129,7 @@ class Combined:
 
     The chance of a statistic is that of a gamma distribution with the mean and the variance that the squared norm of
     the plain mean has over all signs.  It only makes the statistics comparable: the signs are what the test compares.
-
-    Parameters
-    ----------
-    parts : sequence of Part
-    estimator : MeanEstimator
-    unit : ndarray, shape (n,)
-        Rows with the same code turn together.
+    Rows with the same code in ``unit`` (n,) turn together.
     """
 
     def __init__(self, parts: Sequence[Part], estimator: MeanEstimator, unit: np.ndarray) -> None:
