@@ -48,15 +48,7 @@ def renamed(**names: str) -> Callable[[Function], Function]:
 def by_new_names(given: Mapping[str, Any], names: Mapping[str, str], what: str) -> dict[str, Any]:
     """Arguments of ``what`` by the names that they have now; ``names`` has the new one of every old one.
 
-    Raises
-    ------
-    TypeError
-        If something is given by both names.
-
-    Warns
-    -----
-    DeprecationWarning
-        For every old name.
+    Warns of old names (DeprecationWarning), and raises TypeError if something is given by both.
     """
     for old, new in names.items():
         if old in given:

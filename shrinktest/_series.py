@@ -50,13 +50,7 @@ def read_series(
     shift: Any = None,
     times: Any = None,
 ) -> Series:
-    """One series as users give it.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For what cannot be tested; the message names the argument and says what to do.
-    """
+    """One series as users give it; raises TypeError or ValueError for what cannot be tested."""
     check_nan_policy(nan_policy)
     types = checked_types(column_types)
     (name,) = names_for([X], ["X"])

@@ -87,13 +87,7 @@ def beside_others(scale: Sequence[Any]) -> list[Any]:
 
 
 def as_scale(scale: Any, columns: int | None = None, name: str = "scale") -> Scale | None:
-    """The argument ``scale`` of a test: None, a name, or one positive number or name per column.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For anything else; the message names the argument, and lists the names.
-    """
+    """The argument ``scale`` of a test: None, a name, or one positive number or name per column; else an error."""
     if scale is None:
         return None
     if isinstance(scale, str):

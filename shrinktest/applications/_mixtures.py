@@ -142,12 +142,9 @@ class OfGaussian(MixtureMeans):
 
 
 def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None = None) -> MixtureMeans:
-    """The closed forms of a kernel with its bandwidth resolved; ``noise`` as in ``MeanEmbedding.smoothing``.
+    """The closed forms of a kernel with its bandwidth resolved; raises ValueError for one that has none here.
 
-    Raises
-    ------
-    ValueError
-        For a kernel that has none here; the message lists those that have.
+    ``noise`` is as in ``MeanEmbedding.smoothing``.
     """
     if isinstance(kernel, Gaussian):
         th2 = np.broadcast_to(np.square(kernel.bandwidth), (dimension,))

@@ -55,10 +55,8 @@ class TwoPartlyKnown(TwoEqualDistributions):
     ) -> Self:
         """The hypothesis about two samples as users give them; see :class:`TwoEqualDistributions`.
 
-        Raises
-        ------
-        ValueError
-            For units or a transformer that are found on the data, and samples with fewer than two complete rows.
+        Raises ValueError for units or a transformer that are found on the data, and samples with fewer than two
+        complete rows.
         """
         if transform is not None:
             raise ValueError(

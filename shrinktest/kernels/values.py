@@ -10,10 +10,7 @@ from shrinktest._validate import Array, counted, real_values
 def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
     """What a kernel returned for rows X (n, d) and Y (m, d), as (n, m) float64 in C order.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For what is no matrix of kernel values; the message says what was found, and of which kernel.
+    Raises TypeError or ValueError for what is no matrix of kernel values.
     """
     try:
         gram = np.require(real_values(found), requirements=["C", "W"])

@@ -109,10 +109,7 @@ def columns_in_bins(
 def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:
     """Who reads samples in batches, and what was kept of an earlier run; ``rng`` is as users give it.
 
-    Raises
-    ------
-    ValueError
-        For a store without a seed, and a file that is none.
+    Raises ValueError for a store without a seed, and a file that is none.
     """
     crew = Crew(settings.readers)
     if settings.store is None:

@@ -264,13 +264,8 @@ def collect(
 ) -> Collection:
     """The collection behind the arguments of a test: every estimator with every kernel, or the one that was given.
 
-    Weights that grow are those for samples of these ``sizes``.
-
-    Raises
-    ------
-    ValueError
-        For kernels beside a collection that has its own, for a collection of the other test, and for lists that make
-        no sense.
+    Weights that grow are those for samples of these ``sizes``.  Raises ValueError for kernels beside a collection that
+    has its own, for a collection of the other test, and for lists that make no sense.
     """
     if isinstance(estimator, Collection) or is_auto(estimator):
         for one in asked:

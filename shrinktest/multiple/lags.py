@@ -25,14 +25,12 @@ def run_lags(
 ) -> LagsResult:
     """Test two series at every lag, each by itself and all together.
 
-    A shift of y by one row more is what the next lag starts from: at all lags the statistic takes the same values over
-    all shifts, in another order, so that they are comparable, and the shifts of all of them together are exchangeable
-    where those of one are.
+    A shift of y by one row more is what the next lag starts from: at all lags the statistic takes the same values
+    over all shifts, in another order, so that they are comparable, and the shifts of all of them together are
+    exchangeable where those of one are.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For lags that are no whole numbers, come twice or are too long, and for series that are not shifted.
+    Raises TypeError or ValueError for lags that are no whole numbers, come twice or are too long, and for series that
+    are not shifted.
     """
     wanted = _checked(lags, hypothesis)
     refuse_stopping(settings.stopping)

@@ -29,13 +29,9 @@ def in_memory(
 ) -> tuple[Any, ...]:
     """The samples as arrays or tables, so that the test is that of their rows; as they are where bins are wanted.
 
-    Bins are wanted by whoever gives ``gram``, ``rank``, ``store``, a client or executor as ``workers``, or a number of
-    bins; and kernels with a few features of their own lose nothing by them.
-
-    Raises
-    ------
-    MemoryError
-        For more rows than fit; says what does, and how long it takes.
+    Bins are wanted by whoever gives ``gram``, ``rank``, ``store``, a client or executor as ``workers``, or a number
+    of bins; and kernels with a few features of their own lose nothing by them.  Raises MemoryError for more rows than
+    fit, and says what does, and how long it takes.
     """
     batches = as_batches(samples, names)
     told = settings.gram != "auto" or settings.rank is not None or settings.store is not None

@@ -18,13 +18,7 @@ _BITS = 2**53
 
 @dataclass(frozen=True)
 class Sampled(Relabellings):
-    """Relabellings that are drawn from a model, never all of them: they are not equally likely.
-
-    Raises
-    ------
-    ValueError
-        If all of them are asked for.
-    """
+    """Relabellings that are drawn from a model, never all of them, which is an error: they are not equally likely."""
 
     restriction = "by the model"
     distinct = _BITS  # more than are ever drawn

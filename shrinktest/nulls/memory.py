@@ -287,10 +287,7 @@ def lost(memory: float, length: int) -> float:
 def stretch_length(shift: Any, given: Rows) -> int:
     """The length of stretches: a number that was given, or one that keeps 95 % of the variance of means.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For what is no length, or leaves too few stretches.
+    Raises TypeError or ValueError for what is no length, or leaves too few stretches.
     """
     rows = sum(map(len, given.parts))
     if isinstance(shift, str):
@@ -336,10 +333,7 @@ def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | 
 def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[np.bool_]) -> Restriction:
     """What series may do: be shifted as a whole, or in stretches.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For shifts beside other restrictions, of series with gaps, or of unknown kind.
+    Raises TypeError or ValueError for shifts beside other restrictions, of series with gaps, or of unknown kind.
     """
     if shift is None:
         return restriction

@@ -61,10 +61,7 @@ class Restriction:
     ) -> Relabellings:
         """The partitions it allows of pooled observations into samples of these sizes.
 
-        Raises
-        ------
-        ValueError
-            If these are too few to reject at ``alpha``.
+        Raises ValueError if these are too few to reject at ``alpha``.
         """
         if not self:
             return Partitions(n_resamples, rng, sizes)
@@ -77,10 +74,7 @@ class Restriction:
     ) -> Relabellings:
         """The pairings it allows of n observations of X with n of Y; no p-value is below the share ``least``.
 
-        Raises
-        ------
-        ValueError
-            If these are too few to reject at ``alpha``.
+        Raises ValueError if these are too few to reject at ``alpha``.
         """
         if not self:
             return Pairings(n_resamples, rng, n)

@@ -159,15 +159,7 @@ STOPPINGS = ("besag-clifford", "curtailed")
 
 
 def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
-    """A rule from None, a name or a rule; "curtailed" is that at ``alphas``.
-
-    Raises
-    ------
-    ValueError
-        For an unknown name; the message lists the known ones.
-    TypeError
-        For anything else.
-    """
+    """A rule from None, a name or a rule; "curtailed" is that at ``alphas``; raises ValueError for another name."""
     if stopping is None or isinstance(stopping, Stopping):
         return stopping
     if isinstance(stopping, str):

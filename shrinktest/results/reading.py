@@ -61,14 +61,9 @@ class Fitted:
 
 
 def read_json(text: Any, within: type) -> Any:
-    """The result in the text of ``to_json``, if it is one of the class ``within``.
+    """The result in the text of ``to_json``, if it is one of the class ``within``; else it raises ValueError.
 
-    Raises
-    ------
-    TypeError
-        If ``text`` is no text.
-    ValueError
-        If it is not the JSON of such a result, or that of a later version.
+    It raises TypeError for what is no text.
     """
     if not isinstance(text, str | bytes | bytearray):
         raise TypeError(f"text must be what to_json() returned; got {text!r} ({type(text).__name__})")

@@ -213,13 +213,7 @@ _FORMS: dict[type[Kernel], type[ClosedForm]] = {
 
 
 def closed_form(kernel: Kernel, mixture: NormalMixture) -> ClosedForm:
-    """The expectations of a kernel under the components of a mixture.
-
-    Raises
-    ------
-    ValueError
-        For a kernel without a closed form; the message lists those that have one.
-    """
+    """The expectations of a kernel under the components of a mixture; raises ValueError for one without closed form."""
     form = _FORMS.get(type(kernel))
     if form is None or (isinstance(kernel, Polynomial) and kernel.degree > 3):
         raise ValueError(f"{kernel!r} has no closed form under a mixture of Gaussians; those with one: {KNOWN}")

@@ -148,10 +148,7 @@ class FromFunction(MixtureDesign):
 def as_mixture_design(design: Any) -> MixtureDesign:
     """A design from the name "mixture", a design, a mixture, or a function ``(rng, d) -> mixture``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For another name, and for anything else.
+    Raises ValueError for another name, and TypeError for anything else.
     """
     if isinstance(design, MixtureDesign):
         return design

@@ -88,13 +88,7 @@ class NormalMixture:
 
 
 def as_mixture(mixture: Any) -> NormalMixture:
-    """A mixture from a value or from a triple (weights, means, covariances).
-
-    Raises
-    ------
-    TypeError
-        For anything else.
-    """
+    """A mixture from a value or from a triple (weights, means, covariances); raises TypeError for anything else."""
     if isinstance(mixture, NormalMixture):
         return mixture
     if not isinstance(mixture, tuple | list) or len(mixture) != 3:
