@@ -139,11 +139,6 @@ class Grams:
 
     Kernels are told apart by ``==``.  Random coordinates are drawn for every kernel object by itself, so that a
     statistic sees the same ones whatever it is combined with.
-
-    Parameters
-    ----------
-    gram, rank, memory, rng, permutations
-        As for :func:`choose_gram`.
     """
 
     def __init__(
@@ -191,79 +186,44 @@ class Grams:
             self._known.pop(0)
 
 
-def choose_gram(
-    kernel: Kernel,
-    points: np.ndarray,
-    *,
-    gram: str,
-    rank: int | None,
-    memory: float,
-    rng: np.random.Generator,
-    by_coordinates: bool,
-    unasked: bool = True,
-    kernels: int = 1,
-    large: int = 1500,
-    columns: int = _COLUMNS,
-    default_rank: int = 1000,
-    permutations: float = 0,
-    work: str = "sums",
-) -> Gram:
-    """How to evaluate a kernel at these observations.
+def choose_gram(kernel: Kernel, points: np.ndarray, **options: Any) -> Gram:
+    """How to evaluate a kernel, that of the features that an estimator works with, at all observations (N, d).
 
-    Parameters
-    ----------
-    kernel : Kernel
-        Of the features that the estimator works with.
-    points : ndarray, shape (N, d)
-        All observations.  What is found on them does not depend on their labels.
-    gram : {"auto", "dense", "factor", "nystrom", "rff"}
-    rank : int, optional
-        Number of coordinates.
-    memory : float
-        Bytes.
-    rng : numpy.random.Generator
-        Draws landmarks and frequencies; not touched for the others.
-    by_coordinates : bool
-        Whether the estimator can do without the Gram matrix.
-    unasked : bool
-        Whether "auto" may choose coordinates.
-    kernels : int
-        How many kernels share the memory, with a working copy each when there are several.
-    large : int
-        Number of observations from which few coordinates pay for being found.
-    columns : int
-        Of the data, up to which they are looked for.
-    default_rank : int
-        Coordinates of an approximation.
-    permutations : float
-        How many there will be, and
-    work : str
-        what each does (:data:`~shrinktest.statistics.outlook.WORKS`), for what is said of the time.
-
-    Raises
-    ------
-    ValueError
-        For coordinates that the kernel does not have, or a rank where there is none.
-    MemoryError
-        If it takes more than ``memory``; says how much, and which would fit.
+    What is found on them does not depend on their labels.  ``options`` are those of `_of_kernel`.  Raises ValueError
+    for coordinates that the kernel does not have, or a rank where there is none, and MemoryError if it takes more than
+    ``memory``; that says how much, and which would fit.
     """
-    choice(gram, GRAMS, "gram")
+    choice(options["gram"], GRAMS, "gram")
     if isinstance(kernel, Rescaled):
-        inner = choose_gram(
-            kernel.kernel, kernel.moved(points), gram=gram, rank=rank, memory=memory, rng=rng, kernels=kernels,
-            by_coordinates=by_coordinates, unasked=unasked, large=large, columns=columns, default_rank=default_rank,
-            permutations=permutations, work=work,
-        )  # fmt: skip
+        inner = choose_gram(kernel.kernel, kernel.moved(points), **options)
         if inner.name == "dense":
             return Gram("dense", kernel, points, of=inner)
         assert isinstance(inner.kernel, FiniteRank)
         return Gram(inner.name, kernel.of_features(inner.kernel), points, inner.note, inner.found)
     if isinstance(kernel, PooledKernel):
-        matrices = kernels + 1  # there is a factorisation beside the Gram matrix
-        asked: dict[str, Any] = {"gram": gram, "rank": rank, "memory": memory, "rng": rng, "kernels": matrices}
-        asked |= {"by_coordinates": by_coordinates, "unasked": unasked, "large": large, "columns": columns}
-        asked |= {"permutations": permutations, "work": work}
-        return _of_pooled(kernel, choose_gram(kernel.kernel, points, **asked, default_rank=default_rank), asked)
+        options["kernels"] = options.get("kernels", 1) + 1  # there is a factorisation beside the Gram matrix
+        return _of_pooled(kernel, choose_gram(kernel.kernel, points, **options), options)
+    return _of_kernel(kernel, points, **options)
+
+
+def _of_kernel(
+    kernel: Kernel,
+    points: np.ndarray,
+    *,
+    gram: str,
+    rank: int | None,  # number of coordinates
+    memory: float,  # bytes
+    rng: np.random.Generator,  # draws landmarks and frequencies; not touched for the others
+    by_coordinates: bool,  # whether the estimator can do without the Gram matrix
+    unasked: bool = True,  # whether "auto" may choose coordinates
+    kernels: int = 1,  # how many kernels share the memory, with a working copy each when there are several
+    large: int = 1500,  # number of observations from which few coordinates pay for being found
+    columns: int = _COLUMNS,  # of the data, up to which they are looked for
+    default_rank: int = 1000,  # coordinates of an approximation
+    permutations: float = 0,  # how many there will be,
+    work: str = "sums",  # and what each does, one of `WORKS`, for what is said of the time
+) -> Gram:
+    """The same of a kernel that is not made of another one."""
     if rank is not None:
         rank = count(rank, "rank", minimum=1)
         if gram in ("auto", "dense"):
