@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count, real_values
+from shrinktest._validate import Array, as_rng, count, counted, real_values
 
 _ROUNDING = 1e-8  # by which weights may miss 1, and covariances symmetry
 _SINGULAR = 1e-12  # smallest over largest eigenvalue of a covariance matrix
@@ -65,7 +65,7 @@ class NormalMixture:
 
     def __repr__(self) -> str:
         k, d = self.means.shape
-        return f"NormalMixture({_counted(k, 'component')} in {_counted(d, 'dimension')})"
+        return f"NormalMixture({counted(k, 'component')} in {counted(d, 'dimension')})"
 
     @property
     def dimension(self) -> int:
@@ -127,7 +127,3 @@ def _check_covariances(covariances: Array) -> None:
                 f"covariances[{c}] is not positive definite: its eigenvalues are {values[0]:.3g} to {values[-1]:.3g}; "
                 "add a small multiple of the identity, or drop the direction in which nothing varies"
             )
-
-
-def _counted(n: int, word: str) -> str:
-    return f"{n} {word}{'s' * (n != 1)}"
