@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.nulls.signs import Signs
 from shrinktest.statistics.gram import Grams
-from shrinktest.statistics.inflated import inflated, with_inflation
+from shrinktest.statistics.inflated import inflated
 from shrinktest.statistics.prepared import Prepared, margins
 from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
@@ -168,7 +168,8 @@ class IndependentNearby(ConditionalIndependence):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every permutation among neighbours."""
         prepared = super().prepare(estimator, kernel, form, grams, workers)
-        return with_inflation(prepared, np.arange(self.sizes[0]), self.first[0].inflation(self.first[1]))
+        factor = self.first[0].inflation(self.first[1])
+        return replace(prepared, statistic=inflated(prepared.statistic, np.arange(self.sizes[0]), factor))
 
 
 def of_residuals(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.prepared import Prepared
 
 
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:
@@ -19,8 +16,3 @@ def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statisti
         return out
 
     return found
-
-
-def with_inflation(prepared: Prepared, first: np.ndarray, factor: float) -> Prepared:
-    """The same with :func:`inflated`."""
-    return replace(prepared, statistic=inflated(prepared.statistic, first, factor))
