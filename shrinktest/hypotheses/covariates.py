@@ -15,7 +15,7 @@ from shrinktest.conditional.given import all_labels, crossed, refuse_cut, refuse
 from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.hypotheses.given import LESS_MEANS, distilled, less_means
+from shrinktest.hypotheses.given import LESS_MEANS, GivenOthers, distilled, less_means
 from shrinktest.nulls.conditional import LabelsByChance
 from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
@@ -30,22 +30,10 @@ METHODS = ("auto", "strata", "propensity")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class TwoGivenCovariates(TwoEqualDistributions):
+class TwoGivenCovariates(GivenOthers, TwoEqualDistributions):
     """Two samples have one distribution given covariates, so that rows of one stratum may change samples."""
 
     in_time: ClassVar[str] = BY_COVARIATES
-
-    # what is done about the covariates, and what must be true for the p-value to be valid
-    method: str
-    assumption: str
-
-    def labels(self) -> dict[str, Any]:
-        """As without covariates, and what was done about these."""
-        return {**super().labels(), "method": self.method, "assumption": self.assumption}
-
-    def notes(self, kernel: Any) -> tuple[str, ...]:
-        """What a reader should know, first of all what must be true."""
-        return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest.conditional.regression import Left, Regression
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
-from shrinktest.hypotheses.base import Variable
+from shrinktest.hypotheses.base import Hypothesis, Variable
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.nulls.memory import BY_GIVEN
 from shrinktest.results.kinds import CONDITIONAL, Kind
@@ -23,24 +23,11 @@ LESS_MEANS = "Kernels compare what is left of the data once the means of every s
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class ConditionalIndependence(Independence):
-    """Two variables are independent given others: within their values, so that rows may change places there.
+class GivenOthers(Hypothesis):
+    """A hypothesis given other variables: what is done about these, and what must be true for a valid p-value."""
 
-    The variables are x (n, p) and y (n, q), or what is left of them once what others say of them is taken off.
-    """
-
-    kind: ClassVar[Kind] = CONDITIONAL
-    in_time: ClassVar[str] = BY_GIVEN
-
-    # what is done about the given variables, and what must be true for the p-value to be valid
     method: str
     assumption: str
-
-    def form(self, estimator: MeanEstimator, form: str) -> str:
-        """A squared norm."""
-        if form == "unbiased":
-            raise ValueError("form='unbiased' is for tests without given=; leave it out")
-        return "biased"
 
     def labels(self) -> dict[str, Any]:
         """As without given variables, and what was done about these."""
@@ -49,6 +36,23 @@ class ConditionalIndependence(Independence):
     def notes(self, kernel: Any) -> tuple[str, ...]:
         """What a reader should know, first of all what must be true."""
         return (f"{self.method[:1].upper()}{self.method[1:]}: {self.assumption}", *super().notes(kernel))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ConditionalIndependence(GivenOthers, Independence):
+    """Two variables are independent given others: within their values, so that rows may change places there.
+
+    The variables are x (n, p) and y (n, q), or what is left of them once what others say of them is taken off.
+    """
+
+    kind: ClassVar[Kind] = CONDITIONAL
+    in_time: ClassVar[str] = BY_GIVEN
+
+    def form(self, estimator: MeanEstimator, form: str) -> str:
+        """A squared norm."""
+        if form == "unbiased":
+            raise ValueError("form='unbiased' is for tests without given=; leave it out")
+        return "biased"
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """There is no scale for it."""
