@@ -250,7 +250,26 @@ class IndependenceDesign(Design):
 
 
 @dataclass(frozen=True, repr=False)
-class Independent(IndependenceDesign):
+class _Twin(Design):
+    """A null twin, which is its own, with the options and the sizes of a design."""
+
+    design: Design
+
+    def null(self) -> Design:
+        return self
+
+    def options(self) -> dict[str, Any]:
+        return self.design.options()
+
+    def options_for(self, n: int, m: int) -> dict[str, Any]:
+        return self.design.options_for(n, m)
+
+    def smallest(self) -> int:
+        return self.design.smallest()
+
+
+@dataclass(frozen=True, repr=False)
+class Independent(_Twin, IndependenceDesign):
     """The null twin of an independence design: x of one data set, y of another.
 
     Parameters
@@ -268,8 +287,6 @@ class Independent(IndependenceDesign):
     name: ClassVar[str] = "independent"
     summary: ClassVar[str] = "the margins of another design, independent of each other"
 
-    design: Design
-
     def _check(self) -> None:
         if not isinstance(self.design, Design) or self.design.test != INDEPENDENCE.name:
             raise TypeError(f"design must be an independence design; found {self.design!r}")
@@ -279,21 +296,9 @@ class Independent(IndependenceDesign):
         _, y = self.design.sample(rng, m)
         return x, y
 
-    def null(self) -> Design:
-        return self
-
-    def options(self) -> dict[str, Any]:
-        return self.design.options()
-
-    def options_for(self, n: int, m: int) -> dict[str, Any]:
-        return self.design.options_for(n, m)
-
-    def smallest(self) -> int:
-        return self.design.smallest()
-
 
 @dataclass(frozen=True, repr=False)
-class Relabelled(Design):
+class Relabelled(_Twin):
     """A null twin for any design: samples pooled and split at random, or one variable permuted against the others.
 
     Where the design restricts permutations, observations are permuted only among those with the same labels.
@@ -313,8 +318,6 @@ class Relabelled(Design):
 
     name: ClassVar[str] = "relabelled"
     summary: ClassVar[str] = "the data of another design, permuted at random"
-
-    design: Design
 
     def _check(self) -> None:
         if not isinstance(self.design, Design):
@@ -355,15 +358,3 @@ class Relabelled(Design):
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:
         return self.sample(rng, n, m)
-
-    def null(self) -> Design:
-        return self
-
-    def options(self) -> dict[str, Any]:
-        return self.design.options()
-
-    def options_for(self, n: int, m: int) -> dict[str, Any]:
-        return self.design.options_for(n, m)
-
-    def smallest(self) -> int:
-        return self.design.smallest()
