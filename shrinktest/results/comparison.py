@@ -212,9 +212,6 @@ class ComparisonResult(Result):
         rows = [one.to_row(change) for one in self.effects for change in one.changes]
         return pd.DataFrame(rows, columns=list(names))
 
-    def _every_effect(self) -> list[dict[str, Any]]:
-        return [one.to_dict(change) for one in self.effects for change in one.changes]
-
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values: the answer, the overall test and ``effect``; ``columns``, ``effects`` (a row each)."""
         overall = {name: value for name, value in self.overall.to_dict().items() if name != "null_distribution"}
@@ -230,7 +227,7 @@ class ComparisonResult(Result):
             "method": self.columns.method,
             "only": [list(names) for names in self.only],
             "columns": self.rows(),
-            "effects": self._every_effect(),
+            "effects": [one.to_dict(change) for one in self.effects for change in one.changes],
             "effect": None if self.effect is None else self.effect.to_dict(),
             "overall": overall,
             "notes": list(self.notes),
