@@ -68,18 +68,14 @@ class Features:
         return Features(sums if self.by_coordinates else (over @ sums.T).T, self.by_coordinates)
 
     def reordered(self, order: np.ndarray) -> Features:
-        """The same points in another order."""
+        """The points in another order, or some of them."""
         return Features(
             self.values[order] if self.by_coordinates else self.values[np.ix_(order, order)], self.by_coordinates
         )
 
     def taken(self, rows: np.ndarray) -> Features:
         """Some of the points."""
-        if len(rows) == len(self.values):  # in any order that is asked for here
-            return self
-        return Features(
-            self.values[rows] if self.by_coordinates else self.values[np.ix_(rows, rows)], self.by_coordinates
-        )
+        return self if len(rows) == len(self.values) else self.reordered(rows)  # in any order that is asked for here
 
     def dense(self) -> Features:
         """The same by a Gram matrix."""
