@@ -151,13 +151,10 @@ def factorized(
     if not truncate and _is_full(kernel, points, limit, allowed * len(points)):
         return None
     order = np.lexsort(points.T[::-1])
-    if start is None:
-        pool = order[np.unique(np.linspace(0, len(points) - 1, min(len(points), _POOL)).round().astype(np.intp))]
-    else:
-        pool = _worst(residual, order)
+    pool = order[spread_rows(len(points), _POOL)] if start is None else _worst(residual, order)
     part = _POOL
     while in_vain and (part := 4 * part) <= len(points) // 4:
-        some = points[order[np.linspace(0, len(points) - 1, part).round().astype(np.intp)]]
+        some = points[order[spread_rows(len(points), part)]]
         if factorized(kernel, some, limit) is None:
             return None
     while True:
@@ -208,13 +205,13 @@ def never_few(kernel: Kernel, some: Array, size: int) -> bool:
 
 def few_distinct(points: Array, most: int) -> bool:
     """Whether at most so many rows (n, d) differ, as those of categories do, and some look at once as if they did."""
-    some = np.unique(points[spread_rows(len(points), min(len(points), _LOOKED_AT))], axis=0)
+    some = np.unique(points[spread_rows(len(points), _LOOKED_AT)], axis=0)
     return 4 * len(some) <= _LOOKED_AT and len(np.unique(points, axis=0)) <= most
 
 
 def spread_rows(size: int, number: int) -> Array:
-    """So many row numbers below ``size``, evenly spread."""
-    return np.linspace(0, size - 1, number).round().astype(np.intp)
+    """So many row numbers below ``size``, or all of them, evenly spread."""
+    return np.linspace(0, size - 1, min(size, number)).round().astype(np.intp)
 
 
 def _has_no_factor(kernel: Kernel, some: Array, allowed: float) -> bool:

@@ -7,6 +7,7 @@ import numpy as np
 from shrinktest._validate import Array
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.distance import DistanceKernel
+from shrinktest.kernels.finite_rank import spread_rows
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 
@@ -29,7 +30,7 @@ def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
     width = np.asarray(inner.bandwidth, dtype=np.float64)
     if not isinstance(kernel, Rescaled) and _sees(points[:_LOOKED_AT], width):
         return ()
-    some = points[np.unique(np.linspace(0, len(points) - 1, min(len(points), _LOOKED_AT)).round().astype(np.intp))]
+    some = points[spread_rows(len(points), _LOOKED_AT)]
     some = some[~np.isnan(some).any(axis=1)]
     compared = kernel.moved(some) if isinstance(kernel, Rescaled) else some
     if _sees(compared, width):
