@@ -21,20 +21,13 @@ _NEAR = 2**15  # values that stay in the cache
 
 @dataclass(frozen=True, eq=False)
 class PooledKernel(Kernel):
-    """A kernel of the features of another one about their mean over the pooled sample.
-
-    Parameters
-    ----------
-    kernel : Kernel
-        Whose features are taken.
-    points : ndarray, shape (N, d), optional
-        The pooled sample, as :meth:`resolve` puts it in.
-    """
+    """A kernel of the features of another one about their mean over the pooled sample."""
 
     #: Whether its features are those of the other kernel, moved and turned, so that means of these give means of those.
     affine: ClassVar[bool] = False
 
-    kernel: Kernel
+    kernel: Kernel  # whose features are taken
+    # (N, d): the pooled sample, as `resolve` puts it in
     points: Array | None = field(default=None, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:

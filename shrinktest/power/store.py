@@ -27,23 +27,9 @@ _PATIENCE = 60.0  # seconds to wait for another process that writes to the same 
 class Store:
     """The rows of one study, in memory or in an SQLite file that survives being killed at any moment.
 
-    A file that is not a store, is damaged, is read-only or belongs to another study is left as it is.
-
-    Parameters
-    ----------
-    path : str or path, optional
-        The file; None keeps the rows in memory.
-    kind : Kind, default POWER
-        What the study keeps.
-    read_only : bool, default False
-        The file must exist and may be write-protected; otherwise it is made if it does not exist.
-
-    Raises
-    ------
-    ValueError
-        For a file that is not a store, or a damaged one.
-    OSError
-        For a file that cannot be opened or written to.
+    A file that is not a store, is damaged, is read-only or belongs to another study is left as it is: ValueError for
+    one that is no store, or damaged, and OSError for one that cannot be opened or written to.  With ``read_only`` it
+    must exist and may be write-protected; otherwise it is made if it does not exist.
     """
 
     def __init__(

@@ -155,18 +155,12 @@ class Within:
         return statistic
 
     def curve(self, cuts: Cuts) -> tuple[np.ndarray, int, int | None]:
-        """The values at every cut of the rows as they are, and where the largest is.
+        """The values (n + 1,) at every cut of the rows as they are, and where the largest is.
 
-        Returns
-        -------
-        values : ndarray, shape (n + 1,)
-            Of the cut before row t, with t from 0 to n; of intervals the largest of those that begin with it.  NaN
-            where there is none.
-        first : int
-            The first row of the later part, or of the interval.
-        end : int or None
-            The first row behind the interval.  Of intervals that split the rows in the same two parts, it is the one
-            that does not begin with row 0.
+        Value t is that of the cut before row t; of intervals, the largest of those that begin with it; NaN where there
+        is none.  The place is the first row of the later part, or of the interval, and the first row behind the
+        interval, or None.  Of intervals that split the rows in the same two parts, it is the one that does not begin
+        with row 0.
         """
         low, high = cuts.lengths
         found = np.full(self.n + 1, np.nan)

@@ -25,25 +25,9 @@ def worst_case_statistic(
 ) -> Statistic:
     """The most that the statistic of a permutation may be, relative to what the unknown rows add to the observed one.
 
-    Parameters
-    ----------
-    gram : Gram
-        Of the known rows, for a kernel with 0 <= k(x, y) <= k(x, x) = 1.
-    known : ndarray of bool, shape (N,)
-        Which of the pooled rows, sample after sample.
-    sizes : tuple of int
-        Of the samples with their unknown rows.
-    form : {"biased", "unbiased"}
-    workers : int
-        Threads that make the Gram matrix.
+    ``gram`` is of the ``known`` ones of the pooled rows (N,), sample after sample, for a kernel with 0 <= k(x, y) <=
+    k(x, x) = 1; ``sizes`` count the unknown rows, too.
 
-    Returns
-    -------
-    callable
-        Labels (B, N) to (B, 2).
-
-    Notes
-    -----
     With labels l the statistic is T(l) = c + sum_{i != j} W[l_i, l_j] k(x_i, x_j), where W are the weights of pairs
     and c = 1/m + 1/n the diagonal in the V form, which k(x, x) = 1 makes the same for all labels; c = 0 in the U form.
     Let a_ij = W[l'_i, l'_j] - W[l_i, l_j] for observed labels l and permuted ones l'.  Then T(l') - T(l) is the sum of
