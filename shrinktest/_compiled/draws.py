@@ -95,12 +95,3 @@ def permutations(seeds, starts, out):
             for i in range(segment.size - 1, 0, -1):
                 j, counter = below(counter, np.uint64(i + 1))
                 segment[i], segment[j] = segment[j], segment[i]
-
-
-@compiled()
-def numbers(seeds, places, out):
-    """Uniform whole numbers (B, k), the s-th of a row below ``places[s]``."""
-    for r in range(out.shape[0]):
-        counter = seeds[r]
-        for s in range(places.size):
-            out[r, s], counter = below(counter, np.uint64(places[s]))

@@ -10,7 +10,7 @@ SUMS, SQUARES = 68, 134  # pieces, which hold whatever 2^20 floats add up to
 
 _LOW, _HALF, _LEADING = np.int64(0xFFFFFFFF), np.int64(2**26 - 1), np.int64(2**52)
 _FRACTION, _EXPONENT = np.int64(2**52 - 1), np.int64(0x7FF)
-_0, _1, _5, _26, _27, _31, _32, _52, _53 = (np.int64(number) for number in (0, 1, 5, 26, 27, 31, 32, 52, 53))
+_0, _1, _5, _26, _27, _31, _32, _52 = (np.int64(number) for number in (0, 1, 5, 26, 27, 31, 32, 52))
 
 
 @compiled(ordered=True)
