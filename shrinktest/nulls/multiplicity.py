@@ -1,4 +1,9 @@
-"""Several statistics over the same relabellings: made comparable, combined into one p-value, adjusted one by one."""
+"""Several statistics over the same relabellings: made comparable, combined into one p-value, adjusted one by one.
+
+Statistics are a matrix (rows, k) with a column for each: row 0 belongs to the data, the others to relabellings of them,
+and large values speak against the null hypothesis.  ``tolerance``, a number or one for each column, is how far below a
+statistic still counts as a tie; ``weights`` (k,) are shares of the level, by default equal ones.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,7 @@ _LEAST_SKEWNESS = 0.05  # with less than that a gamma distribution is as good as
 
 
 def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
-    """How many rows reach every statistic, itself included.
-
-    Parameters
-    ----------
-    statistics : array_like, shape (rows, k)
-        One column a statistic; large values speak against the null hypothesis.
-    tolerance : float or array_like, shape (k,)
-        How far below a statistic still counts as a tie.
-
-    Returns
-    -------
-    ndarray of int, shape (rows, k)
-        1 for the largest of a column; divided by the number of rows, the p-value that the row would have.
+    """How many rows reach every statistic, itself included: divided by their number, the p-value of the row.
 
     Examples
     --------
@@ -42,25 +35,10 @@ def tail_ranks(statistics: Any, tolerance: Any = 0.0) -> np.ndarray:
 def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
     """Statistics of any units and distributions as numbers that can be compared: the smaller, the more extreme.
 
-    Parameters
-    ----------
-    statistics : array_like, shape (rows, k)
-        Row 0 belongs to the data, the others to relabellings of them.
-    tolerance : float or array_like, shape (k,)
-        How far below a statistic still counts as a tie.
-    weights : array_like, shape (k,), optional
-        Shares of the level; default equal ones.
-
-    Returns
-    -------
-    ndarray, shape (rows, k)
-        In every column a decreasing function of the statistic, the same for tied ones.
-
-    Notes
-    -----
-    The score is the tail rank over the weight.  Ranks are coarse: as many rows have rank 1 as there are columns whose
-    largest statistics are in different rows.  Equal ranks of different columns are told apart by how many standard
-    deviations the statistics are above the mean of their columns, which moves a score by less than one rank.
+    In every column a score is a decreasing function of the statistic, the same for tied ones: the tail rank over the
+    weight.  Ranks are coarse: as many rows have rank 1 as there are columns whose largest statistics are in different
+    rows.  Equal ranks of different columns are told apart by how many standard deviations the statistics are above the
+    mean of their columns, which moves a score by less than one rank.
 
     Ranks, means and deviations are taken over all rows, that of the data included, and treat them alike.  Rows that are
     exchangeable under the null hypothesis therefore have exchangeable scores, and any p-value that compares the
@@ -87,22 +65,8 @@ def scores(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.nda
 def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndarray:
     """Weighted p-values of statistics by gamma distributions with the moments of their columns, as logarithms.
 
-    Parameters
-    ----------
-    statistics : array_like, shape (rows, k)
-        Row 0 belongs to the data, the others to relabellings of them.
-    tolerance : float or array_like, shape (k,)
-        How far below a statistic still counts as a tie.
-    weights : array_like, shape (k,), optional
-        Shares of the level; default equal ones.
+    The logarithms are decimal, and the same for tied statistics.
 
-    Returns
-    -------
-    ndarray, shape (rows, k)
-        Decimal logarithms, in every column a decreasing function of the statistic, the same for tied ones.
-
-    Notes
-    -----
     Ranks among B relabellings end at 1/(B + 1): a statistic with a small share of the level would have to be the
     largest to count at all, and how far it is ahead would not count.  Squared distances of kernel means are sums of
     squares, whose distribution is near a gamma distribution with the same mean, variance and skewness (Pearson's type
@@ -159,18 +123,8 @@ def overall_pvalue(comparable: np.ndarray) -> float:
 def step_down(comparable: np.ndarray) -> np.ndarray:
     """A p-value for every column of scores (rows, k), adjusted for there being k of them.
 
-    Parameters
-    ----------
-    comparable : ndarray, shape (rows, k)
-        Scores, row 0 that of the data.
+    The smallest is ``overall_pvalue``.
 
-    Returns
-    -------
-    ndarray, shape (k,)
-        The smallest is ``overall_pvalue``.
-
-    Notes
-    -----
     Step-down procedure of Westfall and Young ([WY93] section 2.6): with :func:`scores` that of the smallest p-value,
     where equal ones are told apart.  The chance that any true null hypothesis has an adjusted p-value of at most alpha
     is at most alpha, if the joint distribution of the statistics of the true ones over relabellings does not depend on
