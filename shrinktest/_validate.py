@@ -52,13 +52,9 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
     Missing values (NaN, pandas' NA, masked entries) come out as NaN. The values are always a copy.  With ``tables`` the
     advice on text and dates is to give a table, which is read elsewhere.
 
-    Raises
-    ------
-    TypeError
-        Values that are not real numbers (text, objects, categories, dates, complex numbers).
-    ValueError
-        A wrong number of dimensions, no rows or no columns, duplicate column names, infinite values, whole numbers that
-        are not told apart as floats.
+    Raises TypeError for values that are not real numbers (text, objects, categories, dates, complex numbers), and
+    ValueError for a wrong number of dimensions, no rows or no columns, duplicate column names, infinite values, and
+    whole numbers that are not told apart as floats.
     """
     pandas = loaded_pandas()
     columns: Columns = None

@@ -13,14 +13,10 @@ Gone = list[NDArray[np.bool_]]
 
 
 def absent_in(parts: Sequence[np.ndarray], beside: np.ndarray) -> Gone | None:
-    """Where something stands in place of missing values; None where nothing does.
+    """Where something stands in place of missing values of parts (n_i, d); None where nothing does.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n_i, d)
-    beside : ndarray of int, shape (d,)
-        For every column the one that says, by 0 and a number above it, where values are missing; -1 where none does.
-        Nothing is known where something was taken off these columns.
+    ``beside`` (d,) is for every column the one that says, by 0 and a number above it, where values are missing; -1
+    where none does.  Nothing is known where something was taken off these columns.
 
     Examples
     --------
@@ -42,13 +38,8 @@ def as_read(
 ) -> Sequence[np.ndarray]:
     """The rows as they were read: NaN where values were missing, in rows that were left out as well.
 
-    Parameters
-    ----------
-    parts : sequence of ndarray, shape (n_i, d)
-    absent : sequence of ndarray of bool, shape (n_i, d), optional
-        Where something else stands in place of missing values.
-    apart : sequence of ndarray of int, shape (n_i - 1,), optional
-        How far each row was from the next.
+    ``absent`` is where something else stands in place of missing values, and ``apart`` how far each row was from the
+    next, (n_i - 1,).
 
     Examples
     --------

@@ -117,25 +117,13 @@ def null_distribution(
 ) -> Null:
     """Evaluate a statistic on the identity and on every relabelling.
 
-    Parameters
-    ----------
-    statistic : callable
-        Relabellings (B, N) to (B, 2): statistic, and the size of the terms that cancel in it.
-    relabellings : Relabellings
-    stopping : Stopping, optional
-        When to end the drawing of random relabellings.  Nothing changes where all of them are enumerated: their order
-        is not random.  The generator is left as if all had been drawn.
-    workers : int
-        Threads.  Every row is computed by itself, so that the result is the same for any number.
-    progress : bool
-        Show a progress bar (tqdm).
-    cost : CostHint, optional
-        For statistics that are cheap per row only in large batches.
+    ``statistic`` takes relabellings (B, N) to (B, 2), the statistic and the size of the terms that cancel in it.  Every
+    row is computed by itself, so that the result is the same for any number of ``workers``, which are threads.
 
-    Raises
-    ------
-    ValueError
-        If more relabellings were asked for than can be computed, or a statistic is not finite.
+    ``stopping`` ends the drawing of random relabellings.  Nothing changes where all of them are enumerated: their order
+    is not random.  The generator is left as if all had been drawn.
+
+    Raises ValueError if more relabellings were asked for than can be computed, or a statistic is not finite.
     """
     magnitude = relabellings.magnitude if relabellings.exact else math.log(relabellings.n_resamples + 1.0)
     if magnitude > math.log(_TOO_MANY):
