@@ -25,7 +25,7 @@ def sums_of(gram: Gram, sizes: tuple[int, ...], workers: int = 1) -> BlockSums:
     matrix = gram.matrix(workers)
     if len(matrix) <= PLAIN:
         return _plain(matrix, len(sizes))
-    return _of_two(matrix, sizes) if len(sizes) == 2 else _compiled(matrix, len(sizes))
+    return _of_two(matrix) if len(sizes) == 2 else _compiled(matrix, len(sizes))
 
 
 def _by_coordinates(z: np.ndarray, diagonal: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
@@ -76,7 +76,7 @@ def _plain(matrix: np.ndarray, parts: int) -> BlockSums:
     return blocks_of
 
 
-def _of_two(matrix: np.ndarray, sizes: tuple[int, ...]) -> BlockSums:
+def _of_two(matrix: np.ndarray) -> BlockSums:
     """Two parts: the sum over one and its sum with everything tell the rest."""
     from shrinktest._compiled.sums import octets_of, split_sums
 
