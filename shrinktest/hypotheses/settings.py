@@ -17,7 +17,7 @@ from shrinktest.statistics.prepared import FORMS
 class Settings:
     """How a test is run, whatever it tests."""
 
-    form: str  # "auto" or "biased" or "unbiased"
+    form: str  # "auto", "biased" or "unbiased"
     n_resamples: float
     alpha: float
     stopping: Stopping | None

@@ -14,23 +14,6 @@ WIDTH = 80  # of lines of words
 class Table:
     """Rows of text in aligned columns.
 
-    Parameters
-    ----------
-    rows : sequence of rows of str
-        The first entry of a row is its label.
-    aligns : str
-        "l" or "r" for each column; the last one is that of all further columns.
-    headers : sequence of str, optional
-        One for each column.
-    title : str, optional
-        Centred over the table.
-    gap : str
-        Between columns.
-    below : str
-        What the line below is made of.
-    heads : str
-        "c" for headers that are centred, "r" for those at the right of their columns.
-
     Examples
     --------
     >>> print(Table([["a", "1"], ["b", "20"]], "lr", headers=["", "no."]).as_text())
@@ -42,13 +25,13 @@ class Table:
     =====
     """
 
-    rows: Sequence[Sequence[str]]
-    aligns: str
-    headers: Sequence[str] = ()
-    title: str = ""
-    gap: str = " "
-    below: str = "="
-    heads: str = "c"
+    rows: Sequence[Sequence[str]]  # the first entry of a row is its label
+    aligns: str  # "l" or "r" for each column; the last one is that of all further columns
+    headers: Sequence[str] = ()  # one for each column
+    title: str = ""  # centred over the table
+    gap: str = " "  # between columns
+    below: str = "="  # what the line below is made of
+    heads: str = "c"  # "c" for headers that are centred, "r" for those at the right of their columns
 
     def as_text(self) -> str:
         """The table in lines of equal length."""
@@ -162,22 +145,12 @@ _ROWS = 60  # that a notebook shows of a table
 
 @dataclass(frozen=True)
 class Report:
-    """Lines, a table below them and notes: as text, or as HTML for a notebook.
-
-    Parameters
-    ----------
-    lines : sequence of str
-    table : Table
-    notes : sequence of str
-        Numbered below the table.
-    rest : str
-        What the table leaves out; empty for nothing.
-    """
+    """Lines, a table below them and notes: as text, or as HTML for a notebook."""
 
     lines: Sequence[str]
     table: Table
-    notes: Sequence[str] = ()
-    rest: str = ""
+    notes: Sequence[str] = ()  # numbered below the table
+    rest: str = ""  # what the table leaves out; empty for nothing
 
     def as_text(self) -> str:
         """All of it, one below the other."""

@@ -37,7 +37,7 @@ class Drawn:
     limit: int  # number of coordinates up to which copies may take more of them; 0 for an approximation
     memory: float  # bytes
     note: str | None = None  # what is said of an approximation
-    name: str = "factor"  # "factor" or "nystrom" or "rff": of the coordinates
+    name: str = "factor"  # "factor", "nystrom" or "rff": of the coordinates
 
     @classmethod
     def of(cls, kernel: Kernel, reference: np.ndarray, others: np.ndarray, by_sums: bool, grams: Grams) -> Drawn:
