@@ -8,10 +8,6 @@ from shrinktest.kernels import FiniteRank, Kernel
 from shrinktest.kernels.finite_rank import SPARE, has_spectrum, never_few, spread_rows
 from shrinktest.kernels.pooled import PooledKernel
 
-#: What a permutation does with N observations by r coordinates, by name: sums of weights; filters that are fitted
-#: again; products of two variables, r coordinates each.
-WORKS = ("sums", "filter", "pairs")
-
 # Seconds on one core, as measured on one machine; what a time says of another is its order of magnitude.  Features are
 # computed in the cache, so that they take as long as their functions and products; what permutations do is bound by
 # products, and beside them every permutation touches every observation: its label, its row of features.  The
@@ -21,11 +17,10 @@ _FEATURE = 8e-9  # for a random Fourier feature of an observation: half a cosine
 _LANDMARK = 2.4e-8  # for a landmark: a kernel value,
 _SOLVED = 2.8e-11  # and a product for every other landmark
 _COLUMN = 2e-10  # a product for a column of the data in either
-# A permutation takes (first) x observations x coordinates x (coordinates + second), or for sums only
-# (first) x observations x (coordinates + second).
-_ADDED = (2.4e-11, 100.0)
-_MULTIPLIED = (8e-11, 30.0)
-_FITTED = (1.6e-10, 86.0)
+#: What a permutation does, by name: sums of weights; products of two variables; filters that are fitted again.
+#: It takes (first) x observations x coordinates x (coordinates + second), or for sums only
+#: (first) x observations x (coordinates + second).
+WORKS = {"sums": (2.4e-11, 100.0), "pairs": (8e-11, 30.0), "filter": (1.6e-10, 86.0)}
 _SPECTRUM = 5e-10  # and a filter the third power of the coordinates
 _MOST = 1e7  # permutations; for more there is another error
 
@@ -47,7 +42,7 @@ def seconds(name: str, size: int, columns: int, rank: int, permutations: float, 
     permutations = min(permutations, _MOST)
     each = _FEATURE if name == "rff" else _LANDMARK + _SOLVED * rank
     made = (2.0 if work == "pairs" else 1.0) * size * (_ROW + rank * (each + _COLUMN * columns))
-    slope, beside = {"sums": _ADDED, "pairs": _MULTIPLIED, "filter": _FITTED}[work]
+    slope, beside = WORKS[work]
     permuted = slope * size * (rank + beside) * (1.0 if work == "sums" else rank)
     return made + permutations * (permuted + (_SPECTRUM * rank**3 if work == "filter" else 0.0))
 
