@@ -50,15 +50,9 @@ def _back(number, high, low, keys):
 
 @compiled(ordered=True)
 def images(numbers, n, high, low, keys, out):
-    """Where numbers go.
+    """Where ``numbers`` (k,) go, by ``keys`` (rounds,), into ``out`` (k,).
 
-    Parameters
-    ----------
-    numbers : ndarray of uint64, shape (k,)
-    n, high, low : uint64
-        Numbers in all; rows and columns of the table.
-    keys : ndarray of uint64, shape (rounds,)
-    out : ndarray of uint64, shape (k,)
+    They are below ``n``, in a table of ``high`` rows and ``low`` columns.  All are of uint64.
     """
     for i in range(numbers.size):
         number = _once(numbers[i], high, low, keys)
@@ -71,18 +65,10 @@ def images(numbers, n, high, low, keys, out):
 def octets_of_rows(first, count, n, high, low, start, keys, ends, out):
     """Which of some rows are in which sample, for every permutation: those of ``keys`` after ``start`` undone.
 
-    Parameters
-    ----------
-    first, count : uint64, int
-        The number of the first row, and how many there are.
-    n, high, low : uint64
-        Rows in all; rows and columns of the table.
-    start : ndarray of uint64, shape (rounds,)
-    keys : ndarray of uint64, shape (B, rounds)
-    ends : ndarray of uint64, shape (k - 1,)
-        The number behind the last one of every sample but the last.
-    out : ndarray of uint8, shape (k - 1, octets, B)
-        Zeros, to which the bits of members are added, the first one lowest.
+    ``first`` is the number of the first row, and ``count`` how many there are, of ``n`` in all, in a table of
+    ``high`` rows and ``low`` columns; ``start`` is (rounds,), ``keys`` (B, rounds), and ``ends`` (k - 1,) has the
+    number behind the last row of every sample but the last.  All but ``count`` are of uint64.  The bits of members are
+    added to ``out`` (k - 1, octets, B), zeros of uint8, the first one lowest.
     """
     rows, columns = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.uint64)
     for i in range(count):

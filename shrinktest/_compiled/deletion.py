@@ -212,20 +212,11 @@ def put_together(whole, out, lams, fixed, t, n, scores):
 
 @compiled(inline=True)
 def deletion_scores(points, diagonal, rows, values, along, t, z, lams, scores):
-    """Mean over i of |phi_i - mu^(-i)|^2 at every lam.
+    """Mean over i of |phi_i - mu^(-i)|^2 at every lam, for ``t`` iterations.
 
-    Parameters
-    ----------
-    points : ndarray, shape (n, r)
-        Along the eigenvectors: the axes e_i, or, by coordinates, the points.
-    diagonal, rows : ndarray, shape (n,)
-        K_ii and (Ke)_i.
-    values, along : ndarray, shape (r,)
-        Eigenvalues, and the start (e, or Z'e) along the eigenvectors.
-    t : int
-        Iterations.
-    z : ndarray
-        Whose columns say whether the sample is one by coordinates.
+    ``points`` (n, r) are along the eigenvectors: the axes e_i, or, by coordinates, the points.  ``diagonal`` and
+    ``rows`` (n,) are K_ii and (Ke)_i; ``values`` and ``along`` (r,) are the eigenvalues, and the start (e, or Z'e)
+    along the eigenvectors. The columns of ``z`` say whether the sample is one by coordinates.
     """
     n, r = points.shape
     order, powers, scale = (r + 3) // 4 * 4, 2 * t, 1.0 / (n - 1.0)

@@ -108,21 +108,10 @@ def unpack(sums, whole, p, b, matrix, start):
 def part_weights(gram, z, sums, whole, labels, sizes, theta, amounts, starts, joint, score, weigh, out):
     """Weights ``out`` (B, N) of every part of every partition, each fitted to its own part.
 
-    Parameters
-    ----------
-    gram : ndarray, shape (N, N) or (0, 0)
-        Empty for a sample by coordinates.
-    z : ndarray, shape (N, 0) or (N, r)
-        Coordinates, if the sample is given by them.
-    sums : ndarray, shape (k - 1, B, p)
-        For coordinates: the sums of `sums.product_sums` over all parts but the last.
-    whole : ndarray, shape (p,)
-        Those over all points.
-    labels : ndarray of uint16, shape (B, N)
-    sizes : ndarray of int, shape (k,)
-    starts : ndarray of int
-        The amounts that part p tunes over are ``amounts[starts[p]:starts[p + 1]]``; those before ``starts[1]`` are
-        for all if ``joint``: one amount for all parts, the minimiser of the sum of their scores.
+    ``gram`` (N, N) is empty for a sample by coordinates, which are ``z`` (N, r); then ``sums`` (k - 1, B, p) are
+    those of `sums.product_sums` over all parts but the last, and ``whole`` (p,) those over all points.  The amounts
+    that part p tunes over are ``amounts[starts[p]:starts[p + 1]]``; those before ``starts[1]`` are for all if
+    ``joint``: one amount for all parts, the minimiser of the sum of their scores.
     """
     parts, most, rank = sizes.size, 0, z.shape[1]
     for p in range(parts):
