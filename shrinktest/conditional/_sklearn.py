@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 
 @contextmanager
@@ -13,3 +14,8 @@ def needed_for(what: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError(f"{what} needs scikit-learn: pip install 'shrinktest[apps]'") from error
+
+
+def is_classifier(model: Any) -> bool:
+    """Whether a model predicts labels, by what classifiers have and regressors do not, of whatever package."""
+    return any(callable(getattr(model, name, None)) for name in ("predict_proba", "decision_function"))

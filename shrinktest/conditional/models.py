@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import Array, real_values, takes
+from shrinktest.conditional._sklearn import is_classifier
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,11 @@ def as_model(given: Any) -> Any:
     if isinstance(given, XGivenZ) or callable(getattr(given, "predict", None)):
         if isinstance(given, type):
             raise TypeError(f"x_given_z must be a fitted regressor, not the class {given.__name__}")
+        if is_classifier(given):
+            raise TypeError(
+                f"x_given_z={given!r} predicts labels, and X less a label is no residual; give a function (Z, rng) -> "
+                "X that draws labels with the chances that predict_proba has for them, or a regressor"
+            )
         return given
     if callable(given):
         return XGivenZ(draw=given)

@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._threads import blas_held
 from shrinktest._validate import counted
-from shrinktest.conditional._sklearn import needed_for
+from shrinktest.conditional._sklearn import is_classifier, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.finite_rank import nystrom
@@ -110,6 +110,11 @@ class Regression:
             raise TypeError(
                 "regressor must be a regressor of scikit-learn's kind with fit and predict, such as "
                 f"RandomForestRegressor(), not fitted; got {regressor!r}"
+            )
+        if is_classifier(regressor):
+            raise TypeError(
+                f"regressor={regressor!r} predicts labels, and means are wanted; give a regressor, such as "
+                "RandomForestRegressor()"
             )
         return cls(given, regressor)
 
