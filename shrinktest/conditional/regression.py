@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._threads import blas_held
-from shrinktest._validate import counted
+from shrinktest._validate import counted, real_values
 from shrinktest.conditional._sklearn import is_classifier, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
@@ -221,7 +221,10 @@ class Regression:
         for columns in self._together(targets.shape[1]):
             wanted = targets[others][:, columns]
             fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
-            found = np.asarray(fitted.predict(self.given[rows]), dtype=np.float64)
+            try:
+                found = real_values(fitted.predict(self.given[rows]))
+            except TypeError as error:
+                raise TypeError(f"regressor: predict of {self.regressor!r} must return numbers: {error}") from None
             if found.size != len(rows) * len(columns) or not np.isfinite(found).all():
                 raise ValueError(
                     f"regressor: predict of {self.regressor!r} must return a finite number for each of "

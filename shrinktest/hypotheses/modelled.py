@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._read import Variables
-from shrinktest._validate import complete_points
+from shrinktest._validate import complete_points, real_values
 from shrinktest.conditional.given import raw_of
 from shrinktest.conditional.models import XGivenZ
 from shrinktest.estimators import MeanEstimator
@@ -141,11 +141,18 @@ def _of_regressor(
 ) -> ConditionalIndependence:
     """Residuals of a fitted regressor, which change places freely."""
     try:
-        predicted = np.asarray(model.predict(raw), dtype=np.float64).reshape(len(x), -1)
-    except (TypeError, ValueError) as error:  # not fitted, or to other columns
+        predicted = real_values(model.predict(raw))
+    except (TypeError, ValueError) as error:  # not fitted, or to other columns, or no numbers
         raise ValueError(f"x_given_z={model!r} does not predict X from given: {error}") from None
+    if predicted.ndim == 1:
+        predicted = predicted[:, None]
     if predicted.shape != x.shape:
-        raise ValueError(f"x_given_z predicts shape {predicted.shape}, and X has shape {x.shape}")
+        raise ValueError(f"x_given_z={model!r} predicts shape {predicted.shape}, and X has shape {x.shape}")
+    if not np.isfinite(predicted).all():
+        odd = predicted[~np.isfinite(predicted)]
+        raise ValueError(
+            f"x_given_z={model!r} must predict finite numbers; it predicts {odd[0]} in {odd.size} of {x.size} places"
+        )
     left = x - predicted
     if np.square(left).sum() <= 1e-20 * max(float(np.square(x).sum()), np.finfo(np.float64).tiny):
         raise ValueError("given determines X: x_given_z leaves nothing of it, so that there is nothing to test")

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,3 +33,45 @@ def test_classifiers_are_no_regressors(classifier):
         TypeError, match=r"(?s)x_given_z=.* predicts labels.*give a function \(Z, rng\) -> X that draws"
     ):
         independence_test(LABEL, Y, given=Z, x_given_z=classifier.fit(Z, LABEL), **FEW)
+
+
+class Odd(RegressorMixin, BaseEstimator):
+    """Predicts what it was told to."""
+
+    def __init__(self, kind=""):
+        self.kind = kind
+
+    def fit(self, z, x):
+        return self
+
+    def predict(self, z):
+        return {
+            "complex": z[:, 0] + 1j,
+            "text": z[:, 0].astype(str),
+            "nothing": None,
+            "gap": np.where(z[:, 0] == z[0, 0], np.nan, z[:, 0]),
+            "infinite": np.where(z[:, 0] == z[0, 0], -np.inf, z[:, 0]),
+            "short": z[:-1, 0],
+        }[self.kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("complex", "does not predict X from given: found an array of dtype complex128"),
+        ("text", "does not predict X from given: found an array of dtype <U"),
+        ("nothing", "does not predict X from given: found NoneType"),
+        ("gap", "must predict finite numbers; it predicts nan in 1 of 40 places"),
+        ("infinite", "must predict finite numbers; it predicts -inf in 1 of 40 places"),
+        ("short", r"predicts shape \(39, 1\), and X has shape \(40, 1\)"),
+    ],
+)
+def test_what_x_given_z_predicts_is_looked_at(kind, said):
+    with pytest.raises(ValueError, match=rf"x_given_z=Odd\(kind='{kind}'\) {said}"):
+        independence_test(X, Y, given=Z, x_given_z=Odd(kind), **FEW)
+
+
+@pytest.mark.parametrize(("kind", "said"), [("complex", "dtype complex128"), ("text", "<U"), ("nothing", "NoneType")])
+def test_what_regressors_predict_is_looked_at(kind, said):
+    with pytest.raises(TypeError, match=rf"regressor: predict of Odd\(kind='{kind}'\) must return numbers: .*{said}"):
+        independence_test(X, Y, given=Z, regressor=Odd(kind), **FEW)
