@@ -12,6 +12,7 @@ from shrinktest._validate import complete_points, counted
 from shrinktest.conditional._sklearn import needed_for
 from shrinktest.units import near_one
 
+_FITS = ("fit", "predict_proba", "get_params")
 _FEWEST = 1.0  # observations that change samples in a relabelling, about
 
 
@@ -61,7 +62,7 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
     Raises
     ------
     TypeError
-        For what has no fit and predict_proba.
+        For what has no fit and predict_proba, or cannot be copied by get_params.
     ValueError
         Where covariates tell the samples apart.
     ImportError
@@ -76,20 +77,28 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
     if classifier is None:
         z = near_one(z)
         classifier = make_pipeline(StandardScaler(), LogisticRegression(C=1e4, max_iter=1000))
-    if isinstance(classifier, type) or not callable(getattr(classifier, "predict_proba", None)):
+    if isinstance(classifier, type) or not all(callable(getattr(classifier, name, None)) for name in _FITS):
         raise TypeError(
             "propensity must be a classifier of scikit-learn's kind with predict_proba, not fitted, or the chances "
-            f"themselves; got {classifier!r}"
+            f"themselves; got {classifier!r}; CalibratedClassifierCV of scikit-learn adds it to classifiers "
+            "such as SVC()"
         )
     label = np.repeat([0, 1], sizes)
-    found = np.asarray(clone(classifier).fit(z, label).predict_proba(z))
+    fitted = clone(classifier).fit(z, label)
+    found = np.asarray(fitted.predict_proba(z))
     if found.shape != (len(z), 2) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         what = f"shape {found.shape}" if found.shape != (len(z), 2) else "some that are no finite numbers"
         raise ValueError(
             f"propensity: predict_proba of {classifier!r} must return the chances of both samples for each of "
             f"{len(z)} rows, shape {(len(z), 2)}; it returned {what}"
         )
-    p = np.clip(found[:, 1], 1e-9, 1.0 - 1e-9)
+    classes = list(getattr(fitted, "classes_", (0, 1)))  # in whatever order
+    if set(classes) != {0, 1}:
+        raise ValueError(
+            f"propensity: {classifier!r} learned the labels 0 and 1 of the samples, and has classes_ {classes}, which "
+            "must be these labels"
+        )
+    p = np.clip(found[:, classes.index(1)], 1e-9, 1.0 - 1e-9)
     return checked(np.asarray(np.log(p) - np.log1p(-p)))
 
 

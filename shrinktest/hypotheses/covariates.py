@@ -92,7 +92,8 @@ def read_with_covariates(
     known_or_labels = [with_labels(one, name) for one, name in zip(covariates, names_of_z, strict=True)]
     types, told["column_types"] = _types_of(known_or_labels, (X, Y), told.get("column_types"))
     given = read_samples(known_or_labels, names_of_z, nan_policy, scale=UNASKED, labels=True, column_types=types)
-    known = propensity is not None and not hasattr(propensity, "predict_proba") and not isinstance(propensity, type)
+    learns = callable(propensity) or hasattr(propensity, "fit") or hasattr(propensity, "predict_proba")
+    known = propensity is not None and not learns
     if not known:  # chances that are known are those of rows that miss covariates, too
         for name, values in zip(names_of_z, given.values, strict=True):
             refuse_indicated(given.encoding, values, name)
