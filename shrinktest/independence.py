@@ -88,7 +88,8 @@ def independence_test(
         draws, or an :class:`XGivenZ` with a density; a fitted regressor of scikit-learn's kind stands for its
         predictions plus noise that does not depend on Z.
     regressor : regressor, optional
-        For the regressions: a regressor of scikit-learn's kind, not fitted; default kernel ridge regression.
+        For the regressions: a regressor of scikit-learn's kind, not fitted, which gets arrays, without names of
+        columns; default kernel ridge regression.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the mean of the centred pair features is estimated: "kme" is HSIC, "skmse" and "fkmse" are the shrinkage
         estimators of the covariance operator S-COSE and F-COSE; see :func:`two_sample_test`.  Several are combined into

@@ -74,8 +74,8 @@ def two_sample_test(
         known, it needs scikit-learn (``pip install 'shrinktest[apps]'``).
     propensity : classifier or array_like, optional
         How the probability of a row to be in Y follows from its covariates: a classifier of scikit-learn's kind, not
-        fitted (default logistic regression); or the probabilities themselves where they are known, given as ``blocks``
-        are.
+        fitted, which gets arrays, without names of columns (default logistic regression); or the probabilities
+        themselves where they are known, given as ``blocks`` are.
     estimator : str, MeanEstimator or callable, list of these, Collection or "auto", default "kme"
         How the kernel means are estimated: a name (``shrinktest estimators`` lists them), an estimator such as
         ``FKMSE(lam_cov=0.3)``, or a function from a Gram matrix to weights.  Several are combined into one test; "auto"

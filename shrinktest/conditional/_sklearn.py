@@ -1,4 +1,4 @@
-"""Imports of scikit-learn, which classifiers and regressors need: what to install where it is missing."""
+"""Classifiers and regressors of scikit-learn's kind: what to install where it is missing, and what they get."""
 
 from __future__ import annotations
 
@@ -14,6 +14,17 @@ def needed_for(what: str) -> Iterator[None]:
         yield
     except ImportError as error:
         raise ImportError(f"{what} needs scikit-learn: pip install 'shrinktest[apps]'") from error
+
+
+@contextmanager
+def learning(argument: str, model: Any) -> Iterator[None]:
+    """Fit a user's model within; raises ValueError that names it where it does not take what it gets."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{argument}: {model!r} cannot be fitted to an array, whose columns have numbers and no names: {error}"
+        ) from error
 
 
 def is_classifier(model: Any) -> bool:

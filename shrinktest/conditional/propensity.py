@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._labels import is_vector
 from shrinktest._validate import complete_points, counted
-from shrinktest.conditional._sklearn import needed_for
+from shrinktest.conditional._sklearn import learning, needed_for
 from shrinktest.units import near_one
 
 _FITS = ("fit", "predict_proba", "get_params")
@@ -84,7 +84,8 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
             "such as SVC()"
         )
     label = np.repeat([0, 1], sizes)
-    fitted = clone(classifier).fit(z, label)
+    with learning("propensity", classifier):
+        fitted = clone(classifier).fit(z, label)
     found = np.asarray(fitted.predict_proba(z))
     if found.shape != (len(z), 2) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         what = f"shape {found.shape}" if found.shape != (len(z), 2) else "some that are no finite numbers"

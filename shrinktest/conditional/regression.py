@@ -11,7 +11,7 @@ import numpy as np
 
 from shrinktest._threads import blas_held
 from shrinktest._validate import counted, real_values
-from shrinktest.conditional._sklearn import is_classifier, needed_for
+from shrinktest.conditional._sklearn import is_classifier, learning, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.finite_rank import nystrom
@@ -220,7 +220,8 @@ class Regression:
         out = np.empty((len(rows), targets.shape[1]))
         for columns in self._together(targets.shape[1]):
             wanted = targets[others][:, columns]
-            fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
+            with learning("regressor", self.regressor):
+                fitted = clone(self.regressor).fit(self.given[others], wanted[:, 0] if len(columns) == 1 else wanted)
             try:
                 found = real_values(fitted.predict(self.given[rows]))
             except TypeError as error:

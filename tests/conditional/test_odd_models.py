@@ -1,14 +1,16 @@
 """Models and classifiers of a user's that are of the wrong kind, or return what they must not."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.linear_model import LogisticRegression
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from shrinktest import independence_test
+from shrinktest import independence_test, two_sample_test
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -75,3 +77,18 @@ def test_what_x_given_z_predicts_is_looked_at(kind, said):
 def test_what_regressors_predict_is_looked_at(kind, said):
     with pytest.raises(TypeError, match=rf"regressor: predict of Odd\(kind='{kind}'\) must return numbers: .*{said}"):
         independence_test(X, Y, given=Z, regressor=Odd(kind), **FEW)
+
+
+@pytest.mark.parametrize("argument", ["regressor", "propensity"])
+def test_models_that_select_columns_by_name_are_told_that_they_get_arrays(argument):
+    scaled = ColumnTransformer([("a", StandardScaler(), ["a"])])
+    table = pd.DataFrame(Z, columns=["a", "b"])
+    said = (
+        rf"(?s){argument}: Pipeline\(.*cannot be fitted to an array, whose columns have numbers and no names: .*strings"
+    )
+    with pytest.raises(ValueError, match=said):
+        if argument == "regressor":
+            independence_test(X, Y, given=table, regressor=make_pipeline(scaled, LinearRegression()), **FEW)
+        else:
+            classifier = make_pipeline(scaled, LogisticRegression())
+            two_sample_test(X, Y, covariates=(table, table), propensity=classifier, **FEW)
