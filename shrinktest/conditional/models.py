@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +66,7 @@ class XGivenZ:
     def drawn(self, given: Any, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """A copy (n, p) of X."""
         assert self.draw is not None
-        drawn = self.draw(given, rng)
+        drawn = self.draw(copy(given), rng)  # into which it may write
         try:
             found = real_values(drawn)
         except TypeError as error:
@@ -78,7 +79,7 @@ class XGivenZ:
             )
         if not np.isfinite(found).all():
             raise ValueError("x_given_z drew values that are not finite")
-        return np.ascontiguousarray(found)
+        return np.array(found, order="C")  # not what the function writes into at the next draw
 
     def chances(self, x: Array, given: Array) -> Array:
         """The logarithm of the density of every row i of x given every row j, shape (n, n)."""
@@ -87,7 +88,7 @@ class XGivenZ:
         out = np.empty((n, n))
         for i in range(n):
             try:
-                found = real_values(self.log_density(np.repeat(x[i : i + 1], n, axis=0), given))
+                found = real_values(self.log_density(np.repeat(x[i : i + 1], n, axis=0), copy(given)))
             except TypeError as error:
                 raise TypeError(f"log_density must return numbers: {error}") from None
             if found.shape not in ((n,), (n, 1)):

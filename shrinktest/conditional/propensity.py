@@ -85,8 +85,8 @@ def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -
         )
     label = np.repeat([0, 1], sizes)
     with learning("propensity", classifier):
-        fitted = clone(classifier).fit(z, label)
-    found = np.asarray(fitted.predict_proba(z))
+        fitted = clone(classifier).fit(z.copy(), label)  # a step of a pipeline may write into its input
+    found = np.asarray(fitted.predict_proba(z.copy()))
     if found.shape != (len(z), 2) or found.dtype.kind not in "fiu" or not np.isfinite(found).all():
         what = f"shape {found.shape}" if found.shape != (len(z), 2) else "some that are no finite numbers"
         raise ValueError(

@@ -10,12 +10,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from shrinktest import independence_test, two_sample_test
+from shrinktest import XGivenZ, independence_test, two_sample_test
 
 N = 40
 RNG = np.random.default_rng(0)
 Z = RNG.normal(size=(N, 2))
 X, Y = Z[:, 0] + RNG.normal(size=N), Z[:, 1] + RNG.normal(size=N)
+OUT = np.empty((N, 1))
 LABEL = (X > 0.0).astype(float)
 FEW = {"n_resamples": 19, "rng": 0, "workers": 1}
 
@@ -92,3 +93,44 @@ def test_models_that_select_columns_by_name_are_told_that_they_get_arrays(argume
         else:
             classifier = make_pipeline(scaled, LogisticRegression())
             two_sample_test(X, Y, covariates=(table, table), propensity=classifier, **FEW)
+
+
+def plain(z, rng):
+    return z + rng.normal(size=z.shape)
+
+
+def in_place(z, rng):
+    z += rng.normal(size=z.shape)
+    return z
+
+
+def into_its_own(z, rng):
+    return np.add(z, rng.normal(size=z.shape), out=OUT)
+
+
+def likely(x, z):
+    return -0.5 * np.square(x - z).sum(axis=1)
+
+
+def likely_in_place(x, z):
+    z -= x
+    return -0.5 * np.square(z).sum(axis=1)
+
+
+@pytest.mark.parametrize(
+    ("careless", "careful"),
+    [(in_place, plain), (into_its_own, plain), (XGivenZ(log_density=likely_in_place), XGivenZ(log_density=likely))],
+    ids=["in place", "into its own", "density"],
+)
+def test_models_may_write_into_what_they_get_and_return(careless, careful):
+    first, second = (independence_test(X, Y, given=Z[:, 0], x_given_z=one, **FEW) for one in (careless, careful))
+    np.testing.assert_array_equal(first.null_distribution, second.null_distribution)
+
+
+def test_classifiers_may_write_into_what_they_get():
+    told = {"covariates": (10.0 * Z, 10.0 * Z + 3.0), **FEW}
+    careless, careful = (
+        two_sample_test(X, Y, propensity=make_pipeline(StandardScaler(copy=one), LogisticRegression()), **told)
+        for one in (False, True)
+    )
+    np.testing.assert_array_equal(careless.null_distribution, careful.null_distribution)
