@@ -1,0 +1,73 @@
+"""Kernels of a user's: what they must not do, and what they must return."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from shrinktest import Kernel, independence_test, two_sample_test
+from shrinktest.kernels import FiniteRank
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(12, 2)), RNG.normal(0.5, 1.0, size=(12, 2))
+FEW = {"n_resamples": 19, "rng": 0, "workers": 1}
+
+
+def halved(X, Y):
+    X /= 2.0
+    Y /= 2.0  # of what is halved already, within a sample
+    return np.exp(-np.square(X[:, None] - Y).sum(axis=2))
+
+
+@dataclass(frozen=True)
+class Plain(Kernel):
+    def evaluate(self, X, Y):
+        return X @ Y.T
+
+
+@dataclass(frozen=True)
+class Halved(Plain):
+    def evaluate(self, X, Y):
+        return halved(X, Y)
+
+
+@dataclass(frozen=True)
+class Forgotten(Plain):
+    def diagonal(self, X):
+        X **= 2
+        return X.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Moved(Plain):
+    def resolve(self, Z, rng=None):
+        Z -= Z.mean(axis=0)
+        return self
+
+
+@dataclass(frozen=True)
+class Doubled(FiniteRank):
+    def coordinates(self, X):
+        X *= 2.0
+        return X
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [
+        (halved, r"Custom\(halved\)"),
+        (Halved(), r"evaluate of Halved\(\)"),
+        (Moved(), r"resolve of Moved\(\)"),
+        (Doubled(), r"coordinates of Doubled\(\)"),
+        (Forgotten(), r"diagonal of Forgotten\(\)"),
+        (Plain() + Halved(), r"evaluate of Halved\(\)"),
+    ],
+    ids=str,
+)
+def test_rows_are_left_as_they_are(kernel, name):
+    said = f"{name} changes the rows that it is given, which are used further"
+    with pytest.raises(ValueError, match=said):
+        independence_test(X, Y, kernel_x=kernel, kernel_y=kernel, **FEW)
+    if not isinstance(kernel, Forgotten):  # whose diagonal this test does not ask for
+        with pytest.raises(ValueError, match=said):
+            two_sample_test(X, Y, kernel=kernel, **FEW)
