@@ -70,7 +70,7 @@ class Kernel(ABC):
             )
             cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
         if not cls.__module__.startswith("shrinktest."):
-            watch(cls)
+            watch(cls, Kernel)
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Own: kernels of a user's, whose methods must leave the rows that they get as they are."""
+"""Own: kernels of a user's, whose methods must leave the rows that they get as they are, and resolve to a kernel."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import numpy as np
 _OF_ROWS = ("evaluate", "coordinates", "diagonal", "resolve")
 
 
-def watch(kind: type) -> None:
-    """Watch what the methods of a class of a user's do."""
+def watch(kind: type, base: type) -> None:
+    """Watch what the methods of a class of a user's do; ``base`` is that of all kernels."""
     for name in _OF_ROWS:
         method = vars(kind).get(name)
         if isinstance(method, FunctionType):
-            setattr(kind, name, _watched(method))
+            setattr(kind, name, _watched(method, base))
 
 
 def left_alone(function: Callable[..., Any], name: str, rows: tuple[Any, ...], **told: Any) -> Any:
@@ -29,9 +29,13 @@ def left_alone(function: Callable[..., Any], name: str, rows: tuple[Any, ...], *
     return found
 
 
-def _watched(method: FunctionType) -> Callable[..., Any]:
+def _watched(method: FunctionType, base: type) -> Callable[..., Any]:
     @wraps(method)
     def watched(self: Any, *rows: Any, **told: Any) -> Any:
-        return left_alone(method.__get__(self), f"{method.__name__} of {self!r}", rows, **told)
+        name = f"{method.__name__} of {self!r}"
+        found = left_alone(method.__get__(self), name, rows, **told)
+        if method.__name__ == "resolve" and not isinstance(found, base):
+            raise TypeError(f"{name} must return a kernel, itself where nothing is taken from the data; got {found!r}")
+        return found
 
     return watched

@@ -71,3 +71,22 @@ def test_rows_are_left_as_they_are(kernel, name):
     if not isinstance(kernel, Forgotten):  # whose diagonal this test does not ask for
         with pytest.raises(ValueError, match=said):
             two_sample_test(X, Y, kernel=kernel, **FEW)
+
+
+@dataclass(frozen=True)
+class Lost(Plain):
+    found: object = None
+
+    def resolve(self, Z, rng=None):
+        return self.found
+
+
+@pytest.mark.parametrize("found", [None, halved, 2.0])
+def test_what_is_resolved_is_a_kernel(found):
+    said = r"resolve of Lost\(.*must return a kernel, itself where nothing is taken from the data; got "
+    for kernel in (Lost(found), Lost(found) + Plain(), 2.0 * Lost(found), [Plain(), Lost(found)]):
+        with pytest.raises(TypeError, match=said):
+            two_sample_test(X, Y, kernel=kernel, **FEW)
+        with pytest.raises(TypeError, match=said):
+            independence_test(X, Y, kernel_x=kernel, **FEW)
+    assert Lost(Plain()).resolve(X) == Plain()
