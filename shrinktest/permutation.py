@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest._machine import free_memory, n_workers
 from shrinktest._renamed import renamed
 from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
+from shrinktest.nulls.own import Own
 from shrinktest.nulls.permutation import TIE, null_distribution
 from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
 from shrinktest.nulls.stopping import as_stopping
@@ -148,10 +149,11 @@ def permutation_test(
     if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
+    whole = drawn.source if isinstance(drawn, Own) else drawn
     return conclude(
         null,
         test=name,
-        n_observations=(drawn.size,) if not isinstance(drawn, Partitions) else drawn.sizes,
+        n_observations=whole.sizes if isinstance(whole, Partitions) else (drawn.size,),
         alpha=alpha,
         rng=provenance,
         restriction=drawn.restriction,
@@ -160,7 +162,7 @@ def permutation_test(
 
 def _permutations(given: Any, n_resamples: float, rng: np.random.Generator) -> Relabellings:
     if isinstance(given, Relabellings):
-        return given.drawn(n_resamples, rng)
+        return Own.beginning(given.drawn(n_resamples, rng), None)
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
         return Pairings(n_resamples, rng, count(given, "permutations", minimum=2, maximum=MOST))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()

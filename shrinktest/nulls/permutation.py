@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.nulls.relabellings import AS_MANY, Relabellings
 from shrinktest.nulls.stopping import Stopping
 
 if TYPE_CHECKING:
@@ -196,10 +196,7 @@ class _Run:
         self.drawn += rows
         taken = self._take(rows)
         if len(taken) != rows:
-            raise ValueError(
-                f"permutations: {rows} more were asked for, and {len(taken)} came; draw(rows) must give as many as are "
-                "asked for, and every() as many as distinct says"
-            )
+            raise ValueError(f"permutations: {rows} more were asked for, and {len(taken)} came; {AS_MANY}")
         return where, taken
 
     def put(self, where: slice, values: np.ndarray) -> None:

@@ -14,6 +14,8 @@ import numpy as np
 
 from shrinktest.nulls.draws import permutations, subsets
 
+AS_MANY = "draw(rows) must give as many as are asked for, and every() as many as distinct says"
+
 
 @dataclass(frozen=True)
 class Relabellings(ABC):
@@ -81,7 +83,16 @@ class Relabellings(ABC):
 
     def drawn(self, n_resamples: float, rng: np.random.Generator) -> Self:
         """The same kind of permutations, so many of them, from another source of random numbers."""
-        return replace(self, n_resamples=n_resamples, rng=rng)
+        maker = next(kind for kind in type(self).__mro__ if "__init__" in vars(kind))
+        try:
+            if "__dataclass_fields__" not in vars(maker):
+                raise TypeError("it has an __init__ of its own")
+            return replace(self, n_resamples=n_resamples, rng=rng)
+        except TypeError as error:
+            raise TypeError(
+                f"permutations: {type(self).__name__} must be a frozen dataclass, of which copies are made with "
+                f"another n_resamples and rng, or have a method drawn(n_resamples, rng) that does so: {error}"
+            ) from error
 
     def _seeds(self, rows: int) -> np.ndarray:
         return self.rng.integers(2**64 - 1, size=rows, dtype=np.uint64, endpoint=True)

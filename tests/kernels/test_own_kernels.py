@@ -62,7 +62,7 @@ class Doubled(FiniteRank):
         (Forgotten(), r"diagonal of Forgotten\(\)"),
         (Plain() + Halved(), r"evaluate of Halved\(\)"),
     ],
-    ids=str,
+    ids=["function", "evaluate", "resolve", "coordinates", "diagonal", "sum"],
 )
 def test_rows_are_left_as_they_are(kernel, name):
     said = f"{name} changes the rows that it is given, which are used further"

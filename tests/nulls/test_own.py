@@ -1,12 +1,15 @@
 """Permutations and statistics of a user's: what they must be, and that all of them are met."""
 
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from shrinktest import Relabellings, independence_test, permutation_test, two_sample_test
+from shrinktest.nulls.own import Own
+from shrinktest.nulls.relabellings import Partitions
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(8, 2)), RNG.normal(0.7, 1.0, size=(8, 2))
@@ -139,3 +142,131 @@ def test_no_permutation_is_drawn_beside_the_first():
 def test_what_cannot_be_permuted(permutations, options, error, message):
     with pytest.raises(error, match=message):
         permutation_test(lambda labels: 1.0, permutations, **options)
+
+
+# --- classes of a user's that say, or give, what is none --------------------------------------------------------------
+
+ALL = np.array([np.isin(np.arange(8), chosen, invert=True) for chosen in combinations(range(8), 4)], dtype=int)
+FOUR = RNG.normal(size=8) + ALL[0]
+
+
+@dataclass(frozen=True)
+class Splits(Relabellings):
+    """All splits of eight into four and four, or as a test changes it."""
+
+    size, distinct, magnitude = 8, 70, np.log(70.0)
+
+    def every(self):
+        return iter(ALL)
+
+    def draw(self, rows):
+        return ALL[self.rng.integers(70, size=rows)]
+
+
+def changed(**parts):
+    return dataclass(frozen=True)(type("Changed", (Splits,), parts))(0, RNG)
+
+
+def results_of(permutations, n_resamples):
+    """The p-values of a statistic of one's own, of a test, and of two statistics together."""
+    told = {"n_resamples": n_resamples, "rng": 0, "alpha": 0.3}
+    yield lambda: permutation_test(lambda row: float(FOUR @ row), permutations, **told).pvalue
+    yield lambda: two_sample_test(FOUR[:4], FOUR[4:], permutations=permutations, **told).pvalue
+    both = ["kme", "skmse"]
+    yield lambda: two_sample_test(FOUR[:4], FOUR[4:], permutations=permutations, estimator=both, **told).pvalue
+
+
+def changing(self):
+    row = ALL[0].copy()
+    for one in ALL:
+        row[:] = one
+        yield row
+
+
+@pytest.mark.parametrize(
+    "every", [lambda self: ALL.tolist(), lambda self: ALL, changing], ids=["list", "array", "same"]
+)
+@pytest.mark.parametrize("n_resamples", [999, 30])
+def test_every_may_be_a_list_an_array_or_give_one_array_that_changes(every, n_resamples):
+    pairs = zip(results_of(changed(every=every), n_resamples), results_of(Splits(0, RNG), n_resamples), strict=True)
+    for found, expected in pairs:
+        assert found() == expected()
+
+
+def test_an_array_may_be_filled_anew_at_every_draw():
+    out = np.empty((3, 8), dtype=int)
+
+    def draw(self, rows):
+        out[:] = Splits.draw(self, 3)
+        return out[:rows]
+
+    take = Own.of(changed(draw=draw).drawn(9, np.random.default_rng(0)), (4, 4)).rows()
+    first, second = take(4), take(3)  # the data as they are among them
+    kept = second.copy()
+    third = take(3)
+    assert np.array_equal(second, kept) and not np.array_equal(second, third) and len(first) == 4
+
+
+@pytest.mark.parametrize(
+    ("parts", "error", "message"),
+    [
+        (
+            {"distinct": 10, "magnitude": 2.3},
+            ValueError,
+            r"every\(\) of Changed gives more than 10, which distinct says",
+        ),
+        ({"distinct": 71}, ValueError, r"every\(\) as many as distinct says"),
+        ({"distinct": 70.0}, TypeError, r"distinct of Changed must be an integer >= 1, got 70.0 \(float\)"),
+        ({"distinct": 0}, ValueError, "distinct of Changed must be an integer >= 1, got 0"),
+        ({"distinct": lambda self: 70}, TypeError, "distinct of Changed must be an integer >= 1, got <bound method"),
+        ({"magnitude": None}, TypeError, "magnitude of Changed must be a number, got None"),
+        ({"every": lambda self: None}, TypeError, r"every\(\) of Changed must give all permutations.*it returned None"),
+        ({"every": lambda self: iter(())}, ValueError, r"every\(\) of Changed gives none"),
+    ],
+    ids=["too few", "too many", "float", "zero", "method", "no magnitude", "nothing", "none"],
+)
+def test_what_they_say_is_looked_at(parts, error, message):
+    for result in results_of(changed(**parts), 999):
+        with pytest.raises(error, match=f"permutations.*{message}"):
+            result()
+
+
+@pytest.mark.parametrize(
+    ("draw", "shape"),
+    [
+        (lambda self, rows: None, r"\(\)"),
+        (lambda self, rows: ALL[1], r"\(8,\)"),
+        (lambda self, rows: ALL[:, :7], ".*7"),
+    ],
+    ids=["nothing", "one", "short"],
+)
+def test_what_they_draw_is_looked_at(draw, shape):
+    for result in results_of(changed(draw=draw), 30):
+        with pytest.raises(ValueError, match=rf"draw\(rows\) of Changed must return .* \(rows, 8\); got shape {shape}"):
+            result()
+
+
+def test_entries_are_as_many_as_size_says():
+    with pytest.raises(ValueError, match=r"of as many entries as size says, 9; the first has shape \(8,\)"):
+        permutation_test(np.sum, changed(size=9))
+
+
+class Initialised(Splits):
+    def __init__(self, n_resamples, rng, shift=0):
+        super().__init__(n_resamples, rng)
+        object.__setattr__(self, "shift", shift)  # which a copy by n_resamples and rng would lose
+
+
+def test_classes_that_cannot_be_copied_are_errors():
+    for result in results_of(Initialised(0, RNG, 3), 30):
+        with pytest.raises(TypeError, match=r"Initialised must be a frozen dataclass.*it has an __init__ of its own"):
+            result()
+
+
+def test_sizes_of_samples_are_those_of_a_class_of_ones_own():
+    @dataclass(frozen=True)
+    class Mine(Partitions):
+        pass
+
+    found = permutation_test(lambda row: float(FOUR @ row), Mine(0, RNG, (4, 4), alike=False), rng=0)
+    assert found.n_observations == (4, 4) and found.n_resamples == 70
