@@ -139,10 +139,9 @@ def permutation_test(
             asked = f"{len(these)} numbers for as many permutations" if vectorized else "one number for a permutation"
             raise ValueError(f"statistic must return {asked}; it returned shape {values.shape[not vectorized :]}")
         if not np.isfinite(values).all():
-            raise ValueError(
-                "statistic must return a finite number for every permutation; it returned "
-                f"{values[~np.isfinite(values)][0]}"
-            )
+            odd = int(np.flatnonzero(~np.isfinite(values))[0])
+            what = found[odd] if isinstance(found, list) else values[odd]  # None is no NaN
+            raise ValueError(f"statistic must return a finite number for every permutation; it returned {what}")
         return np.stack([values, np.abs(values)], axis=1)
 
     null = null_distribution(rows, drawn, stopping=rule, workers=threads, progress=progress)

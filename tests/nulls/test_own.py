@@ -110,7 +110,7 @@ def test_and_all_partitions_of_several():
     ("returned", "error", "message"),
     [
         (np.nan, ValueError, "finite number for every permutation; it returned nan"),
-        (None, ValueError, "finite number for every permutation; it returned nan"),
+        (None, ValueError, "finite number for every permutation; it returned None"),
         ("a", TypeError, "statistic must return numbers"),
         (10**400, TypeError, "statistic must return numbers"),
         (1j, TypeError, "statistic must return numbers"),
