@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import Field, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field, dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,16 @@ from shrinktest.results.base import Result
 SCHEMA = 1
 
 _INFINITE = {"inf": np.inf, "-inf": -np.inf}
+_KINDS: dict[str, Callable[[Any], bool]] = {
+    "float": lambda entry: entry is None or type(entry) in (int, float) or (type(entry) is str and entry in _INFINITE),
+    "alpha": lambda entry: type(entry) in (int, float),  # never unknown
+    "int": lambda entry: type(entry) is int,
+    "bool": lambda entry: type(entry) is bool,
+    "str": lambda entry: type(entry) is str,
+    "None": lambda entry: entry is None,
+}
+_SAME = {"np.ndarray": "tuple[float, ...]", "Interval": "tuple[float, float]"}
+_SHARES = ("pvalue", "pvalues", "adjusted", "alpha", "confidence")
 
 
 @dataclass(frozen=True, repr=False)
@@ -91,12 +101,39 @@ def read_json(text: Any, within: type) -> Any:
     try:
         return rebuilt(read)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise ValueError(f"text is not what to_json() returned, but incomplete or changed: {error!r}") from error
+        what = f"there is no entry {error}" if isinstance(error, KeyError) else error
+        raise ValueError(f"text is not what to_json() returned, but incomplete or changed: {what}") from error
 
 
 def rebuilt(read: Mapping[str, Any]) -> Any:
     """The result of the entries of its JSON, of the class that they name."""
-    return _class_of(read["result"])._of_json(read)
+    kind = _class_of(read["result"])
+    for one in fields(kind):
+        if one.name in read and not _fits(one.name if one.name in _KINDS else str(one.type), read[one.name]):
+            raise ValueError(f"the entry {one.name!r} must be of type {one.type}; got {read[one.name]!r:.200}")
+    found = kind._of_json(read)
+    for name in _SHARES:
+        shares = np.ravel(np.asarray(getattr(found, name, np.nan), dtype=np.float64))
+        beyond = shares[(shares < 0.0) | (shares > 1.0)]
+        if beyond.size:
+            raise ValueError(f"the entry {name!r} must lie between 0 and 1; got {beyond[0]:g}")
+    return found
+
+
+def _fits(kind: str, entry: Any) -> bool:
+    """Whether an entry of JSON may stand for a field of a type in words; any may for types that are not known here."""
+    kind = _SAME.get(kind, kind)
+    if kind.endswith("] | None"):
+        return entry is None or _fits(kind.removesuffix(" | None"), entry)
+    if kind.endswith(", ...]"):
+        return isinstance(entry, list) and all(_fits(kind[6:-6], one) for one in entry)
+    if kind.startswith("tuple["):
+        parts = kind[6:-1].split(", ")
+        return isinstance(entry, list) and len(entry) == len(parts) and all(map(_fits, parts, entry))
+    if kind.startswith("dict["):
+        return isinstance(entry, dict)
+    known = [_KINDS.get(part) for part in kind.split(" | ")]
+    return None in known or any(fits(entry) for fits in known if fits)
 
 
 def _class_of(name: Any) -> Any:
@@ -139,6 +176,8 @@ def _as_tuples(entry: Any) -> Any:
 
 def number_of(entry: Any) -> float:
     """A number, which JSON has as null where it is NaN."""
+    if not _fits("float", entry):
+        raise ValueError(f"{entry!r:.200} is no number")
     return np.nan if entry is None else float(value_of(entry))
 
 
@@ -151,4 +190,6 @@ def shown_of(text: Any, label: Any = "", bandwidth: Any = None, **about: Any) ->
     """What stands in for a kernel or an estimator, or for each of a list of kernels; None for None."""
     if isinstance(text, list):
         return tuple(shown_of(*one) for one in zip(text, label, bandwidth, strict=True))
+    if not isinstance(text, str | None):
+        raise ValueError(f"{text!r:.200} is no text that shows a kernel, an estimator or a rule")
     return None if text is None else Shown(text, label, value_of(bandwidth), **about)

@@ -346,7 +346,24 @@ def changed(**entries):
         ),
         (changed(result=["TestResult"]), ValueError, "from_json reads"),
         (changed(n_resamples=58), ValueError, "incomplete or changed: .*59 entries for n_resamples=58"),
-        (changed(statistic="large"), ValueError, "incomplete or changed"),
+        (changed(statistic="large"), ValueError, "incomplete or changed: the entry 'statistic' must be of type float"),
+        (changed(pvalue="abc"), ValueError, "the entry 'pvalue' must be of type float; got 'abc'"),
+        (changed(pvalue=7), ValueError, "the entry 'pvalue' must lie between 0 and 1; got 7"),
+        (changed(pvalue=True), ValueError, "the entry 'pvalue' must be of type float; got True"),
+        (changed(alpha=None), ValueError, "the entry 'alpha' must be of type float; got None"),
+        (changed(alpha=-0.1), ValueError, "the entry 'alpha' must lie between 0 and 1; got -0.1"),
+        (changed(exact=1), ValueError, "the entry 'exact' must be of type bool; got 1"),
+        (changed(test={"a": 1}), ValueError, "the entry 'test' must be of type str"),
+        (
+            changed(n_observations=[12, "9"]),
+            ValueError,
+            r"the entry 'n_observations' must be of type tuple\[int, ...\]",
+        ),
+        (changed(null_distribution=["x"] * 59), ValueError, "the entry 'null_distribution' must be of type np.ndarray"),
+        (changed(columns=[["a", 3]]), ValueError, r"the entry 'columns' must be of type tuple\[tuple\[str"),
+        (changed(rng=3), ValueError, "the entry 'rng' must be of type dict"),
+        (changed(estimator=7), ValueError, "7 is no text that shows a kernel, an estimator or a rule"),
+        (changed().replace('"pvalue"', '"value"'), ValueError, "there is no entry 'pvalue'"),
         (changed(estimates=None), ValueError, "incomplete or changed"),
         (changed(kernel=["a", "b"]), ValueError, "incomplete or changed"),
         (changed().replace('"form"', '"from"'), ValueError, "incomplete or changed: .*form"),
@@ -355,6 +372,36 @@ def changed(**entries):
 def test_what_is_no_result_is_refused(text, error, message):
     with pytest.raises(error, match=message):
         TestResult.from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("made", "entries", "message"),
+    [
+        (
+            CLOSER["distance"],
+            {"interval": [0.1]},
+            r"the entry 'interval' must be of type tuple\[float, float\]; got \[0.1\]",
+        ),
+        (CLOSER["several"], {"adjusted": [2.0, 0.1, 0.1]}, "the entry 'adjusted' must lie between 0 and 1; got 2"),
+        (EQUIVALENCE["distance"], {"pvalue": -1}, "the entry 'pvalue' must lie between 0 and 1; got -1"),
+        (COMBINED["auto"], {"decided": "1"}, "the entry 'decided' must be of type int"),
+        (lambda: SINGLE["kme"]().effect(), {"auc_interval": 3}, "the entry 'auc_interval' must be of type Interval"),
+        (lambda: shrinktest.change_point_test(X, **FEW), {"location": 0.5}, r"the entry 'location' .*int \| None"),
+    ],
+    ids=["interval", "adjusted", "equivalence", "combined", "effect", "change"],
+)
+def test_entries_of_other_results_are_looked_at(made, entries, message):
+    text = json.dumps({**json.loads(made().to_json()), **entries})
+    with pytest.raises(ValueError, match=message):
+        TestResult.from_json(text)
+
+
+def test_rows_of_several_tests_are_looked_at():
+    read = json.loads(SEVERAL["columns"]().to_json())
+    for pvalue, message in ((7, "'pvalues' must lie between 0 and 1; got 7"), ("a", "'a' is no number")):
+        read["tests"][0]["pvalue"] = pvalue
+        with pytest.raises(ValueError, match=message):
+            TestResult.from_json(json.dumps(read))
 
 
 def test_json_is_written_to_a_path(tmp_path):
