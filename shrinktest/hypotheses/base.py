@@ -211,10 +211,7 @@ class Hypothesis(ABC):
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """How large the effect is that the hypothesis denies, where there is a scale for it."""
-        raise ValueError(
-            f"there is no scale for the effect of {self.kind.described}; test the variables two by two "
-            "(independence_matrix, independence_test), whose results have an effect"
-        )
+        raise ValueError(self.kind.no_effect)
 
     def found_before(self, kernel: Kernel, variable: int = 0) -> Kernel | None:
         """The kernel of a variable with what it takes from the data, where that was found before the test began."""

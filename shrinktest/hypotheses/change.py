@@ -12,7 +12,7 @@ from shrinktest._series import read_series
 from shrinktest._validate import choice, counted
 from shrinktest._warn import warn_user
 from shrinktest.estimators import MeanEstimator
-from shrinktest.hypotheses.again import Again, EffectAsked, Member
+from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels.reach import require_in_range
@@ -198,13 +198,6 @@ class NoChange(Hypothesis):
         found = memory.of_samples(by_block, name) if self.restriction.singly else None
         said = () if found is None else (found.note(advice),)
         return (*said, *memory.short(rows, self.restriction, name))
-
-    def effect(self, again: Again, asked: EffectAsked) -> Any:
-        """Refused: the data chose the parts."""
-        raise ValueError(
-            "the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
-            "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()"
-        )
 
 
 def _share(trim: Any) -> float:

@@ -21,6 +21,7 @@ from shrinktest.nulls.memory import BY_COVARIATES
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
+from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY
 from shrinktest.tables.aligned import at_least_two_rows
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import UNASKED, checked_types, is_unasked
@@ -48,10 +49,7 @@ class TwoByPropensity(TwoGivenCovariates):
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """None that is adjusted."""
-        raise ValueError(
-            "there is no effect that is adjusted for covariates by their propensity; within strata, covariate_method="
-            "'strata', result.effect() has one"
-        )
+        raise ValueError(NO_EFFECT_BY_PROPENSITY)
 
 
 def read_with_covariates(
@@ -143,7 +141,7 @@ def read_with_covariates(
             f"the p-value is approximately valid if {by} on the covariates has the form of the chance of a row to be "
             f"in {(called or XY)[1]}, and all that matters for it is among the covariates."
         )
-    hypothesis = found(TwoByPropensity, method="labels drawn by propensity", assumption=assumption, odds=odds)
+    hypothesis = found(TwoByPropensity, method=BY_PROPENSITY, assumption=assumption, odds=odds)
     if hypothesis.missing:
         return hypothesis
     left = distilled(hypothesis.variables[0], z, "the samples")

@@ -56,10 +56,7 @@ class ConditionalIndependence(GivenOthers, Independence):
 
     def effect(self, again: Again, asked: EffectAsked) -> Any:
         """There is no scale for it."""
-        raise ValueError(
-            "there is no scale for the dependence of two variables given others; without given=, independence_test has "
-            "one, for what is not taken off"
-        )
+        raise ValueError(self.kind.no_effect)
 
     def with_rows(self, kept: np.ndarray, **changes: Any) -> Self:
         """The same with these rows only."""

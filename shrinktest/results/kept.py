@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._validate import as_rng, count, level
+from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, kind_of
 
 #: Parts of the rows, each scored by the witness function of the others, where nobody says how many.
 FOLDS = 5
@@ -33,6 +34,8 @@ class Kept:
     """Base class of results with the fields ``again``, ``stored`` and ``keeps_data``."""
 
     statistic: float
+    test: str
+    method: str
     null_distribution: np.ndarray
     names: tuple[str | None, ...]
     again: Any
@@ -92,6 +95,9 @@ class Kept:
             if not isinstance(rng, Integral) or (confidence, folds or FOLDS, bool(columns), int(rng)) != _AS_STORED:
                 raise ValueError(_STORED)
             return self.stored
+        why = NO_EFFECT_BY_PROPENSITY if self.method == BY_PROPENSITY else kind_of(self.test).no_effect
+        if why and (self.again is None or isinstance(self.again, str)):  # data would not help
+            raise ValueError(why)
         return self._recomputed().effect(
             z=self.z, confidence=confidence, folds=folds, rng=generator, columns=bool(columns), names=self.names
         )
@@ -113,8 +119,8 @@ class Kept:
             raise ValueError(self.again)
         if self.again is None:
             raise ValueError(
-                "this result does not hold its data, because these had missing values, or the statistic was the user's "
-                "own, or several tests were run together; run a kernel test by itself, without missing values"
+                "this result does not hold its data, because these had missing values, or several tests were run "
+                "together; run a test by itself, without missing values"
             )
         return self.again
 

@@ -33,6 +33,7 @@ class Kind:
     permuted: str = "observations permuted"  # what a permutation does to the data
     # what is tested where there is one test for each: one of them, and several
     several: tuple[str, str] = ("hypothesis", "hypotheses")
+    no_effect: str = ""  # why results have no effect, and what to do; empty where they have one
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -123,6 +124,8 @@ JOINT = Kind(
     forms=(),
     counted="rows",
     permuted="rows of all variables but the first permuted",
+    no_effect="there is no scale for the effect of a joint-independence test; test the variables two by two "
+    "(independence_matrix, independence_test), whose results have an effect",
 )
 CONDITIONAL = Kind(
     name="conditional-independence",
@@ -140,6 +143,8 @@ CONDITIONAL = Kind(
     counted="rows",
     permuted="residuals of X and Y permuted",
     several=("pair of columns", "pairs of columns"),
+    no_effect="there is no scale for the dependence of two variables given others; without given=, independence_test "
+    "has one, for what is not taken off",
 )
 
 CHANGE = Kind(
@@ -153,6 +158,8 @@ CHANGE = Kind(
     settings=("change", "trim", "confidence"),
     counted="rows",
     permuted="rows put into another order",
+    no_effect="the cut was chosen by the data to make the difference large, so that any measure of it is too large: "
+    "compare stretches that were fixed beforehand, two_sample_test(first, second).effect()",
 )
 
 #: The estimates of a change that ends again.
@@ -160,6 +167,14 @@ OUTSIDE_INSIDE = ("outside", "inside")
 
 #: Every kind of test, by the name that results have it under.
 KINDS = {kind.name: kind for kind in (TWO_SAMPLE, INDEPENDENCE, K_SAMPLE, JOINT, CONDITIONAL, CHANGE)}
+
+#: How covariates are taken into account where results of two samples have no effect, and why.
+BY_PROPENSITY = "labels drawn by propensity"
+NO_EFFECT_BY_PROPENSITY = (
+    "there is no effect that is adjusted for covariates by their propensity; within strata, covariate_method='strata', "
+    "result.effect() has one"
+)
+_OWN = "there is no scale for the effect of a statistic of your own; run a kernel test, whose results have an effect"
 
 
 def kind_of(name: str) -> Kind:
@@ -173,4 +188,4 @@ def kind_of(name: str) -> Kind:
     >>> kind_of("of medians").title
     'Permutation test'
     """
-    return KINDS.get(name) or Kind(name=name)
+    return KINDS.get(name) or Kind(name=name, no_effect=_OWN)

@@ -8,6 +8,7 @@ from scipy import stats
 
 from shrinktest import (
     TestResult,
+    change_point_test,
     equivalence_test,
     independence_test,
     joint_independence_test,
@@ -244,8 +245,20 @@ def test_where_there_is_no_effect_the_error_says_why():
     ):
         joint.effect()
     own = permutation_test(lambda row: float(row[:3].sum()), (10, 9), **FEW)
-    with pytest.raises(ValueError, match="does not hold its data"):
-        own.effect()
+    change = change_point_test(X, **FEW)
+    given = independence_test(X[:, 0], X[:, 1], given=V, **FEW)
+    propensity = (np.full(len(X), 0.5), np.full(len(Y), 0.5))
+    by_chance = two_sample_test(X, Y, covariates=(X, Y), propensity=propensity, **FEW)
+    for found, said in (
+        (joint, "no scale for the effect of a joint-independence test; test the variables two by two"),
+        (own, "no scale for the effect of a statistic of your own; run a kernel test"),
+        (change, "the cut was chosen by the data.*compare stretches that were fixed beforehand"),
+        (given, "no scale for the dependence of two variables given others; without given="),
+        (by_chance, "no effect that is adjusted for covariates by their propensity; within strata"),
+    ):  # which the data would not help, so that none are asked for
+        for one in (found, pickle.loads(pickle.dumps(found)), TestResult.from_json(found.to_json())):
+            with pytest.raises(ValueError, match=said):
+                one.effect()
     with pytest.raises(ValueError, match="the data contained missing values"):
         two_sample_test([1.0, np.nan], [2.0, 3.0], nan_policy="propagate").effect()
     for test, data in ((two_sample_test, (X, Y)), (independence_test, (X, V)), (k_sample_test, (X, Y, X))):
