@@ -55,7 +55,7 @@ def as_weights(found: object, estimator: MeanEstimator, n: int) -> np.ndarray:
         raise ValueError(f"{estimator!r} must return {n} weights for {n} points; found shape {weights.shape}")
     if not np.isfinite(weights).all():
         raise ValueError(f"{estimator!r} returned weights that are not finite for a Gram matrix of {n} points")
-    return weights
+    return weights.copy()  # should one array be filled anew for every sample
 
 
 class MeanEstimator(ABC):

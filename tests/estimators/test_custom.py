@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import naive_kernels
-from shrinktest import FKMSE, Gaussian, Precomputed, independence_test, joint_independence_test
+from shrinktest import FKMSE, Gaussian, Precomputed, independence_test, joint_independence_test, two_sample_test
 from shrinktest.applications import ShrinkageKernelPCA
 from shrinktest.estimators import Compiled, FromFunction, MeanEstimator
 from small import BANDWIDTH, POINTS, SIZES, WIDTHS, X, Y, pair_test, samples, split_test, values
@@ -237,3 +237,17 @@ def test_kernels_of_each_variable():
     K, L = (Precomputed(naive_kernels.gaussian(Z, Z, width)) for Z, width in zip((X, Y), WIDTHS, strict=True))
     looked_up = pair_test(rows, rows, "fkmse", kernel_x=K, kernel_y=L)
     np.testing.assert_allclose(values(looked_up), expected, rtol=1e-8)
+
+
+def test_a_function_may_fill_one_array_for_every_sample():
+    room, parts = np.empty(len(POINTS)), (POINTS[:6], POINTS[6:])
+
+    def weigh(gram):
+        return np.clip(gram.mean(axis=1), 0.0, None) / len(gram)
+
+    def into_room(gram):
+        room[: len(gram)] = weigh(gram)
+        return room[: len(gram)]
+
+    kept, filled = (two_sample_test(*parts, estimator=one, bandwidth=1.0, n_resamples=19) for one in (weigh, into_room))
+    np.testing.assert_array_equal(filled.witness(POINTS), kept.witness(POINTS))
