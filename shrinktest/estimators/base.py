@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest._validate import as_points, choice, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels.own import watch
 
 #: How the amount of shrinkage is chosen in a test; see :class:`Tuned`.
 TUNINGS = ("auto", "sample", "joint", "pooled")
@@ -98,6 +99,11 @@ class MeanEstimator(ABC):
 
     #: Whether it projects, so that what it makes of a mean may be zero where the mean is not.
     projects: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if not cls.__module__.startswith("shrinktest."):
+            watch(cls, Kernel)
 
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:

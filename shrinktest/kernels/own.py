@@ -1,4 +1,4 @@
-"""Own: kernels of a user's, whose methods must leave the rows that they get as they are, and resolve to a kernel."""
+"""Own: kernels and estimators of a user's, whose methods must leave the rows that they get as they are."""
 
 from __future__ import annotations
 
@@ -9,11 +9,16 @@ from typing import Any
 
 import numpy as np
 
-_OF_ROWS = ("evaluate", "coordinates", "diagonal", "resolve")
+_OF_ROWS = ("evaluate", "coordinates", "diagonal", "resolve", "features")
+#: Those that return a kernel, and which one where there is no other.
+_KERNELS = {
+    "resolve": "itself where nothing is taken from the data",
+    "features": "the one that it gets where nothing is changed",
+}
 
 
 def watch(kind: type, base: type) -> None:
-    """Watch what the methods of a class of a user's do; ``base`` is that of all kernels."""
+    """Watch what the methods of a kernel or an estimator of a user's do; ``base`` is the class of all kernels."""
     for name in _OF_ROWS:
         method = vars(kind).get(name)
         if isinstance(method, FunctionType):
@@ -34,8 +39,8 @@ def _watched(method: FunctionType, base: type) -> Callable[..., Any]:
     def watched(self: Any, *rows: Any, **told: Any) -> Any:
         name = f"{method.__name__} of {self!r}"
         found = left_alone(method.__get__(self), name, rows, **told)
-        if method.__name__ == "resolve" and not isinstance(found, base):
-            raise TypeError(f"{name} must return a kernel, itself where nothing is taken from the data; got {found!r}")
+        if method.__name__ in _KERNELS and not isinstance(found, base):
+            raise TypeError(f"{name} must return a kernel, {_KERNELS[method.__name__]}; got {found!r}")
         return found
 
     return watched
