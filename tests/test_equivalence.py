@@ -334,6 +334,7 @@ def refused(*data, **given):
         (refused(X, Y, margin=lambda: 1), TypeError, "margin as a function takes the pooled rows"),
         (refused(X, Y, margin=lambda rows: rows[:3]), ValueError, r"returned shape \(3, 2\)"),
         (refused(X, Y, margin=lambda rows: rows * np.nan), ValueError, "finite numbers"),
+        (refused(X, Y, margin=lambda rows: rows + 1j), ValueError, "failed on the pooled rows: .*dtype complex128"),
         (refused(X, Y, margin=lambda rows: rows), ValueError, "makes a difference of"),
         (refused(X, PAIR, margin="shift 1", scale="dependence"), ValueError, "must be a number where variables are"),
         (refused(X[:4], Y), ValueError, r"a sample with 4 rows; an upper limit takes at least 5"),

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import real, takes
+from shrinktest._validate import real, real_values, takes
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
@@ -133,7 +133,7 @@ class Margin:
             return rows + self.change.size * pooled.std(axis=0, ddof=1)
         assert self.change is not None
         try:
-            changed = np.asarray(self.change(rows.copy()), dtype=np.float64)
+            changed = real_values(self.change(rows.copy()))
         except (TypeError, ValueError) as error:
             raise ValueError(f"margin: the function {self.words!r} failed on the pooled rows: {error}") from error
         changed = changed[:, None] if changed.ndim == 1 and rows.shape[1] == 1 else changed
