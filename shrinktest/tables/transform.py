@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -39,7 +40,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     said = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     takes(function, ("rows",), said)
     sizes = [len(table) for table in tables]
-    rows = stacked(tables, names)
+    rows = deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own are not written into
     found = function(rows)
     if hasattr(found, "toarray"):
         size = 8.0 * np.prod(found.shape)

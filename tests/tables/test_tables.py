@@ -311,6 +311,19 @@ def test_transforms_of_text():
     assert two_sample_test(A, B, transform=CountVectorizer(), rng=0, n_resamples=99).pvalue == 0.01
 
 
+def test_a_transform_that_writes_into_its_rows_leaves_the_data_as_they_were():
+    from sklearn.preprocessing import StandardScaler
+
+    x, y = np.random.default_rng(0).normal(3.0, 2.0, size=(2, 12, 1))
+    data = {kind: (kind(x), kind(y)) for kind in (np.array, pd.DataFrame)}
+    for kind, (first, second) in data.items():
+        for scaler in (StandardScaler(copy=False), lambda rows: rows.__imul__(2.0)):
+            independence_test(first, second, transform=scaler, n_resamples=19, rng=0)
+            two_sample_test(first, second, transform=scaler, n_resamples=19, rng=0)
+        np.testing.assert_array_equal(kind(first), kind(x))
+        np.testing.assert_array_equal(kind(second), kind(y))
+
+
 @pytest.mark.parametrize(
     ("transform", "message"),
     [
