@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ class XGivenZ:
     def drawn(self, given: Any, shape: tuple[int, int], rng: np.random.Generator) -> Array:
         """A copy (n, p) of X."""
         assert self.draw is not None
-        drawn = self.draw(copy(given), rng)  # into which it may write
+        drawn = self.draw(deepcopy(given), rng)  # into which it may write
         try:
             found = real_values(drawn)
         except TypeError as error:
@@ -88,7 +88,7 @@ class XGivenZ:
         out = np.empty((n, n))
         for i in range(n):
             try:
-                found = real_values(self.log_density(np.repeat(x[i : i + 1], n, axis=0), copy(given)))
+                found = real_values(self.log_density(np.repeat(x[i : i + 1], n, axis=0), deepcopy(given)))
             except TypeError as error:
                 raise TypeError(f"log_density must return numbers: {error}") from None
             if found.shape not in ((n,), (n, 1)):

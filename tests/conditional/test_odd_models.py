@@ -134,3 +134,14 @@ def test_classifiers_may_write_into_what_they_get():
         for one in (False, True)
     )
     np.testing.assert_array_equal(careless.null_distribution, careful.null_distribution)
+
+
+def test_a_step_of_a_model_may_write_into_a_table():
+    scalers = [StandardScaler(copy=one).fit(100.0 * Z) for one in (False, True)]
+
+    def drawing(scaler):
+        return lambda z, rng: scaler.transform(z)[:, 0] + rng.normal(size=N)
+
+    table = pd.DataFrame(Z)
+    first, second = (independence_test(X, Y, given=table, x_given_z=drawing(one), **FEW) for one in scalers)
+    np.testing.assert_array_equal(first.null_distribution, second.null_distribution)
