@@ -46,7 +46,7 @@ class DistanceKernel(Kernel):
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):
             factor, rule = parsed(self.bandwidth)
-            return type(self)(factor * RULES[rule](Z, rng, self.metric))
+            return replace(self, bandwidth=factor * RULES[rule](Z, rng, self.metric))
         self._widths(as_points(Z, "Z").values.shape[1])
         return self
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shrinktest import Kernel, independence_test, two_sample_test
-from shrinktest.kernels import FiniteRank
+from shrinktest.kernels import FiniteRank, Gaussian
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(0.5, 1.0, size=(12, 2))
@@ -90,3 +90,19 @@ def test_what_is_resolved_is_a_kernel(found):
         with pytest.raises(TypeError, match=said):
             independence_test(X, Y, kernel_x=kernel, **FEW)
     assert Lost(Plain()).resolve(X) == Plain()
+
+
+@dataclass(frozen=True)
+class Named(Gaussian):
+    """With a field of its own."""
+
+    name: str = ""
+
+    @property
+    def label(self):
+        return self.name
+
+
+def test_a_kernel_that_finds_its_bandwidth_keeps_its_other_fields():
+    assert Named(name="near").resolve(X) == Named(Gaussian().resolve(X).bandwidth, "near")
+    assert two_sample_test(X, Y, kernel=Named(name="near"), **FEW).kernel.label == "near"
