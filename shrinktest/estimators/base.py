@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest._validate import as_points, choice, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.kernels.own import watch
+from shrinktest.kernels.own import is_users, watch
 
 #: How the amount of shrinkage is chosen in a test; see :class:`Tuned`.
 TUNINGS = ("auto", "sample", "joint", "pooled")
@@ -102,7 +102,7 @@ class MeanEstimator(ABC):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if not cls.__module__.startswith("shrinktest."):
+        if is_users(cls):
             watch(cls, Kernel)
 
     @abstractmethod

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from shrinktest._machine import n_workers
 from shrinktest._validate import Array, as_rng, complete_points, counted, positive, real_values
 from shrinktest._warn import warn_user
-from shrinktest.kernels.own import watch
+from shrinktest.kernels.own import is_users, watch
 from shrinktest.kernels.values import checked_values
 
 
@@ -69,7 +69,7 @@ class Kernel(ABC):
                 DeprecationWarning,
             )
             cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
-        if not cls.__module__.startswith("shrinktest."):
+        if is_users(cls):
             watch(cls, Kernel)
 
     @abstractmethod

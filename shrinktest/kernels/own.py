@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import isabstract
 from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 _OF_ROWS = ("evaluate", "coordinates", "diagonal", "resolve", "features")
+#: Those that say which kernel or estimator it is.
+_DEFINING = {"evaluate", "coordinates", "weights"}
 #: Those that return a kernel, and which one where there is no other.
 _KERNELS = {
     "resolve": "itself where nothing is taken from the data",
@@ -18,11 +21,30 @@ _KERNELS = {
 
 
 def watch(kind: type, base: type) -> None:
-    """Watch what the methods of a kernel or an estimator of a user's do; ``base`` is the class of all kernels."""
+    """Watch what the methods of a kernel or an estimator of a user's do; ``base`` is the class of all kernels.
+
+    Raises
+    ------
+    TypeError
+        For one that changes what a class of this package computes, which its other methods would go on to do.
+    """
+    near = next(one for one in kind.__mro__ if not is_users(one))
+    for name in _DEFINING & vars(kind).keys():
+        if not isabstract(near) and not near.__module__.endswith(".custom"):  # which know no more than a user does
+            first = [one for one in kind.__mro__ if name in vars(one)][-1]
+            raise TypeError(
+                f"{kind.__name__}: {name} of {near.__name__} cannot be changed, for tests have shorter ways to what it "
+                f"computes, and would not call yours; make a subclass of {first.__name__}"
+            )
     for name in _OF_ROWS:
         method = vars(kind).get(name)
         if isinstance(method, FunctionType):
             setattr(kind, name, _watched(method, base))
+
+
+def is_users(kind: type) -> bool:
+    """Whether a class is not of this package."""
+    return not kind.__module__.startswith("shrinktest.")
 
 
 def left_alone(function: Callable[..., Any], name: str, rows: tuple[Any, ...], **told: Any) -> Any:

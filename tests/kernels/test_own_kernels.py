@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from shrinktest import Kernel, independence_test, two_sample_test
-from shrinktest.kernels import FiniteRank, Gaussian
+from shrinktest import KME, SKMSE, Kernel, independence_test, two_sample_test
+from shrinktest.kernels import Custom, FiniteRank, Gaussian, Linear, Polynomial
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(0.5, 1.0, size=(12, 2))
@@ -106,3 +106,43 @@ class Named(Gaussian):
 def test_a_kernel_that_finds_its_bandwidth_keeps_its_other_fields():
     assert Named(name="near").resolve(X) == Named(Gaussian().resolve(X).bandwidth, "near")
     assert two_sample_test(X, Y, kernel=Named(name="near"), **FEW).kernel.label == "near"
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "instead"),
+    [
+        (Gaussian, "evaluate", "Kernel"),
+        (Linear, "coordinates", "FiniteRank"),
+        (Linear, "evaluate", "Kernel"),
+        (Polynomial, "evaluate", "Kernel"),
+        (SKMSE, "weights", "MeanEstimator"),
+        (KME, "weights", "MeanEstimator"),
+    ],
+)
+def test_what_is_computed_by_shorter_ways_cannot_be_changed(base, name, instead):
+    said = f"Other: {name} of {base.__name__} cannot be changed.*make a subclass of {instead}$"
+    with pytest.raises(TypeError, match=said):
+        type("Other", (base,), {name: lambda self, *points: 0.5, "__module__": __name__})
+
+
+def test_methods_of_classes_of_ones_own_may_be_changed():
+    class Both(FiniteRank):
+        def coordinates(self, X):
+            return X
+
+        def evaluate(self, X, Y):
+            return X @ Y.T
+
+    class Tripled(Both):
+        def coordinates(self, X):
+            return 3.0 * X
+
+        def evaluate(self, X, Y):
+            return 9.0 * X @ Y.T
+
+    class Cut(Custom):
+        def evaluate(self, X, Y):
+            return np.maximum(super().evaluate(X, Y), 0.0)
+
+    np.testing.assert_allclose(Tripled()(X), 9.0 * Both()(X))
+    np.testing.assert_array_equal(Cut(lambda X, Y: X @ Y.T)(X), np.maximum(X @ X.T, 0.0))
