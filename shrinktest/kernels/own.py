@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import real_values
+
 _OF_ROWS = ("evaluate", "coordinates", "diagonal", "resolve", "features")
 #: Those that say which kernel or estimator it is.
 _DEFINING = {"evaluate", "coordinates", "weights"}
@@ -63,6 +65,17 @@ def _watched(method: FunctionType, base: type) -> Callable[..., Any]:
         found = left_alone(method.__get__(self), name, rows, **told)
         if method.__name__ in _KERNELS and not isinstance(found, base):
             raise TypeError(f"{name} must return a kernel, {_KERNELS[method.__name__]}; got {found!r}")
-        return found
+        return _one_each(found, name, len(rows[0])) if method.__name__ == "diagonal" else found
 
     return watched
+
+
+def _one_each(found: Any, name: str, rows: int) -> np.ndarray:
+    """A diagonal, if it is one number for every row."""
+    try:
+        values = real_values(found)
+    except TypeError as error:
+        raise TypeError(f"{name} must return real numbers, k(X[i], X[i]) for every row: {error}") from None
+    if values.shape != (rows,):
+        raise ValueError(f"{name} must return k(X[i], X[i]) for every row, shape ({rows},); got shape {values.shape}")
+    return values

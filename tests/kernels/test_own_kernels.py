@@ -146,3 +146,27 @@ def test_methods_of_classes_of_ones_own_may_be_changed():
 
     np.testing.assert_allclose(Tripled()(X), 9.0 * Both()(X))
     np.testing.assert_array_equal(Cut(lambda X, Y: X @ Y.T)(X), np.maximum(X @ X.T, 0.0))
+
+
+@dataclass(frozen=True)
+class Diagonal(Plain):
+    found: object = None
+
+    def diagonal(self, X):
+        return self.found
+
+
+@pytest.mark.parametrize(
+    ("found", "error", "said"),
+    [
+        (None, TypeError, "real numbers.*found NoneType"),
+        (np.ones(12) * 1j, TypeError, "real numbers.*dtype complex128"),
+        (np.ones(3), ValueError, r"shape \(12,\); got shape \(3,\)"),
+        (np.ones((12, 1)), ValueError, r"shape \(12,\); got shape \(12, 1\)"),
+    ],
+    ids=["nothing", "complex", "short", "column"],
+)
+def test_a_diagonal_is_one_number_for_every_row(found, error, said):
+    with pytest.raises(error, match=rf"(?s)diagonal of Diagonal\(.*must return .*{said}"):
+        independence_test(X, Y, kernel_x=Diagonal(found), **FEW)
+    assert np.array_equal(Diagonal([1.0] * 12).diagonal(X), np.ones(12))
