@@ -49,33 +49,40 @@ def is_users(kind: type) -> bool:
     return not kind.__module__.startswith("shrinktest.")
 
 
-def left_alone(function: Callable[..., Any], name: str, rows: tuple[Any, ...], **told: Any) -> Any:
+def left_alone(function: Callable[..., Any], named: Callable[[], str], rows: tuple[Any, ...], **told: Any) -> Any:
     """What a function returns; raises ValueError if it has changed rows that it was given, which are used further."""
     before = [(one, one.copy()) for one in rows if isinstance(one, np.ndarray)]
     found = function(*rows, **told)
-    if not all(np.array_equal(one, as_it_was) for one, as_it_was in before):
-        raise ValueError(f"{name} changes the rows that it is given, which are used further; change a copy, X.copy()")
+    for one, as_it_was in before:
+        if not (np.array_equal(one, as_it_was) or np.array_equal(one, as_it_was, equal_nan=True)):
+            raise ValueError(
+                f"{named()} changes the rows that it is given, which are used further; change a copy, X.copy()"
+            )
     return found
 
 
 def _watched(method: FunctionType, base: type) -> Callable[..., Any]:
     @wraps(method)
     def watched(self: Any, *rows: Any, **told: Any) -> Any:
-        name = f"{method.__name__} of {self!r}"
-        found = left_alone(method.__get__(self), name, rows, **told)
+        def named() -> str:  # only where it is said, for it may be long
+            return f"{method.__name__} of {self!r}"
+
+        found = left_alone(method.__get__(self), named, rows, **told)
         if method.__name__ in _KERNELS and not isinstance(found, base):
-            raise TypeError(f"{name} must return a kernel, {_KERNELS[method.__name__]}; got {found!r}")
-        return _one_each(found, name, len(rows[0])) if method.__name__ == "diagonal" else found
+            raise TypeError(f"{named()} must return a kernel, {_KERNELS[method.__name__]}; got {found!r}")
+        return _one_each(found, named, len(rows[0])) if method.__name__ == "diagonal" else found
 
     return watched
 
 
-def _one_each(found: Any, name: str, rows: int) -> np.ndarray:
+def _one_each(found: Any, named: Callable[[], str], rows: int) -> np.ndarray:
     """A diagonal, if it is one number for every row."""
     try:
         values = real_values(found)
     except TypeError as error:
-        raise TypeError(f"{name} must return real numbers, k(X[i], X[i]) for every row: {error}") from None
+        raise TypeError(f"{named()} must return real numbers, k(X[i], X[i]) for every row: {error}") from None
     if values.shape != (rows,):
-        raise ValueError(f"{name} must return k(X[i], X[i]) for every row, shape ({rows},); got shape {values.shape}")
+        raise ValueError(
+            f"{named()} must return k(X[i], X[i]) for every row, shape ({rows},); got shape {values.shape}"
+        )
     return values

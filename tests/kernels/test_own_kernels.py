@@ -170,3 +170,16 @@ def test_a_diagonal_is_one_number_for_every_row(found, error, said):
     with pytest.raises(error, match=rf"(?s)diagonal of Diagonal\(.*must return .*{said}"):
         independence_test(X, Y, kernel_x=Diagonal(found), **FEW)
     assert np.array_equal(Diagonal([1.0] * 12).diagonal(X), np.ones(12))
+
+
+def test_kernels_are_written_out_only_where_something_is_said():
+    class Long(Plain):
+        def __repr__(self):
+            raise AssertionError
+
+    class Gaps(Plain):
+        def resolve(self, Z, rng=None):
+            return self
+
+    some = np.where(X > 0.0, np.nan, X)
+    assert Long()(X).shape == (12, 12) and Gaps().resolve(some) == Gaps()  # NaN is what it was
