@@ -123,6 +123,11 @@ def by_model(X: Any, given: Any, model: Any, read: Variables, common: dict[str, 
         )
     source = np.random.default_rng(0)  # of copies that look at Z only
     drawn = [model.drawn(raw, x.shape, source) for _ in range(_REFERENCE)]
+    if all(np.array_equal(one, drawn[0]) for one in drawn):
+        raise ValueError(
+            f"x_given_z drew the same X {_REFERENCE} times; it must draw, with numbers from rng, such as predictions "
+            "plus noise (a fitted regressor is given as it is)"
+        )
     middle = np.mean(drawn, axis=0)
     reference = model.drawn(raw, x.shape, source) - middle
     return ModelledCopies(

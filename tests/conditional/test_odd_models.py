@@ -145,3 +145,17 @@ def test_a_step_of_a_model_may_write_into_a_table():
     table = pd.DataFrame(Z)
     first, second = (independence_test(X, Y, given=table, x_given_z=drawing(one), **FEW) for one in scalers)
     np.testing.assert_array_equal(first.null_distribution, second.null_distribution)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda z, rng: 0.7 * z[:, 0],
+        lambda z, rng: z[:, 0] + np.random.default_rng(0).normal(size=N),
+        lambda z, rng: np.zeros(N),
+    ],
+    ids=["predictions", "a seed of its own", "constant"],
+)
+def test_a_model_that_does_not_draw_is_an_error(draw):
+    with pytest.raises(ValueError, match="x_given_z drew the same X 50 times; it must draw, with numbers from rng"):
+        independence_test(X, Y, given=Z, x_given_z=draw, **FEW)
