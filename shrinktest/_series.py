@@ -120,7 +120,8 @@ def _telling_time(data: Observed, asked: set[str]) -> dict[str, str]:
     columns = [column for column in data.table.columns if not column.categorical]
     if not columns:
         return {}
-    values = np.column_stack([0.25 * column.numbers() for column in columns])  # differences of which cannot overflow
+    each = [column.numbers(np.fmin.reduce(column.values)) for column in columns]  # dates: since the first
+    values = 0.25 * np.column_stack(each)  # differences of which cannot overflow
     forward = clocks_in([values], np.array([column.kind == "date" for column in columns]))[1]
     found = {c.name: c.kind for c, ahead in zip(columns, forward, strict=True) if ahead and c.name not in asked}
     return found if len(found) < len(data.table.columns) else {}
@@ -142,6 +143,13 @@ def dates_of(X: Any) -> Any:
     return index if dated else None
 
 
+def _with_all_digits(times: Any) -> Any:
+    """Dates of polars in nanoseconds as numpy's, for Python's have none, and chunks of pyarrow as one array."""
+    if getattr(getattr(times, "dtype", None), "time_unit", "") == "ns":
+        return times.to_numpy()
+    return times.to_numpy() if hasattr(times, "combine_chunks") else times
+
+
 def as_times(times: Any, X: Any) -> list[Any]:
     """Times of all rows, in their order; raises TypeError or ValueError for those that go back, repeat or are missing.
 
@@ -151,7 +159,7 @@ def as_times(times: Any, X: Any) -> list[Any]:
     ['1871', '1872', '1873']
     """
     same_order(times, "times", X, "X")
-    rows = len(X)
+    times, rows = _with_all_digits(times), len(X)
     kind = getattr(times, "dtype", None)
     alone = getattr(times, "ndim", 1) != 1  # a date is no vector of dates, and is refused as one
     plain = alone or (getattr(kind, "kind", "") not in ("M", "m") and not hasattr(times, "freq"))

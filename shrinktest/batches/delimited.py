@@ -356,7 +356,7 @@ def _as_times(column: Any, kind: Any, path: Path, name: str) -> Any:
     dates = arrow.types.is_timestamp(kind)
     for unit in ("us", "ns") if dates else ():
         with suppress(arrow.ArrowInvalid):
-            return column.cast(arrow.timestamp(unit, kind.tz)).cast(kind, safe=False)
+            return column.cast(arrow.timestamp(unit, kind.tz))
     column = column.dictionary_encode()
     known = column.dictionary.to_pylist()
     try:
@@ -366,6 +366,7 @@ def _as_times(column: Any, kind: Any, path: Path, name: str) -> Any:
     except OddCell as odd:
         raise ValueError(_unlike(path, name, f"{known[odd.row]!r} {odd.why}")) from None
     values = found.values if dates else np.rint(found.values * 3.6e9).astype("timedelta64[us]").astype(np.int64)
+    kind = arrow.timestamp("ns" if values.dtype == "datetime64[ns]" else "us", kind.tz) if dates else kind
     return arrow.array(values, mask=found.missing()).cast(kind).take(column.indices)
 
 

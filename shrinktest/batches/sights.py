@@ -80,7 +80,9 @@ class Sight:
             ends = tuple((int(i), float(column.values[i])) for i in places[[0, -1]]) if places.size else ()
         hashes = np.empty(0, dtype=np.uint64)
         if column.kind == "date" or whole:
-            hashes = _least(hashed((column.numbers()[places] + 0.0).view(np.uint64), _KEYS))
+            dated = column.kind == "date"  # those that are equal have the same bits, whatever their unit
+            values = column.values.astype("datetime64[ns]") if dated else column.numbers() + 0.0
+            hashes = _least(hashed(values[places].view(np.uint64), _KEYS))
         both = _few(column, texts), _few(column.taken(complete), texts)
         return cls(*both, source, texts, places.size, len(column), whole, ends, hashes)
 

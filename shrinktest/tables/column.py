@@ -23,7 +23,10 @@ DROP = "drop"
 _CODED = ("ordered", "boolean", "category")  # whole numbers that stand for levels, -1 for a missing value
 _DAY = np.timedelta64(1, "D")
 _CLOCK = re.compile(r"([+-]?)(\d+(?:\.\d*)?)(?::(\d+(?:\.\d*)?))?(?::(\d+(?:\.\d*)?))?")
+_PAST_MICROSECONDS = re.compile(r"[.,]\d{6}(\d{1,3})")  # further decimals of a second, which Python leaves out
+#: In what dates and durations are kept; in nanoseconds where values are no multiples of these.
 TIMES = {"date": "datetime64[us]", "duration": "timedelta64[us]"}
+_EXACT_TIMES = {kind: unit.replace("us", "ns") for kind, unit in TIMES.items()}
 #: What messages call the values of every kind.
 WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", "duration": "durations",
           "time": "times of day", "boolean": "True and False", "category": "categories"}  # fmt: skip
@@ -76,8 +79,12 @@ class Column:
         """
         values: Any = self.values
         if self.kind in TIMES:
-            start = np.datetime64(0, "us") if origin is None else origin
-            values = (values - start if self.kind == "date" else values) / _DAY
+            coarse, start = values.astype(TIMES[self.kind]), np.zeros((), TIMES[self.kind])
+            values = values - coarse  # by itself, so that equal times are equal numbers whatever their unit
+            if self.kind == "date" and origin is not None:
+                start = origin.astype(start.dtype)
+                values = values - (origin - start)
+            values = (coarse - start) / _DAY + values / _DAY
         return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
 
     def taken(self, rows: Any) -> Column:
@@ -105,7 +112,26 @@ def from_booleans(name: str, values: np.ndarray) -> Column:
 def from_times(name: str, values: np.ndarray, *, zoned: bool = False) -> Column:
     """A column of dates or durations, from numpy's."""
     kind = "date" if values.dtype.kind == "M" else "duration"
-    return Column(name, kind, values.astype(TIMES[kind]), zoned=zoned)
+    return Column(name, kind, _in_one_unit([values], kind)[0], zoned=zoned)
+
+
+def from_moments(name: str, entries: Sequence[Any], kind: str, *, zoned: bool = False) -> Column:
+    """A column of dates or durations, from Python's, numpy's and None, of which some may be in nanoseconds."""
+    fine = [getattr(entry, "dtype", None) == _EXACT_TIMES[kind] for entry in entries]
+    coarse = np.array([None if own else entry for entry, own in zip(entries, fine, strict=True)], dtype=TIMES[kind])
+    rest = [entry if own else None for entry, own in zip(entries, fine, strict=True)]
+    coarse, exact = _in_one_unit([coarse, np.array(rest, dtype=_EXACT_TIMES[kind])], kind)
+    return Column(name, kind, np.where(np.isnat(coarse), exact, coarse), zoned=zoned)
+
+
+def _in_one_unit(parts: Sequence[np.ndarray], kind: str) -> list[np.ndarray]:
+    """Dates or durations in microseconds, or in nanoseconds where one needs these and all can be given in them."""
+    coarse = [part.astype(TIMES[kind]) for part in parts]
+    kept = [np.isnat(one) | (one == part) for one, part in zip(coarse, parts, strict=True)]
+    if all(one.all() for one in kept):
+        return coarse
+    most = max(int(np.abs(one[~np.isnat(one)].astype(np.int64)).max(initial=0)) for one in coarse)
+    return [part.astype(_EXACT_TIMES[kind]) for part in parts] if 1000 * (most + 1) < 2**63 else coarse
 
 
 def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
@@ -162,8 +188,14 @@ def as_category(column: Column) -> Column:
     values, codes = np.unique(column.values[~missing], return_inverse=True)
     out = np.full(len(column), -1, dtype=np.int64)
     out[~missing] = codes
-    levels = tuple(number_level(value) if column.kind not in TIMES else str(value) for value in values)
+    levels = tuple(_time_level(value, column.kind) if column.kind in TIMES else number_level(value) for value in values)
     return Column(column.name, "category", out, levels)
+
+
+def _time_level(value: Any, kind: str) -> str:
+    """What a date or a duration is called as a category, whatever its unit."""
+    coarse = value.astype(TIMES[kind])
+    return str(coarse if coarse == value else value)
 
 
 def number_level(value: float) -> str:
@@ -194,7 +226,7 @@ def _level(given: Any, kind: str) -> str:
     if kind == "number" and isinstance(given, real_numbers()) and not isinstance(given, bool):
         return number_level(float(given))  # type: ignore[arg-type]  # of the numbers, all have this
     if kind == "date" and isinstance(given, datetime.date | np.datetime64):
-        return str(np.datetime64(given).astype(TIMES[kind]))
+        return _time_level(np.datetime64(given), kind)
     return level_of_object(given)
 
 
@@ -224,8 +256,7 @@ def _by_level(column: Column, read: Any, kind: str, where: str) -> Column:
     if kind == "number":
         numbers = np.array([math.nan if value is None else value for value in found] + [math.nan])
         return from_numbers(column.name, numbers[column.values])
-    times = np.array([*found, None], dtype=TIMES[kind])
-    return Column(column.name, kind, times[column.values])
+    return from_moments(column.name, [*found, None], kind).taken(column.values)
 
 
 def _as_number(level: str) -> float | None:
@@ -246,7 +277,10 @@ def as_date(level: str) -> Any:
         return None
     if found.tzinfo is not None:
         found = found.astimezone(datetime.UTC).replace(tzinfo=None)
-    return np.datetime64(found, "us")
+    further = _PAST_MICROSECONDS.search(level)
+    if further is None or not 1678 <= found.year <= 2261:  # years of which there are nanoseconds
+        return np.datetime64(found, "us")
+    return np.datetime64(found, "ns") + np.timedelta64(int(further[1].ljust(3, "0")), "ns")
 
 
 def _as_duration(level: str) -> Any:
@@ -283,6 +317,8 @@ def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
     values, levels = [column.values for column in alike], _all_levels(alike)
     if kind in _CODED:
         values = [_coded(column, levels) for column in alike]
+    elif kind in TIMES:
+        values = _in_one_unit(values, kind)
     whole, zoned = all(column.whole for column in alike), any(column.zoned for column in alike)
     return Column(columns[0].name, kind, np.concatenate(values), levels, whole, zoned)
 

@@ -11,13 +11,12 @@ import numpy as np
 
 from shrinktest._digits import require_apart, whole_numbers
 from shrinktest.tables.column import (
-    TIMES,
     WORDS,
     Column,
     from_booleans,
     from_hours,
+    from_moments,
     from_numbers,
-    from_times,
     level_of_object,
     real_numbers,
 )
@@ -80,7 +79,7 @@ def _of_kind(name: str, entries: Sequence[Any], kind: str) -> Column:
     if kind == "date":
         return _from_dates(name, entries)
     if kind == "duration":
-        return from_times(name, np.array(entries, dtype=TIMES[kind]))
+        return from_moments(name, list(map(_as_numpy, entries)), kind)
     values = np.array([math.nan if entry is None else float(entry) for entry in entries])
     return from_booleans(name, values) if kind == "boolean" else from_numbers(name, values)
 
@@ -91,7 +90,13 @@ def _from_dates(name: str, entries: Sequence[Any]) -> Column:
         raise ValueError("some have a time zone and some have none")
     if True in zones:
         entries = [one and one.astimezone(datetime.UTC).replace(tzinfo=None) for one in entries]
-    return from_times(name, np.array(entries, dtype=TIMES["date"]), zoned=True in zones)
+    return from_moments(name, list(map(_as_numpy, entries)), "date", zoned=True in zones)
+
+
+def _as_numpy(entry: Any) -> Any:
+    """A date or duration of pandas as numpy's, for Python's have no nanoseconds; others as they are."""
+    read = getattr(entry, "to_datetime64", getattr(entry, "to_timedelta64", None))
+    return entry if read is None else read()
 
 
 def _is_none(entry: Any) -> bool:

@@ -17,8 +17,8 @@ from shrinktest.tables.column import (
     as_kind,
     from_booleans,
     from_hours,
+    from_moments,
     from_numbers,
-    from_times,
     number_level,
 )
 from shrinktest.tables.objects import from_text
@@ -182,7 +182,7 @@ def _dates(name: str, cells: Sequence[str]) -> Column:
         row = next(i for i, cell in enumerate(cells) if not is_missing(cell) and _zone(cell) != zones[0])
         raise OddCell(row, f"is a date {'with' if _zone(cells[row]) else 'without'} a time zone, unlike others before")
     dates = [None if is_missing(cell) else as_date(cell) for cell in cells]
-    return from_times(name, np.array(dates, dtype="datetime64[us]"), zoned=any(zones))
+    return from_moments(name, dates, "date", zoned=any(zones))
 
 
 def _zone(cell: str) -> bool:
