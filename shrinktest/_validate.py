@@ -113,6 +113,13 @@ def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
         )
     if values.dtype.kind in "iuO" or isinstance(x, list | tuple):
         require_columns_apart(values if masked is None else np.where(masked, 0, values), name, given=x)
+    if values.dtype.names:
+        fields = f"structured array with the fields {listed(values.dtype.names)}"
+        table = "a pandas DataFrame (pandas.DataFrame(x)), or " if tables else ""
+        raise TypeError(
+            f"{name} must hold real numbers, got a {fields}; give {table}a plain array with a column for each "
+            "(numpy.lib.recfunctions.structured_to_unstructured)"
+        )
     if values.dtype.kind not in "biuf":
         said = _advice(values.dtype.kind, tables)
         raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {said}")

@@ -118,7 +118,7 @@ FRAME = pd.DataFrame({"good": [1.0, 2.0], "bad": [1.0, 2.0]})
         ([1 + 2j, 3], ("complex128", "one column per real-valued part")),
         (np.array(["2020-01-01"], dtype="M8[D]"), ("datetime64", "turn times into numbers")),
         (np.array([3], dtype="m8[D]"), ("timedelta64", "turn times into numbers")),
-        (np.zeros(2, dtype=[("a", float)]), ("X must hold real numbers",)),
+        (np.zeros(2, [("a", int), ("b", float)]), ("structured array with the fields 'a', 'b'; give a plain array",)),
         (FRAME.assign(bad=["u", "v"]), ("X, column 'bad',", "'u' in row 0")),
         (FRAME.assign(bad=np.array([1.0, "v"], dtype=object)), ("column 'bad'", "object", "'v' in row 1")),
         (FRAME.assign(bad=pd.Categorical([1, 2])), ("column 'bad'", "category", "encode categories")),

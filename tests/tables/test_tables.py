@@ -761,3 +761,10 @@ def test_every_test_takes_every_way_to_read(verb):
         pvalues(holes, B)
     assert pvalues(holes, B, nan_policy="indicator") != pvalues(A, B)
     assert pvalues(A, B, scale={"rate": "rank"}) != pvalues(A, B)
+
+
+def test_structured_arrays_are_told_how_to_become_tables():
+    x = np.array([(1, 2.0), (2, 1.0), (3, 5.0)], dtype=[("a", int), ("b", float)])
+    with pytest.raises(TypeError, match=says("X", "fields 'a', 'b'; give a pandas DataFrame (pandas.DataFrame(x)), or")):
+        two_sample_test(x, x)
+    assert two_sample_test(pd.DataFrame(x), pd.DataFrame(x), n_resamples=9, rng=0).pvalue == 1.0
