@@ -98,7 +98,14 @@ def complete_points(x: Any, name: str) -> Points:
     return points
 
 
+def refuse_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object."""
+    if hasattr(x, "toarray") and hasattr(x, "nnz"):
+        raise TypeError(f"{name} is a sparse matrix of shape {x.shape}; give an array, which .toarray() makes of it")
+
+
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
+    refuse_sparse(x, name)
     masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
     try:
         values = np.asarray(x)

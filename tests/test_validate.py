@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy.sparse import csr_array
 
 import shrinktest
 from shrinktest._machine import n_workers, usable_cores
@@ -114,6 +115,7 @@ FRAME = pd.DataFrame({"good": [1.0, 2.0], "bad": [1.0, 2.0]})
         (["1.5", "n/a"], ("X must hold real numbers", "'n/a' in row 1", "convert it")),
         ([[1, None], [2, 3]], ("X", "object", "'None' in row 0, column 1")),
         (np.array([1, 2], dtype=object), ("X", "dtype object", "astype(float)")),
+        (csr_array([[0.0, 1.0]]), ("X is a sparse matrix of shape (1, 2); give an array, which .toarray() makes",)),
         (np.array([b"a"]), ("X must hold real numbers",)),
         ([1 + 2j, 3], ("complex128", "one column per real-valued part")),
         (np.array(["2020-01-01"], dtype="M8[D]"), ("datetime64", "turn times into numbers")),

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import as_points, count, listed
+from shrinktest._validate import as_points, count, listed, refuse_sparse
 from shrinktest.batches.delimited import AS_PANDAS, Cells
 from shrinktest.batches.files import found_paths, indices_in, kinds_of, names_in, pieces_in
 from shrinktest.batches.files import whole_numbers as whole_of_file
@@ -255,6 +255,7 @@ class Batches:
                 parts = parts_of(parts, name, names or (), self.size, tables=column_types is not None)
             for i, values in enumerate(parts):
                 where = f"{name}, batch {i} (counting from 0),"
+                refuse_sparse(values, where.rstrip(","))
                 if not is_table(values) and np.ndim(values) != 2:
                     raise ValueError(
                         f"{where} must have two dimensions, rows and columns; found shape {np.shape(values)}"

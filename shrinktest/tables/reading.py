@@ -219,7 +219,7 @@ def _narwhals_of(x: Any) -> Any:
     if pandas is not None and isinstance(x, pandas.DataFrame):  # whose labels may be no text, and the same twice
         x = x.set_axis([str(j) for j in range(x.shape[1])], axis=1)
     if pandas is not None and isinstance(x, pandas.DataFrame | pandas.Series):  # zones with "_" are unknown to narwhals
-        x = _in_universal_time(x, pandas)
+        x = _dense(_in_universal_time(x, pandas), pandas)
     import narwhals as nw
 
     found = nw.from_native(x, allow_series=True, pass_through=True)
@@ -234,6 +234,14 @@ def _in_universal_time(x: Any, pandas: Any) -> Any:
         return x.dt.tz_convert("UTC") if isinstance(x.dtype, pandas.DatetimeTZDtype) else x
     zoned = [name for name, dtype in x.dtypes.items() if isinstance(dtype, pandas.DatetimeTZDtype)]
     return x.assign(**{name: x[name].dt.tz_convert("UTC") for name in zoned}) if zoned else x
+
+
+def _dense(x: Any, pandas: Any) -> Any:
+    """A data frame or series of pandas without sparse columns, which narwhals does not know."""
+    if isinstance(x, pandas.Series):
+        return x.sparse.to_dense() if isinstance(x.dtype, pandas.SparseDtype) else x
+    sparse = [name for name, dtype in x.dtypes.items() if isinstance(dtype, pandas.SparseDtype)]
+    return x.assign(**{name: x[name].sparse.to_dense() for name in sparse}) if sparse else x
 
 
 def _has_many_digits(series: Any) -> bool:

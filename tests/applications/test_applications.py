@@ -14,9 +14,6 @@ from shrinktest.applications import KernelMeanMatching, ShrinkageKernelPCA
 WORDING = {
     "check_complex_data",
     "check_dtype_object",
-    "check_estimator_sparse_array",
-    "check_estimator_sparse_matrix",
-    "check_estimator_sparse_tag",
     "check_estimators_empty_data_messages",
     "check_fit1d",
     "check_fit2d_1sample",

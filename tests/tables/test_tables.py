@@ -9,8 +9,10 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 from shrinktest import (
+    Batches,
     compare,
     independence_matrix,
     independence_test,
@@ -765,6 +767,36 @@ def test_every_test_takes_every_way_to_read(verb):
 
 def test_structured_arrays_are_told_how_to_become_tables():
     x = np.array([(1, 2.0), (2, 1.0), (3, 5.0)], dtype=[("a", int), ("b", float)])
-    with pytest.raises(TypeError, match=says("X", "fields 'a', 'b'; give a pandas DataFrame (pandas.DataFrame(x)), or")):
+    with pytest.raises(
+        TypeError, match=says("X", "fields 'a', 'b'; give a pandas DataFrame (pandas.DataFrame(x)), or")
+    ):
         two_sample_test(x, x)
-    assert two_sample_test(pd.DataFrame(x), pd.DataFrame(x), n_resamples=9, rng=0).pvalue == 1.0
+
+
+SPARSE = pd.get_dummies(pd.Series(list("abca") * 10), sparse=True).assign(v=np.arange(40.0) % 7)
+
+
+@pytest.mark.parametrize("column", [slice(None), "a"], ids=["table", "series"])
+def test_sparse_columns_of_pandas_are_those_that_they_stand_for(column):
+    dense = SPARSE.astype({name: bool for name in "abc"})
+    for test in (two_sample_test, two_sample_test_columns, compare):
+        found, expected = (
+            test(table[column][:25], table[column][25:], n_resamples=99, rng=0).to_dict()
+            for table in (SPARSE.loc[:], dense.loc[:])
+        )
+        assert found == expected
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: two_sample_test(x, x),
+        lambda x: two_sample_test(x, x, transform=lambda rows: rows),
+        lambda x: compare(x, x),
+        lambda x: independence_test(x, x),
+        lambda x: two_sample_test(Batches([x]), Batches([x])),
+    ],
+)
+def test_sparse_matrices_are_called_so(call):
+    with pytest.raises(TypeError, match=says("is a sparse matrix of shape (6, 4); give an array, which .toarray()")):
+        call(csr_array(np.eye(6, 4)))
