@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import codecs
 import gzip
 import io
 import re
@@ -32,6 +33,8 @@ READING: dict[str, Any] = {
 
 #: How files begin that are compressed by gzip, and text in UTF-16.
 _GZIP, _UTF_16 = b"\x1f\x8b", (b"\xff\xfe", b"\xfe\xff")
+#: Names of encodings in which nearly any bytes are text, a letter each.
+_BY_BYTES = ("iso8859", "cp125", "cp437", "cp85", "koi8", "mac")
 _BATCHED = "two-sample, k-sample, columns and independence read"
 #: How files begin and end that are no text, what they are, and what to do.
 _NO_TEXT: tuple[tuple[bytes, bytes, str, str], ...] = (
@@ -85,8 +88,12 @@ def _text(raw: bytes, path: str, encoding: str) -> str:
             raw = gzip.decompress(raw)
         except (OSError, EOFError, zlib.error) as error:
             raise ValueError(f"{path} is compressed (gzip), and cannot be read: {error}") from None
+    likely = _likely(raw)
+    way = f"say what it is in, such as --encoding {likely or 'latin-1 or cp1252'}"
+    if likely == "utf-8":
+        way = "--encoding is for all files: leave it out, or save them all in one encoding"
     try:
-        return io.TextIOWrapper(io.BytesIO(raw), encoding=encoding).read()
+        text = io.TextIOWrapper(io.BytesIO(raw), encoding=encoding).read()
     except LookupError:
         raise ValueError(
             f"--encoding must be the name of an encoding, such as utf-8, utf-16 or latin-1; got {encoding!r}"
@@ -101,10 +108,25 @@ def _text(raw: bytes, path: str, encoding: str) -> str:
             if raw.startswith(begins) and raw.endswith(ends):
                 raise ValueError(f"{path} is {what}; {advice}") from None
         where = f": {error.reason}, byte {error.start}" if isinstance(error, UnicodeDecodeError) else f": {error}"
-        likely = "utf-16" if raw.startswith(_UTF_16) else "latin-1 or cp1252"
-        raise ValueError(
-            f"{path} is not text in {encoding.upper()}{where}; say what it is in, such as --encoding {likely}"
-        ) from None
+        but = ", but in UTF-8" if likely == "utf-8" else ""
+        raise ValueError(f"{path} is not text in {encoding.upper()}{where}{but}; {way}") from None
+    by_bytes = codecs.lookup(encoding).name.startswith(_BY_BYTES) and not raw.isascii()
+    if likely is not None and (by_bytes if likely == "utf-8" else "\0" in text[:8]):
+        raise ValueError(f"{path} is text in {likely.upper()}, which {encoding.upper()} would misread; {way}")
+    return text
+
+
+def _likely(raw: bytes) -> str | None:
+    """The encoding that text is in where that can be seen; None where it cannot."""
+    if raw.startswith(_UTF_16):
+        return "utf-16"
+    if b"\0" in raw[:2]:
+        return "utf-16-be" if raw[:1] == b"\0" else "utf-16-le"
+    try:
+        raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return "utf-8"
 
 
 def read_samples(paths: Sequence[str], args: argparse.Namespace, what: str) -> list[TextTable]:

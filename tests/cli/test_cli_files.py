@@ -66,6 +66,33 @@ def test_other_encodings(run, expected, encoding, advice):
     assert pvalue(run(other, "--encoding", encoding, "--json", first=plain)) == expected
 
 
+ONE = "--encoding is for all files: leave it out, or save them all in one encoding"
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("utf-16", "b.csv is not text in UTF-16: "),
+        ("utf-16", f", but in UTF-8; {ONE}"),
+        ("latin-1", f"b.csv is text in UTF-8, which LATIN-1 would misread; {ONE}"),
+        ("cp1252", f"b.csv is text in UTF-8, which CP1252 would misread; {ONE}"),
+    ],
+)
+def test_a_second_file_in_another_encoding_is_named(run, encoding, said):
+    code, out, error = run(text_of(ROWS[1]), "--encoding", encoding, first=text_of(ROWS[0]).encode(encoding))
+    assert (code, out) == (2, "") and said in error
+
+
+@pytest.mark.parametrize("given", ["utf-8", "latin-1"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_with_two_bytes_a_letter_is_called_so(run, encoding, given):
+    first, second = (text_of(rows, head="a,b") for rows in ROWS)
+    code, _, error = run(second.encode(encoding), "--encoding", given, first=first)
+    assert code == 2 and f"; say what it is in, such as --encoding {encoding}\n" in error
+    misread = f"b.csv is text in {encoding.upper()}, which {given.upper()} would misread"
+    assert misread in error or "b.csv is not text in UTF-8" in error
+
+
 def test_compressed_files(run, expected):
     packed = gzip.compress(text_of(ROWS[1]).encode())
     assert pvalue(run(packed, "--json", name="b.csv.gz")) == expected
