@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ def two_sample_test_columns(
     Raises
     ------
     ValueError, TypeError
-        For input that cannot be tested, columns with one value only among them; the message names them.
+        For input that cannot be tested; the message names the argument and says what to do.
 
     Warns
     -----
@@ -111,6 +112,8 @@ def two_sample_test_columns(
     values of one are missing depending on those of another, in both samples by the same rule, a column of one
     distribution may have two among the rows that are left, if another column differs.  Take "indicator" then, or test
     the column by itself; a note says so.
+
+    A column with one value only is not tested, as a note says.
 
     All columns have the same permutations of the rows, which keep the dependence between columns, so that the step-down
     procedure of Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by
@@ -159,17 +162,19 @@ def two_sample_test_columns(
     refuse_missing(whole.missing)
     parts = one_by_one(whole.variables[0])
     labels = labelled(whole.variables[0], len(parts), "x")
-    require_variation(parts, labels, whole.variables[0].name)
-    return column_tests(
+    varied = [not constant_columns(points).all() for points, _ in parts]
+    notes = constant_note(labels, varied, whole.variables[0].name)
+    found = column_tests(
         whole,
-        dict(zip(labels, parts, strict=True)),
+        dict(compress(zip(labels, parts, strict=True), varied)),
         method=method,
         estimator=estimator,
         kernel=kernel,
-        widths=one_width_each(bandwidth, labels, "bandwidth"),
+        widths=list(compress(one_width_each(bandwidth, labels, "bandwidth"), varied)),
         settings=settings,
         generator=as_rng(rng),
     )
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def column_tests(
@@ -224,13 +229,15 @@ def _in_batches(
     variable, name = whole.variables[0], whole.variables[0].name
     parts = [(np.ascontiguousarray(variable.points[:, one]), _unit_of(variable.scale, one)) for one in whole.groups]
     labels = whole.columns or tuple(f"x{j}" for j in range(len(parts)))
-    constant = whole.survey.constant
-    refuse_constant([label for label, one in zip(labels, whole.groups, strict=True) if constant[one].all()], name)
-    each = [replace(asked, bandwidth=width) for width in one_width_each(asked.bandwidth, labels, "bandwidth")]
-    columns = _named(name, dict(zip(labels, parts, strict=True)))
-    hypotheses = columns_in_bins(whole, columns, estimator, each, settings, generator)
-    found = _side_by_side(hypotheses, labels, each, estimator, settings, generator, method)
-    return replace(found, notes=(*found.notes, *listwise_note(whole.listwise, sum(whole.survey.sizes))))
+    varied = [not whole.survey.constant[one].all() for one in whole.groups]
+    notes = (*listwise_note(whole.listwise, sum(whole.survey.sizes)), *constant_note(labels, varied, name))
+    widths = compress(one_width_each(asked.bandwidth, labels, "bandwidth"), varied)
+    each = [replace(asked, bandwidth=width) for width in widths]
+    kept = dict(compress(zip(labels, parts, strict=True), varied))
+    groups = list(compress(whole.groups, varied))
+    hypotheses = columns_in_bins(whole, groups, _named(name, kept), estimator, each, settings, generator)
+    found = _side_by_side(hypotheses, tuple(kept), each, estimator, settings, generator, method)
+    return replace(found, notes=(*found.notes, *notes))
 
 
 def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str, ...]:
@@ -241,6 +248,16 @@ def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str
         f"Rows that miss a value in any column are left out of all columns ({left_out} of {left_out + kept}): take "
         f"nan_policy='indicator', or test {than} by itself, if what is missing depends on the values.",
     )
+
+
+def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str) -> tuple[str, ...]:
+    """Which columns are not tested because they have one value only; raises ValueError where none is left."""
+    constant = [label for label, one in zip(labels, varied, strict=True) if not one]
+    if len(constant) == len(labels):
+        refuse_constant(constant, name)
+    several = len(constant) > 1
+    said = f"Column{'s' * several} {listed(constant)} {'are' if several else 'is'} not tested: "
+    return (f"{said}{'they have' if several else 'it has'} the same value in every row.",) if constant else ()
 
 
 def _named(name: str, parts: Mapping[str, tuple[np.ndarray, Scale | None]]) -> list[Variable]:

@@ -86,6 +86,7 @@ def run_binned(
 
 def columns_in_bins(
     whole: TwoBinned,
+    groups: Sequence[slice],
     columns: Sequence[Variable],
     estimator: Any,
     asked: Sequence[Asked],
@@ -94,10 +95,11 @@ def columns_in_bins(
 ) -> list[TwoBinned]:
     """Hypotheses about single columns of two samples in batches, whose bins are read all at once.
 
-    The columns are those of the sample of their rows; ``generator`` is that of the test, which is left as it is.
+    ``groups`` are, for each column, the columns of numbers that it became.  The columns are those of the sample of their
+    rows; ``generator`` is that of the test, which is left as it is.
     """
     plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
-    for group, column, one in zip(whole.groups, columns, asked, strict=True):
+    for group, column, one in zip(groups, columns, asked, strict=True):
         hypothesis = replace(whole, variables=(column,))
         _, kernels, spare = collected(estimator, one, hypothesis, plan)
         found.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))

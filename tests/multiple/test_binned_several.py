@@ -258,9 +258,15 @@ def test_columns_of_files_by_name(tmp_path):
     assert list(result.table["column"]) == ["a", "b"] and result.pvalues[1] == 0.01
 
 
+def test_columns_with_one_value_only_are_not_tested():
+    found = two_sample_test_columns(Batches(X * [0.0, 1.0]), Y * [0.0, 1.0], bandwidth=[1.0, 2.0], **RFF)
+    assert list(found.table["column"]) == ["x1"] and found.pvalues[0] == 0.01
+    assert found.notes[-1] == "Column 'x0' is not tested: it has the same value in every row."
+
+
 def test_columns_that_cannot_be_tested():
-    with pytest.raises(ValueError, match="X and Y: column 'x1' has the same value in every row"):
-        two_sample_test_columns(Batches(X * [1.0, 0.0]), Y * [1.0, 0.0], **RFF)
+    with pytest.raises(ValueError, match="X and Y: columns 'x0', 'x1' have the same value in every row"):
+        two_sample_test_columns(Batches(X * 0.0), Y * 0.0, **RFF)
     with pytest.raises(ValueError, match="paired= takes all rows at once"):
         two_sample_test_columns(Batches(X), Y, paired=True, **RFF)
     with pytest.raises(ValueError, match="give gram='rff'"):

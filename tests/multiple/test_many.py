@@ -19,6 +19,7 @@ from shrinktest import (
     Collection,
     Member,
     MultipleTestsResult,
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -276,19 +277,34 @@ def test_columns_among_themselves_have_no_restrictions():
         two_sample_test_columns(X[:3], Y[:3], paired=True)
 
 
-# --------------------------------------------------------------------------------------------------- bad input
-
-
-def constant():
-    changed = X.copy()
+def constant(values=X):
+    changed = values.copy()
     changed[:, [1, 3]] = 2.0
     return changed
+
+
+def test_columns_with_one_value_only_are_not_tested():
+    """As in compare: they are no tests to adjust for, and widths go by all columns."""
+    widths, there, options = np.arange(1.0, 5.0), [0, 2], {"n_resamples": 99, "rng": 0}
+    found = two_sample_test_columns(constant(), constant(Y), bandwidth=widths, **options)
+    expected = two_sample_test_columns(X[:, there], Y[:, there], bandwidth=widths[there], **options)
+    assert list(found.table["column"]) == [f"x{j}" for j in there]
+    assert np.array_equal(found.adjusted, expected.adjusted)
+    assert found.notes[-1] == "Columns 'x1', 'x3' are not tested: they have the same value in every row."
+    one, other = (pd.DataFrame(constant(values)).rename(columns=str) for values in (X, Y))
+    tests = compare(one, other, estimator="kme", **options).columns
+    alone = two_sample_test_columns(one, other, **options)
+    assert list(tests.table["column"]) == list(alone.table["column"]) == [str(j) for j in there]
+    assert np.array_equal(tests.adjusted, alone.adjusted)
+
+
+# --------------------------------------------------------------------------------------------------- bad input
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: two_sample_test_columns(constant(), constant()), "columns 'x1', 'x3' have the same value"),
+        (lambda: two_sample_test_columns(0.0 * X[:, :2], 0.0 * X[:, :2]), "columns 'x0', 'x1' have the same value"),
         (lambda: independence_matrix(constant()[:, :2]), "X: column 'x1' has the same value in every row"),
         (lambda: independence_matrix(X, constant()[:, [1]]), "Y: column 'y0' has the same value"),
         (lambda: two_sample_test_columns(X, Y[:, :3]), "X has 4 columns and Y has 3 columns"),
