@@ -12,6 +12,8 @@ import numpy as np
 from shrinktest.batches.files import numbers_of, require_numbers, require_pyarrow, whole_in
 from shrinktest.batches.recognized import is_lazy_frame
 
+_DIGITS = 38  # of the decimals of polars
+
 
 def columns_of(data: Any) -> tuple[str, ...]:
     """Names of all columns."""
@@ -20,7 +22,7 @@ def columns_of(data: Any) -> tuple[str, ...]:
 
 def whole_numbers(data: Any, name: str, names: tuple[str, ...]) -> Mapping[str, bool] | None:
     """Whether columns are whole numbers by their type; None where one holds something else than numbers."""
-    return whole_in(_schema(data, name), names)
+    return whole_in(_schema(data, name, names), names)
 
 
 def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool = False) -> Iterator[Any]:
@@ -42,10 +44,12 @@ def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables:
     Raises
     ------
     TypeError
-        For columns that are no numbers, in arrays.
+        For columns that are no numbers, in arrays, and decimals that polars cannot read.
     """
+    if is_lazy_frame(data):
+        _require_digits(data, name, names)
     if not tables:
-        require_numbers(_schema(data, name), names, name)
+        require_numbers(_schema(data, name, names), names, name)
     if is_lazy_frame(data):
         found = _collected(data.select(names), size)
     else:
@@ -66,12 +70,26 @@ def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables:
         yield _joined(held)
 
 
-def _schema(data: Any, name: str) -> Any:
-    """Names and types of all columns, as Arrow has them."""
+def _require_digits(frame: Any, where: str, names: tuple[str, ...]) -> None:
+    """Raise TypeError for decimals of more digits than polars has, on which it fails while it reads."""
+    schema = frame.collect_schema()
+    for name in names:
+        digits = getattr(schema.get(name), "precision", None) or 0
+        if digits > _DIGITS:
+            raise TypeError(
+                f"{where}, column {name!r}, holds decimals of {digits} digits, and polars reads {_DIGITS} at most; "
+                "write them with fewer, or as floating-point numbers, or leave the column out: "
+                "Batches(..., columns=[...])"
+            )
+
+
+def _schema(data: Any, name: str, names: tuple[str, ...]) -> Any:
+    """Names and types of columns as Arrow has them: of all of a dataset, of these of a lazy frame."""
     if not is_lazy_frame(data):
         return data.schema
     require_pyarrow(f"a lazy frame ({name})")
-    return data.clear().collect().to_arrow().schema
+    _require_digits(data, name, names)
+    return data.select(names).clear().collect().to_arrow().schema
 
 
 def _joined(parts: list[Any]) -> Any:
