@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._digits import EXACT, require_apart
+from shrinktest.batches.lines import NOT_UTF_8, called_cell, first_line, uneven
 from shrinktest.tables.text import (
     MISSING,
     OddCell,
@@ -26,24 +27,13 @@ from shrinktest.tables.text import (
 )
 
 HEAD = 2**20  # bytes of a file that say what its columns hold
-_LINE = 2**24  # bytes of a first line, at most
 _BYTES = 64  # that a row is expected to have at most, for how much of a file is read at a time
 
-_NOT_UTF_8 = (
-    "is not text in UTF-8, as CSV files that are read in batches must be; save it so, such as iconv -f latin1 -t utf-8"
-)
 #: What columns are of which at least half are such; dates and times have a mark in their first five letters.
 _CALLED = {
     "number": ("", "a number"),
     "date": ("-", "a date such as 2024-03-31"),
     "time": (":", "a time such as 14:30"),
-}
-#: How files begin that are no plain text in UTF-8, and what to say of them.
-_BEGINNINGS = {
-    b"\xff\xfe": _NOT_UTF_8.replace("latin1", "utf-16"),
-    b"\xfe\xff": _NOT_UTF_8.replace("latin1", "utf-16"),
-    b"\x1f\x8b": "is compressed (gzip), and CSV files that are read in batches must not be; unpack it, such as gunzip",
-    b"PK\x03\x04": "is an archive (zip), as those of spreadsheets are; save the table as CSV",
 }
 
 
@@ -80,17 +70,6 @@ AS_TYPED = Cells(
 def block_of(size: int) -> int:
     """Bytes to read at a time for about ``size`` rows."""
     return max(2**16, _BYTES * size)
-
-
-def delimiter_of(path: Path) -> str:
-    """What is between the cells of a file, by its first line.
-
-    Raises
-    ------
-    ValueError
-        For files that are no plain text.
-    """
-    return delimiter_in(_first_line(path)[0])
 
 
 def schema_of(path: Path, cells: Cells) -> Any:
@@ -195,9 +174,10 @@ def _likely(column: Any, cells: Cells, path: Path, name: str, *, checked: bool =
             return kind
         if not checked:
             odd = next((cell for cell in counts if kind_of_cell(cell) != kind), "")
+            where = called_cell(path, schema_of(path, cells).names, name, odd)
             point = " (a decimal point is a point in files that are read in batches)" if kind == "number" else ""
             raise ValueError(
-                f"{path}, column {name!r}: {odd!r} is not {called}, and at least half of the column are; correct "
+                f"{where}: {odd!r} is not {called}, and at least half of the column are; correct "
                 f"it{point}, say that all are categories (column_types={{{name!r}: 'category'}}), or leave the column "
                 f"out (column_types={{{name!r}: 'drop'}})"
             )
@@ -235,7 +215,7 @@ def _opened(path: Path, block: int, cells: Cells, names: Sequence[str] | None = 
 
     around = ("", " ") if cells.typed else ("",)
     words = list(dict.fromkeys(a + word + b for word in cells.missing for a in around for b in around))
-    line, blank = _first_line(path)
+    line, blank = first_line(path)
     naming = {} if names is None else {"column_names": names, "skip_rows": blank, "skip_rows_after_names": 1}
     return csv.open_csv(
         path,
@@ -245,26 +225,12 @@ def _opened(path: Path, block: int, cells: Cells, names: Sequence[str] | None = 
     )
 
 
-def _first_line(path: Path) -> tuple[str, int]:
-    """The first line of a file that is not blank, and how many before it are; raises ValueError as `delimiter_of`."""
-    with path.open("rb") as file:
-        start = file.read(4)
-        for beginning, said in _BEGINNINGS.items():
-            if start.startswith(beginning):
-                raise ValueError(f"{path} {said}")
-        file.seek(0)
-        for blank in range(1000):
-            if (line := file.readline(_LINE)).strip(b"\r\n") or not line:
-                return line.decode("latin-1"), blank
-    return "", 0
-
-
 def _other_names(path: Path, cells: Cells) -> list[str] | None:
     """Names of all columns where they are not as in the file: without blanks around them, and none without a name.
 
     Where these are not from the command line, only columns without values get a name for want of one.
     """
-    line = _first_line(path)[0].encode("latin-1").decode("utf-8", "replace").removeprefix("\ufeff")
+    line = first_line(path)[0].encode("latin-1").decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         written = next(csv.reader([line.rstrip("\r\n")], delimiter=delimiter_in(line)), [])
     except csv.Error:
@@ -295,9 +261,9 @@ def _first_rows(path: Path, cells: Cells, names: Sequence[str] | None = None, **
             named = schema.names  # which raises for letters that are none
             first = next(iter(reader), None)
     except arrow.ArrowInvalid as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ValueError(_odd(path, str(error), cells)) from None
     if named and any(map(arrow.types.is_binary, schema.types)):
-        raise ValueError(f"{path} {_NOT_UTF_8}")
+        raise ValueError(f"{path} {NOT_UTF_8}")
     if first is None:
         return arrow.RecordBatch.from_pylist([], schema)
     whole = [j for j, kind in enumerate(schema.types) if arrow.types.is_integer(kind)]
@@ -325,7 +291,7 @@ def _in_utf_8(path: Path) -> Iterator[None]:
     except (UnicodeDecodeError, arrow.ArrowInvalid) as error:
         if isinstance(error, arrow.ArrowInvalid) and "invalid UTF8" not in str(error):
             raise
-        raise ValueError(f"{path} {_NOT_UTF_8}") from None
+        raise ValueError(f"{path} {NOT_UTF_8}") from None
 
 
 def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells, path: Path) -> Any:
@@ -337,7 +303,7 @@ def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells, path: Path) -> An
         if arrow.types.is_string(column.type) and (cells.typed or arrow.types.is_temporal(kinds[name])):
             column = _bare(column, cells)
         if arrow.types.is_temporal(kinds[name]):
-            column = _as_times(column, kinds[name], path, name)
+            column = _as_times(column, kinds[name], path, name, cells)
         elif arrow.types.is_integer(kinds[name]):
             with suppress(arrow.ArrowInvalid):  # whole numbers in the first rows only
                 column = column.cast(arrow.int64())
@@ -349,7 +315,7 @@ def _table(batch: Any, kinds: Mapping[str, Any], cells: Cells, path: Path) -> An
     return arrow.Table.from_arrays(columns, names=batch.schema.names)
 
 
-def _as_times(column: Any, kind: Any, path: Path, name: str) -> Any:
+def _as_times(column: Any, kind: Any, path: Path, name: str, cells: Cells) -> Any:
     """Text as dates or times of day; raises ValueError for what is neither."""
     import pyarrow as arrow
 
@@ -364,7 +330,8 @@ def _as_times(column: Any, kind: Any, path: Path, name: str) -> Any:
         if dates and any(known) and found.zoned != (kind.tz is not None):
             raise OddCell(0, f"is a date {'with' if found.zoned else 'without'} a time zone, unlike others before")
     except OddCell as odd:
-        raise ValueError(_unlike(path, name, f"{known[odd.row]!r} {odd.why}")) from None
+        cell = known[odd.row]
+        raise ValueError(_unlike(path, name, cell, f"{cell!r} {odd.why}", cells)) from None
     values = found.values if dates else np.rint(found.values * 3.6e9).astype("timedelta64[us]").astype(np.int64)
     kind = arrow.timestamp("ns" if values.dtype == "datetime64[ns]" else "us", kind.tz) if dates else kind
     return arrow.array(values, mask=found.missing()).cast(kind).take(column.indices)
@@ -381,15 +348,18 @@ def _bare(column: Any, cells: Cells) -> Any:
 
 def _odd(path: Path, error: str, cells: Cells) -> str:
     """What to do about a cell that is none of what its column holds, by what pyarrow says of it."""
-    said = re.fullmatch(r"(?s)In CSV column #(\d+): (.*)", error)
+    said = re.fullmatch(r"(?s)In CSV column #(\d+): (?:Row #\d+: )?(.*)", error)
     if said is None:
-        return f"{path}: {error}"
-    return _unlike(path, schema_of(path, cells).names[int(said[1])], said[2])
+        return f"{path}: {('Expected' in error and uneven(path)) or error}"
+    cell = re.fullmatch(r"(?s)CSV conversion error to (double|bool): invalid value '(.*)'", said[2])
+    why = said[2] if cell is None else f"{cell[2]!r} is not {'a number' if cell[1] == 'double' else 'True or False'}"
+    return _unlike(path, schema_of(path, cells).names[int(said[1])], cell and cell[2], why, cells)
 
 
-def _unlike(path: Path, name: str, why: str) -> str:
+def _unlike(path: Path, name: str, cell: str | None, why: str, cells: Cells) -> str:
+    where = called_cell(path, schema_of(path, cells).names, name, cell)
     return (
-        f"{path}, column {name!r}: {why}; what a column holds is seen in the first megabyte of a file: correct the "
-        f"value, read the column as categories (column_types={{{name!r}: 'category'}}), or leave it out "
-        f"(column_types={{{name!r}: 'drop'}})"
+        f"{where}: {why}; what a column holds is seen in the first megabyte of a file: correct the value, read the "
+        f"column as categories (column_types={{{name!r}: 'category'}}), or leave it out (column_types={{{name!r}: "
+        "'drop'})"
     )

@@ -220,7 +220,9 @@ def test_other_types_in_other_files_are_an_error_that_names_file_and_column(tmp_
         hypothesis((str(tmp_path / "*.parquet"), Batches([Y])))
     path = str(tmp_path / "late.csv")
     pd.DataFrame({"a": [*(["1.5"] * 250_000), "x"], "city": "Ulm"}).to_csv(path, index=False)
-    with pytest.raises(ValueError, match=r"late\.csv, column 'a': .*'x'.*\(column_types=\{'a': 'category'"):
+    with pytest.raises(
+        ValueError, match=r"late\.csv, line 250002, column 'a': .*'x'.*\(column_types=\{'a': 'category'"
+    ):
         hypothesis((path, path))
     found = hypothesis((path, path), column_types={"a": "category", "city": "drop"})
     assert found.encoding.features == ("a = 1.5", "a = x")

@@ -127,3 +127,30 @@ def test_errors_name_a_file_once(tmp_path, monkeypatch):
     assert [piece.where for piece in given.pieces("X", ("l",), {})] == ["X, x.parquet,"]
     with pytest.raises(ValueError, match=r"none.parquet has no columns to test"):
         two_sample_test("none.parquet", "none.parquet")
+
+
+@pytest.mark.parametrize(
+    ("first", "cell", "said"),
+    [
+        (["1", "2"], "0x7", "'0x7' is not a number; what a column holds is seen in the first"),
+        (["1.5", "2"], "0x7", "'0x7' is not a number; what a column holds is seen in the first"),
+        (["True", "False"], "maybe", "'maybe' is not True or False; what a column holds is seen in the first"),
+        (["2024-01-01"], "soon", "'soon' is not a date such as 2024-03-31; what a column holds is seen in the first"),
+        (["09:00"], "late", "'late' is not a time such as 14:30; what a column holds is seen in the first"),
+    ],
+)
+def test_cells_below_the_first_that_are_something_else_have_their_line(tmp_path, in_blocks, first, cell, said):
+    path = column(tmp_path / "x.csv", first, [*first * 9, cell])
+    line = 2 + 19 * len(first)
+    with pytest.raises(ValueError, match=rf"x\.csv, line {line}, column 'k': {said}"):
+        two_sample_test(path, path)
+    with pytest.raises(ValueError, match=rf"x\.csv, line {line}, column 'k': {said}"):
+        list(next(Batches(path).pieces("X", ("k", "g"), {})).read(10))
+
+
+@pytest.mark.parametrize("first", [1, 40])
+def test_rows_of_other_lengths_have_their_line(tmp_path, in_blocks, first):
+    path = tmp_path / "x.csv"
+    path.write_text("\n\nz,k\n" + "1.5,2\n" * first + "1,5,2\n" + "1.5,2\n" * 9)
+    with pytest.raises(ValueError, match=rf"x\.csv: line {first + 4} has 3 cells, line 3 has 2$"):
+        two_sample_test(str(path), str(path))

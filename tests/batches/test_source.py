@@ -109,7 +109,7 @@ def test_other_types_are_an_error_that_says_so(folder):
         read("text.parquet")
     assert len(np.vstack(read("text.parquet", columns=["a"]))) == 1003
     TABLE.assign(d="text").to_csv("text.csv", index=False)
-    with pytest.raises(ValueError, match=r"text\.csv, column 'd': .*'text'.*column_types="):
+    with pytest.raises(ValueError, match=r"text\.csv, line 2, column 'd': .*'text'.*column_types="):
         read("text.csv")
     assert len(np.vstack(read("text.csv", columns=["a"]))) == 1003
     with pytest.raises(TypeError, match=r"batch 1 .* must hold real numbers"):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import two_sample_test
-from shrinktest.batches.delimited import delimiter_of
+from shrinktest.batches.lines import delimiter_of
 from shrinktest.cli import main
 from shrinktest.cli.batches import in_batches
 from shrinktest.cli.table import parse_table
@@ -192,7 +192,9 @@ def test_a_time_further_down_that_is_none_is_named(run, monkeypatch):
     monkeypatch.setattr("shrinktest.batches.delimited.HEAD", 8)
     columns_of(lambda h, m: f"{h}:{m}" if m % 3 else "late")
     Path("t0.csv").write_text("v\n09:00\n10:00\n" + Path("t0.csv").read_text()[2:])
-    with pytest.raises(ValueError, match=r"t0.csv, column 'v': 'late' is not a time such as 14:30; what a column"):
+    with pytest.raises(
+        ValueError, match=r"t0.csv, line 6, column 'v': 'late' is not a time such as 14:30; what a column"
+    ):
         two_sample_test("t0.csv", "t0.csv")
 
 
