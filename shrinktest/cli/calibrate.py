@@ -122,7 +122,8 @@ def _numbers(table: Table) -> Any:
 
 def _variables(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     """Two variables in one file, and their labels."""
-    table, labels = read_table(args.first, args), labels_of(args)
+    table = read_table(args.first, args)
+    labels = labels_of(args, table)
     if args.x is None or args.y is None:
         raise ValueError("with one file, say which columns are the two variables with --x and --y")
     if args.columns is not None:
@@ -143,8 +144,8 @@ def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
         raise ValueError("--given is for two variables in one file; two files are two samples")
     if args.x is not None or args.y is not None:
         raise ValueError("--x and --y are for two variables in one file; two files are two samples")
-    files, labels = read_samples([args.first, args.second], args, "two samples"), labels_of(args)
-    types = types_of(args, files)
+    files = read_samples([args.first, args.second], args, "two samples")
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)
     return samples_from(files, names, types, args), labels_in(files, labels)
 

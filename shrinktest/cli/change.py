@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from shrinktest import change_point_test, change_points
-from shrinktest.cli.input import apart, labels_of, read_table, types_of, variables_from, variables_in
+from shrinktest.cli.input import apart, column_of, labels_of, read_table, types_of, variables_from, variables_in
 from shrinktest.cli.options import (
     COLUMNS,
     add_kernels,
@@ -17,7 +17,7 @@ from shrinktest.cli.options import (
     refuse,
 )
 from shrinktest.cli.report import report
-from shrinktest.cli.times import check_order, column_of, in_order, times_in
+from shrinktest.cli.times import check_order, in_order, times_in
 from shrinktest.cli.values import bandwidth, number, whole
 from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import CHANGE
@@ -53,10 +53,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test whether a series changes; the exit code."""
     table = read_table(args.data, args)
-    labels, types = labels_of(args), types_of(args, [table])
+    labels, types = labels_of(args, table), types_of(args, [table])
     if args.sort and args.time is None:
         raise ValueError("--sort puts rows into the order of --time NAME, which was not given")
-    times = None if args.time is None else times_in(table, column_of(table, args.time), types)
+    times = None if args.time is None else times_in(table, column_of(table, args.time, "--time"), types)
     if times is not None:
         if args.sort:
             table, times = in_order(table, times)

@@ -79,7 +79,7 @@ def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult 
         if getattr(args, side) is not None:
             raise ValueError(f"--{side} is for --measure dependence; give --columns, or leave it out")
     files = read_samples(args.files, args, "samples")
-    labels, types = labels_of(args), types_of(args, files)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
     given |= {"column_types": data.column_types, "paired": args.paired, **labels_in(files, labels)}
     names = names_without_endings(files)
@@ -115,7 +115,7 @@ def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResul
     given["scale"] = units_by_variable(args.scale, data.sizes)
     if isinstance(given["bandwidth"], dict | tuple):
         given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
-    if labels := labels_of(args):
+    if labels := labels_of(args, file):
         given["groups"] = file.labels(labels["groups"])
     return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]
 

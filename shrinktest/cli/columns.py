@@ -67,7 +67,7 @@ def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]]
     """Both samples, and what the test is told of them."""
     refuse_batched(args, (args.first, args.second))
     files = read_samples([args.first, args.second], args, "two samples")
-    labels, types = labels_of(args), types_of(args, files)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     names = sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
     data = samples_from(files, names, types, args)

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Say what changed between two tables; the exit code."""
     refuse(args, _REFUSED, "compare")
     files = read_samples([args.first, args.second], args, "two tables")
-    labels, types = labels_of(args), types_of(args, files)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     wanted = None if args.columns is None else sample_columns(files, args.columns, labels, types)
     check_path(args.plot)
     _check_page(args.html)

@@ -116,7 +116,7 @@ def _samples(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResu
         if getattr(args, side) is not None:
             raise ValueError(f"--{side} is for --on dependence; give --columns, or leave it out")
     files = read_samples(args.files, args, "two samples")
-    labels, types = labels_of(args), types_of(args, files)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
     first, second = names_without_endings(files)
     given |= {"column_types": data.column_types, "names": (first, second), **labels_in(files, labels)}
@@ -133,7 +133,7 @@ def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceRe
     if args.columns is not None:
         raise ValueError("--columns is for samples; give --x and --y")
     (file,) = read_samples(args.files, args, "samples")
-    types, labels = types_of(args, [file]), labels_of(args)
+    types, labels = types_of(args, [file]), labels_of(args, file)
     x, y = (file.select(columns) for columns in wanted)
     different(x, y)
     data = variables_from(file, [x, y], types, args)

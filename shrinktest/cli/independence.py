@@ -96,7 +96,7 @@ def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     """Both variables, and what the test is told of them."""
     refuse_batched(args, [args.data])
     table = read_table(args.data, args)
-    labels, types = labels_of(args), types_of(args, [table])
+    labels, types = labels_of(args, table), types_of(args, [table])
     aside = given_columns(table, args)
     variables = [name for name in variables_in(table, labels, types) if name not in aside]
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):

@@ -198,9 +198,20 @@ def _cut_up(numbers: tuple[float, ...], sizes: Sequence[int], option: str) -> li
 # --- which columns ------------------------------------------------------------------------------------------
 
 
-def labels_of(args: argparse.Namespace) -> dict[str, str]:
-    """The columns that hold labels, by the argument of the test they are for."""
-    return {name: column for name in ("blocks", "groups") if (column := getattr(args, name, None)) is not None}
+def column_of(table: TextTable, wanted: str, option: str) -> str:
+    """The one column that an option names, by its name or position."""
+    if wanted in table.names:
+        return wanted
+    found = table.select(wanted)
+    if len(found) > 1:
+        raise ValueError(f"{option} is one column; {wanted!r} names {len(found)}: {', '.join(found)}")
+    return found[0]
+
+
+def labels_of(args: argparse.Namespace, table: TextTable) -> dict[str, str]:
+    """The columns that hold labels, by the argument of the test they are for; positions are those of a table."""
+    given = {name: getattr(args, name, None) for name in ("blocks", "groups")}
+    return {name: column_of(table, one, f"--{name}") for name, one in given.items() if one is not None}
 
 
 def labels_in(tables: Sequence[TextTable], labels: dict[str, str]) -> dict[str, Any]:

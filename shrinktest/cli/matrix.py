@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Test which columns depend on which; the exit code."""
     refuse(args, ("stopping",), "matrix")
     table = read_table(args.data, args)
-    labels, types = labels_of(args), types_of(args, [table])
+    labels, types = labels_of(args, table), types_of(args, [table])
     others = args.given == OTHERS and OTHERS not in table.names
     z = [] if others else given_columns(table, args)
     x = [one for one in variables_in(table, labels, types) if one not in z] if args.x is None else table.select(args.x)

@@ -37,16 +37,6 @@ class Times:
     text: bool = False
 
 
-def column_of(table: TextTable, wanted: str) -> str:
-    """The one column that ``--time`` names, by its name or position."""
-    if wanted in table.names:
-        return wanted
-    found = table.select(wanted)
-    if len(found) > 1:
-        raise ValueError(f"--time is one column; {wanted!r} names {len(found)}: {', '.join(found)}")
-    return found[0]
-
-
 def times_in(table: TextTable, name: str, types: Mapping[str, Any]) -> Times:
     """The times in the column ``name``.
 

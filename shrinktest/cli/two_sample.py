@@ -92,7 +92,7 @@ def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...]
     """Both samples, their names, the columns to show of them, and what the test is told of them."""
     refuse_batched(args, (args.first, args.second))
     files = read_samples([args.first, args.second], args, "two samples")
-    labels, types = labels_of(args), types_of(args, files)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
     z = [] if args.covariates is None else files[0].select(args.covariates)
     names = [name for name in sample_columns(files, args.columns, labels, types) if name not in z]
     check_path(args.witness)

@@ -67,6 +67,23 @@ def test_columns_of_labels_are_not_data(run):
     same(run("independence", "both.csv", "--blocks", "site", *FAST), expected)
 
 
+@pytest.mark.parametrize(
+    ("command", "position", "name"),
+    [
+        ("two-sample a.csv b.csv --columns u,v --blocks", "1", "site"),
+        ("columns a.csv b.csv --groups", "4", "cluster"),
+        ("k-sample a.csv b.csv --columns u,v --groups", "4", "cluster"),
+        ("compare a.csv b.csv --columns u,v --blocks", "1", "site"),
+        ("independence both.csv --blocks", "2", "site"),
+        ("matrix both.csv --x u --y w --blocks", "2", "site"),
+        ("change both.csv --columns u,w --blocks", "2", "site"),
+    ],
+)
+def test_columns_of_labels_by_position(run, command, position, name):
+    one, other = (run(*command.split(), label, *FAST) for label in (position, name))
+    assert one == other and one[0] == 0
+
+
 def test_independence(run):
     expected = independence_test(*BOTH, rng=0, n_resamples=99, alpha=0.1, shift="circular")
     typed = "--x u --y w --shift circular --alpha 0.1"
@@ -83,6 +100,8 @@ def test_independence(run):
         ("two-sample a.csv b.csv --columns u,v --stopping besag-clifford:h", "must look like lam=0.1; got 'h'"),
         ("two-sample a.csv b.csv --columns u,v --blocks sites", "Did you mean 'site'?"),
         ("two-sample a.csv b.csv --columns site,u --blocks site", "column 'site' is in both --blocks and --columns"),
+        ("two-sample a.csv b.csv --columns u,v --blocks 5", "there is none at position 5"),
+        ("two-sample a.csv b.csv --columns u,v --blocks 1:2", "--blocks is one column; '1:2' names 2: site, u"),
         ("two-sample a.csv b.csv --columns u,v --paired --blocks site", "so that --blocks has nothing to say"),
         (
             "independence both.csv --x u,site --y w --blocks site",
