@@ -246,8 +246,9 @@ def _dense(x: Any, pandas: Any) -> Any:
 
 def _has_many_digits(series: Any) -> bool:
     """Whether whole numbers are so large that floating-point numbers would not tell them apart."""
-    least, most = series.min(), series.max()
-    return least is not None and bool(least < -EXACT or most > EXACT)
+    if series.null_count() == len(series):  # of which pandas says that the least is NA
+        return False
+    return bool(series.min() < -EXACT or series.max() > EXACT)
 
 
 def _of_many_digits(series: Any, label: str, where: str, wanted: Any) -> Column:

@@ -800,3 +800,15 @@ def test_sparse_columns_of_pandas_are_those_that_they_stand_for(column):
 def test_sparse_matrices_are_called_so(call):
     with pytest.raises(TypeError, match=says("is a sparse matrix of shape (6, 4); give an array, which .toarray()")):
         call(csr_array(np.eye(6, 4)))
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "UInt8", "Float64", "boolean", "string"])
+def test_columns_of_pandas_that_are_missing_throughout(dtype):
+    rates = np.random.default_rng(0).normal(size=20)
+    x = pd.DataFrame({"none": pd.array([pd.NA] * 20, dtype=dtype), "rate": rates})
+    y = x.assign(rate=-rates)
+    expected = two_sample_test(x.assign(none=NAN), y.assign(none=NAN), nan_policy="indicator", n_resamples=99, rng=0)
+    found = two_sample_test(x, y, nan_policy="indicator", n_resamples=99, rng=0)
+    assert (found.pvalue, found.notes) == (expected.pvalue, expected.notes)
+    with pytest.raises(ValueError, match="X has 20 missing values"):
+        two_sample_test(x, y)
