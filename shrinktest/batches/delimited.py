@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._digits import EXACT, require_apart
-from shrinktest.batches.lines import NOT_UTF_8, called_cell, first_line, uneven
+from shrinktest.batches.lines import NOT_UTF_8, called_cell, first_line, require_closed, uneven
 from shrinktest.tables.text import (
     MISSING,
     OddCell,
@@ -142,12 +142,14 @@ def kinds_in(path: Path, names: Sequence[str], column_types: Mapping[str, Any], 
 
 
 def require_plain(path: Path, names: Collection[str], cells: Cells) -> None:
-    """Raise ValueError for columns, read by what they hold, that are doubtful in the first megabyte of a file.
+    """Raise ValueError for an open quotation mark, and columns that are doubtful in the first megabyte of a file.
 
-    For the command line, such hold text of which at least half looks like numbers, dates or times.
+    These are read by what they hold.  For the command line, such hold text of which at least half looks like numbers,
+    dates or times.
     """
     import pyarrow.types as types
 
+    require_closed(path)
     first = _first(path, cells)
     for name in names if cells.typed else ():
         if types.is_string(first.schema.field(name).type):
@@ -220,7 +222,7 @@ def _opened(path: Path, block: int, cells: Cells, names: Sequence[str] | None = 
     return csv.open_csv(
         path,
         read_options=csv.ReadOptions(block_size=block, **naming),
-        parse_options=csv.ParseOptions(delimiter=delimiter_in(line)),
+        parse_options=csv.ParseOptions(delimiter=delimiter_in(line), newlines_in_values=True),
         convert_options=csv.ConvertOptions(null_values=words, strings_can_be_null=True, **converting),
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from shrinktest._validate import counted
@@ -21,7 +22,7 @@ _BEGINNINGS = {
     b"PK\x03\x04": "is an archive (zip), as those of spreadsheets are; save the table as CSV",
 }
 
-_LINE = 2**24  # bytes of a first line, at most
+_LINE = 2**24  # bytes of a first line, at most, and to read at a time
 
 
 def delimiter_of(path: Path) -> str:
@@ -47,6 +48,32 @@ def first_line(path: Path) -> tuple[str, int]:
             if (line := file.readline(_LINE)).strip(b"\r\n") or not line:
                 return line.decode("latin-1"), blank
     return "", 0
+
+
+def require_closed(path: Path) -> None:
+    """Raise ValueError for a quotation mark that is not closed, behind which pyarrow takes all rows for one cell."""
+    about = path.stat()
+    if (line := _unclosed(path, about.st_size, about.st_mtime_ns)) is not None:
+        raise ValueError(f"{path}: line {line} has a quotation mark that is not closed; close it, or take it away")
+
+
+@lru_cache(maxsize=4096)
+def _unclosed(path: Path, size: int, changed: int) -> int | None:
+    """The line of the row with such a mark, of a file of this size and time; None without one."""
+    with path.open("rb") as file:
+        if not sum(part.count(b'"') for part in iter(lambda: file.read(_LINE), b"")) % 2:
+            return None
+    with path.open(encoding="utf-8", errors="replace", newline="") as text:
+        reader, line = csv.reader(text, delimiter=delimiter_of(path), strict=True), 0
+        while True:
+            try:
+                line = reader.line_num
+                next(reader)
+            except StopIteration:
+                return None
+            except csv.Error as error:
+                if "expected after" not in str(error):  # as in "u" x, which is a cell all the same
+                    return line + 1
 
 
 def called_cell(path: Path, names: Sequence[str], name: str, cell: str | None) -> str:

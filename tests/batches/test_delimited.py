@@ -154,3 +154,32 @@ def test_rows_of_other_lengths_have_their_line(tmp_path, in_blocks, first):
     path.write_text("\n\nz,k\n" + "1.5,2\n" * first + "1,5,2\n" + "1.5,2\n" * 9)
     with pytest.raises(ValueError, match=rf"x\.csv: line {first + 4} has 3 cells, line 3 has 2$"):
         two_sample_test(str(path), str(path))
+
+
+def test_lines_within_cells_are_read_wherever_blocks_end(tmp_path, in_blocks):
+    cells = ["u\nx", "v,y", '"q"\n\n', "w"] * 100
+    table = pd.DataFrame({"g": cells, "v": np.arange(400) % 7})
+    table.to_csv(tmp_path / "x.csv", index=False)
+    (piece,) = Batches(tmp_path / "x.csv").pieces("X", ("g", "v"), {})
+    read = [part.to_pandas() for part in piece.read(10)]
+    assert len(read) > 10 and pd.concat(read)["g"].tolist() == cells
+
+
+@pytest.mark.parametrize("cell", ['"u', '"u""', '"'])
+@pytest.mark.parametrize("row", [0, 7, 399])
+def test_a_quotation_mark_that_is_not_closed_is_an_error(tmp_path, row, cell):
+    """All rows behind it were one cell."""
+    rows = [f"{i % 7},{'uv'[i % 2]}" for i in range(400)]
+    path = tmp_path / "x.csv"
+    path.write_text("v,g\n" + "\n".join(rows))
+    assert two_sample_test(str(path), str(path), rng=0, n_resamples=99).n_observations == (400, 400)
+    rows[row] = f"1,{cell}"
+    path.write_text("v,g\n" + "\n".join(rows) + "\n")
+    with pytest.raises(ValueError, match=f"x.csv: line {row + 2} has a quotation mark that is not closed"):
+        two_sample_test(str(path), str(path))
+
+
+def test_other_quotation_marks_are_text(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("v,g\n" + '1,5" u\n2,"u" x\n3,u\n' * 9 + '1,5" u\n')
+    assert two_sample_test(str(path), str(path), rng=0, n_resamples=99).n_observations == (28, 28)
