@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest._validate import loaded_pandas
 from shrinktest.tables.column import DROP
 from shrinktest.tables.pooled import checked_types
+from shrinktest.tables.reading import Table, is_table
 
 
 def columns_of_labels(
@@ -38,12 +38,22 @@ def columns_of_labels(
 
 def _column_of(labels: Any, tables: Sequence[Any]) -> str | None:
     """The column of all tables that labels are taken from; None where they are not, or it is the only one."""
-    pandas = loaded_pandas()
-    if pandas is None or not isinstance(labels, tuple | list) or len(labels) != len(tables):
+    if not isinstance(labels, tuple | list) or len(labels) != len(tables):
         return None
-    both = list(zip(labels, tables, strict=True))
-    if not all(isinstance(one, pandas.Series) and isinstance(table, pandas.DataFrame) for one, table in both):
-        return None
-    name = labels[0].name
-    held = (one.name == name and list(table.columns).count(name) == 1 < table.shape[1] for one, table in both)
-    return str(name) if all(held) and all(one.equals(table[name]) for one, table in both) else None
+    first, *others = (_held_in(table, one) for table, one in zip(tables, labels, strict=True))
+    found = [name for name in first if all(name in other for other in others)]
+    return str(found[0]) if len(found) == 1 else None
+
+
+def _held_in(table: Any, labels: Any) -> list[Any]:
+    """The columns of a data frame that are these labels: the one with their name, or of pyarrow all equal ones."""
+    shape: Sequence[int] = getattr(table, "shape", ())
+    if not hasattr(labels, "equals") or isinstance(table, Table) or len(shape) != 2 or shape[1] < 2:
+        return []
+    if not is_table(table):
+        return []
+    names = list(getattr(table, "column_names", table.columns))
+    if hasattr(labels, "name"):
+        names = [labels.name] if names.count(labels.name) == 1 else []
+    columns = ((name, table[name]) for name in names)
+    return [name for name, column in columns if type(column) is type(labels) and labels.equals(column)]

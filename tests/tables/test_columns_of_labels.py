@@ -74,3 +74,21 @@ def test_units_for_all_columns_leave_none_out():
     assert asked.columns == (("0", "1", "2"),)
     with pytest.raises(TypeError, match="column_types must be a dict"):
         two_sample_test(A, B, groups=LABELS, column_types=["class_id"], **FEW)
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_tables_of_other_libraries_are_those_of_pandas(library):
+    module = pytest.importorskip(library)
+    made = module.from_pandas if library == "polars" else module.Table.from_pandas
+    tables = a, b = [made(one) for one in (A, B)]
+    expected = two_sample_test(A, B, groups=LABELS, **FEW)
+    found = two_sample_test(*tables, groups=(a["class_id"], b["class_id"]), **FEW)
+    assert (found.pvalue, found.notes, found.columns) == (expected.pvalue, expected.notes, expected.columns)
+    site = pd.Series(np.tile([0, 1], 50), name="site")
+    x = made(A[["score"]].assign(site=site))
+    one, other = (
+        independence_test(x, y, blocks=labels, **FEW)
+        for x, y, labels in ((x, b, x["site"]), (A[["score"]].assign(site=site), B, site))
+    )
+    assert (one.pvalue, one.columns) == (other.pvalue, other.columns)
+    assert two_sample_test(a, b, groups=LABELS, **FEW).columns == (("score", "age", "class_id"),)  # of another library
