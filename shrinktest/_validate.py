@@ -106,6 +106,8 @@ def refuse_sparse(x: Any, name: str) -> None:
 
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     refuse_sparse(x, name)
+    if hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes")):  # numpy takes their numbers
+        raise TypeError(f"{name} must hold real numbers, got categories ({type(x).__name__}); {_advice('O', tables)}")
     masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
     try:
         values = np.asarray(x)

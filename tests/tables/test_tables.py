@@ -812,3 +812,13 @@ def test_columns_of_pandas_that_are_missing_throughout(dtype):
     assert (found.pvalue, found.notes) == (expected.pvalue, expected.notes)
     with pytest.raises(ValueError, match="X has 20 missing values"):
         two_sample_test(x, y)
+
+
+@pytest.mark.parametrize("make", [pd.Categorical, pd.CategoricalIndex, "pyarrow"])
+def test_categories_of_numbers_that_are_no_series_are_refused(make):
+    """As a series they are categories; numpy would take them for numbers."""
+    x = pd.Categorical([1, 20, 3] * 10)
+    given = pytest.importorskip("pyarrow").array(x) if make == "pyarrow" else make(x)
+    with pytest.raises(TypeError, match=says("X must hold real numbers, got categories (", "or give a pandas Series")):
+        two_sample_test(given, given)
+    assert two_sample_test(pd.Series(x), pd.Series(x), n_resamples=99, rng=0).encodings[0].codes[0].kind == "category"
