@@ -175,7 +175,7 @@ def as_kind(column: Column, wanted: Any, where: str) -> Column:
     if kind == "number" and column.kind in ("boolean", "category"):
         return _by_level(column, _as_number, kind, where)
     if kind in ("date", "duration") and column.kind == "category":
-        return _by_level(column, as_date if kind == "date" else _as_duration, kind, where)
+        return _by_level(column, as_date if kind == "date" else as_duration, kind, where)
     advice = "give the levels in their order as a list" if kind == "ordered" else "leave it as it is"
     raise ValueError(f"{argument}={kind!r}: {where} holds {WORDS[column.kind]}, which are no {WORDS[kind]}; {advice}")
 
@@ -283,7 +283,7 @@ def as_date(level: str) -> Any:
     return np.datetime64(found, "ns") + np.timedelta64(int(further[1].ljust(3, "0")), "ns")
 
 
-def _as_duration(level: str) -> Any:
+def as_duration(level: str) -> Any:
     """A duration such as "1 days 02:00:00", "02:00:00" or "-00:30:00", whose sign is that of all its parts."""
     days, _, clock = level.rpartition("day") if "day" in level else ("0", "", level)
     found = _CLOCK.fullmatch(clock.lstrip("s ,").rstrip() or "0")

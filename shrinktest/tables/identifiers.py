@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 
-from shrinktest.tables.column import Column, as_date, number_level
+from shrinktest.tables.column import Column, as_date, as_duration, number_level
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
 #: What text is that would be numbers without signs for currencies, percent or thousands.
@@ -168,8 +169,9 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
             return f"it has another text in every row{', which looks like numbers with signs' if dressed else ''}"
     elif (levels <= MANY_LEVELS and (levels <= FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
-    kind = like_numbers(column.levels) or ("date" if all(map(_is_date, column.levels)) else None)
-    way = f"read {kind}s (column_types={{{column.name!r}: {kind!r}}}), " if kind in ("number", "date") else ""
+    times = (("date", as_date), ("duration", as_duration))
+    kind = like_numbers(column.levels) or next((k for k, read in times if _all_are(column.levels, read)), None)
+    way = "" if kind is None else f"read {kind}s (column_types={{{column.name!r}: {kind!r}}}), "
     way = "take off what is no digit, and read numbers, " if kind == DRESSED else way
     raise ValueError(
         f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
@@ -219,8 +221,8 @@ def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
     return len(ranges) == len(samples) and all(before[1] < after[0] for before, after in pairwise(ranges))
 
 
-def _is_date(level: str) -> bool:
-    return as_date(level) is not None
+def _all_are(levels: Sequence[str], read: Callable[[str], Any]) -> bool:
+    return all(read(level) is not None for level in levels)
 
 
 def _all_differ(values: np.ndarray) -> bool:

@@ -94,3 +94,29 @@ def test_dates_as_categories_are_called_alike_in_every_unit():
     x.loc[0, "t"] = DATES[0]
     result = two_sample_test_columns(x, y, column_types={"t": "category"}, **FEW)
     assert dict(zip(result.table["column"], result.table["pvalue"], strict=True))["t"] > 0.5
+
+
+def test_text_of_durations_is_told_how_to_be_read(tmp_path, capsys):
+    x = pd.DataFrame({"wait": pd.to_timedelta(np.arange(40) * 97 % 80, unit="min"), "v": VALUES})
+    text = x.astype({"wait": str})
+    with pytest.raises(
+        ValueError, match=r"too many for categories; read durations \(column_types={'wait': 'duration'}"
+    ):
+        two_sample_test(text[:20], text[20:])
+    expected = two_sample_test(x[:20], x[20:], **FEW)
+    found = two_sample_test(text[:20], text[20:], column_types={"wait": "duration"}, **FEW)
+    assert (found.statistic, found.pvalue) == (expected.statistic, expected.pvalue)
+    for name, part in (("a", text[:20]), ("b", text[20:])):
+        part.to_csv(tmp_path / f"{name}.csv", index=False)
+    words = [
+        "two-sample",
+        *(str(tmp_path / f"{name}.csv") for name in "ab"),
+        "--resamples",
+        "99",
+        "--seed",
+        "0",
+        "--json",
+    ]
+    assert main(words) == 2 and "--types wait=duration" in capsys.readouterr().err
+    assert main([*words, "--types", "wait=duration"]) == 0
+    assert json.loads(capsys.readouterr().out)["pvalue"] == expected.pvalue
