@@ -95,8 +95,8 @@ def columns_in_bins(
 ) -> list[TwoBinned]:
     """Hypotheses about single columns of two samples in batches, whose bins are read all at once.
 
-    ``groups`` are, for each column, the columns of numbers that it became.  The columns are those of the sample of their
-    rows; ``generator`` is that of the test, which is left as it is.
+    ``groups`` are, for each column, the columns of numbers that it became.  The columns are those of the sample of
+    their rows; ``generator`` is that of the test, which is left as it is.
     """
     plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
     for group, column, one in zip(groups, columns, asked, strict=True):
