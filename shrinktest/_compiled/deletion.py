@@ -40,7 +40,7 @@ def eigenvectors(work, start):
     return values, vectors, along
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def multiply(weights, table, at, order, lanes, out, to):
     """The product of ``weights`` (4, order) with the rows of 64 at ``at`` of the table, to four rows at ``to``.
 
@@ -109,7 +109,7 @@ def along_eigenvectors(matrix, z, members, vectors, along, points, diagonal, row
         rows[i] = product
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def tabulate(values, lams, powers, order, table):
     """Row (j, k) of the table: (lam / (D_k + lam))^j for 64 lam, j = 1, 2, ..; zero where there is no eigenvalue."""
     for b in range(table.size):
@@ -122,7 +122,7 @@ def tabulate(values, lams, powers, order, table):
                 power *= r
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def sums_of_mean(along, table, powers, order, whole):
     """``whole[j]`` (lanes,): the squares of the mean along the eigenvectors times row (j, k), added up."""
     for j in range(powers + 1):
@@ -137,7 +137,7 @@ def sums_of_mean(along, table, powers, order, whole):
                 whole[j + 1, b] += square * table[(j * order + k) * _LANES + b]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def points_on_points(powers, inverse, moments):
     """Overwrite moments of S in coordinates by those of R on the points, as in ``resolvent.on_points``."""
     o = _ZERO
@@ -148,7 +148,7 @@ def points_on_points(powers, inverse, moments):
             o += _L
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def residuals(t, moments, beta):
     """``beta`` (t + 1, 2 lanes): x = R^t e + sum_k beta_k R^k e_i for two points, starting from e - e_i."""
     for b in range(_ZERO, _PAIR):
@@ -172,7 +172,7 @@ def residuals(t, moments, beta):
             beta[_PAIR + b] -= beta[b] / moments[_ROW + b]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def add_scores(t, moments, beta, scale, out):
     """Add to ``out`` (2 lanes) what depends on the point and on lam in |phi_i - mu^(-i)|^2 / lam.
 
@@ -200,7 +200,7 @@ def add_scores(t, moments, beta, scale, out):
         k += _PAIR
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def put_together(whole, out, lams, fixed, t, n, scores):
     """The scores, from what `add_scores` left in ``out``, the sums of the mean, and what no lam changes."""
     scale = 1.0 / (n - 1.0)

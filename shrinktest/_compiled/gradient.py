@@ -19,7 +19,7 @@ _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)
 _X, _BEFORE, _IMAGE = np.uint64(_LANES), np.uint64(2 * _LANES), np.uint64(3 * _LANES)
 
 
-@compiled()
+@compiled(inner=True)
 def coefficients(theta, t):
     """Momentum and step of iteration t (1, 2, ...); the nu-method's from normalised Jacobi polynomials."""
     if theta[0] == 0.0:
@@ -32,7 +32,7 @@ def coefficients(theta, t):
     return momentum / ((t + 2 * nu - 1) * (2 * t + 4 * nu - 1) * (2 * t + 2 * nu - 3)), step
 
 
-@compiled()
+@compiled(inner=True)
 def step_size(matrix, z, members, theta):
     """The given step, or 1 / max K_ii."""
     if theta[2] > 0.0:
@@ -49,7 +49,7 @@ def step_size(matrix, z, members, theta):
     return 1.0 / largest if largest > 0.0 else 0.0
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def advance(buffer, n, momentum, step, at_i):
     """One gradient step of every deleted problem: x <- x + mom (x - x_before) - step (T x - q_i (T x)_i)."""
     o = _S
@@ -62,7 +62,7 @@ def advance(buffer, n, momentum, step, at_i):
         o += _S
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def multiply(buffer, work, n, images, at_i, along_x):
     """The images T x, and the products of the deleted points and of x with the images, or else with x itself."""
     o = _ZERO
@@ -126,7 +126,7 @@ def score_by_deletion(matrix, start, z, members, theta, amounts, work, scores):
                 scores[t - 1] += (kii - 2.0 * predicted + square * scale * scale) / n
 
 
-@compiled()
+@compiled(inner=True)
 def paper_path(values, along, eta, n, theta, scores):
     """LOO_filter of t = 1..T."""
     factors, before = np.zeros(values.size), np.zeros(values.size)
@@ -139,7 +139,7 @@ def paper_path(values, along, eta, n, theta, scores):
         scores[t - 1] = filter_score(values, along, factors, n)
 
 
-@compiled()
+@compiled(inner=True)
 def direct(amount, n):
     """Whether so few iterations are cheaper on the Gram matrix itself than after the reduction to tridiagonal form."""
     return 4.0 * amount <= n

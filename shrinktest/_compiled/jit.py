@@ -143,13 +143,15 @@ class Waiting(event.Listener):
 event.register("numba:compile", Waiting())
 
 
-def compiled(*signature, ordered=False, fused=False, inline=False):
+def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):
     """Compile lazily (or for ``signature``), without the interpreter lock, cached on disk.
 
     ``ordered``: sums are taken in the order they are written in, and products rounded, as numpy would.  ``fused``: the
     same, but a product need not be rounded before it is added.  ``inline``: the text of the function is put into its
     callers, by whose rules it is then compiled, for a compiled function is optimised once by itself and again within
-    every one that calls it: for those that have few callers.
+    every one that calls it: for those that have few callers.  ``inner``: the same is done with its machine code, for
+    what only other compiled functions call.  Each of these holds a copy that is optimised with it and may round sums
+    otherwise; a process would use the first one that it loads for all of them, and so give other digits than the next.
 
     No ``parallel=True``: its thread pools die in forked children and abort when two Python threads meet.  Where nothing
     can be written, or the package has no files of Python, every process compiles for itself.
@@ -158,7 +160,7 @@ def compiled(*signature, ordered=False, fused=False, inline=False):
     def decorate(function):
         liberties = {"contract"} if fused else False if ordered else _RELAXED
         into = "always" if inline else "never"
-        loop = njit(nogil=True, error_model="numpy", fastmath=liberties, inline=into)(function)
+        loop = njit(nogil=True, error_model="numpy", fastmath=liberties, inline=into, forceinline=inner)(function)
         if not hasattr(loop, "enable_caching"):  # NUMBA_DISABLE_JIT=1
             return loop
         with suppress(RuntimeError):  # no place to keep it

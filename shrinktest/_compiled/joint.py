@@ -24,7 +24,7 @@ def place(shuffle, variable, i):
     return i if variable == 0 else shuffle[variable - 1, i]
 
 
-@compiled()
+@compiled(inner=True)
 def product_without(values, a, b):
     """The product of all values but those at a and b."""
     out = 1.0
@@ -34,7 +34,7 @@ def product_without(values, a, b):
     return out
 
 
-@compiled()
+@compiled(inner=True)
 def feature(grams, means, shuffle, i, j, k, row_i, row_j):
     """<psi_i, psi_j> for psi_i = (x)_l phi_l(x_i) - sum_l phi_l(x_i) (x)_{m != l} mu_m + (d - 1) (x)_l mu_l.
 

@@ -13,7 +13,7 @@ from shrinktest._compiled.jit import compiled
 _NOTHING = 1e-150  # the entries fall off so fast for a large lam that they would become subnormal, and slow
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def factorize(work, n, lam, multipliers, pivots):
     """LDL' of T + lam I; False if it is not positive definite."""
     pivots[0] = work[0, 0] + lam
@@ -25,7 +25,7 @@ def factorize(work, n, lam, multipliers, pivots):
     return pivots[n - 1] > 0.0
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def factorize_all(work, n, lams, multipliers, pivots):
     """LDL' of T + lam I, all lam in step: (n, g) multipliers and lam / pivot.  False unless all positive definite."""
     positive = True
@@ -45,7 +45,7 @@ def factorize_all(work, n, lams, multipliers, pivots):
     return positive
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def smoothed_mean(n, t, multipliers, pivots, powers):
     """``powers[j]`` (n, g) = R^j e_1 in the basis, j = 0..t."""
     size = pivots.shape[1]
@@ -68,7 +68,7 @@ def smoothed_mean(n, t, multipliers, pivots, powers):
                 here[g] = pivot[g] * here[g] - multiplier[g] * last[g]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def moments_of_mean(powers, n, t, norm, whole):
     """``whole[k]`` (g,) = s'R^k s, k = 0..2t, for the start s of the basis, of squared length ``norm``."""
     whole[:] = 0.0
@@ -80,7 +80,7 @@ def moments_of_mean(powers, n, t, norm, whole):
                 row[g] += norm * first[g] * second[g]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def on_points(whole, n, lams):
     """Overwrite moments s'S^k s in coordinates, S = lam (Z'Z + lam I)^-1 and s = Z'e, by e'R^k e on the n points.
 
@@ -92,7 +92,7 @@ def on_points(whole, n, lams):
             whole[k, g] = whole[k - 1, g] - whole[k, g] / lams[g]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def traces(multipliers, pivots, of_r):
     """Rows 1 and 2 of ``of_r``: tr R and tr R^2 (g,), from what `factorize_all` leaves, all lam in step.
 

@@ -176,7 +176,7 @@ def product_sums(z, left, right, octets, out):
                 out[r, start + c] = sums[r * COLUMNS + c]
 
 
-@compiled()
+@compiled(inner=True)
 def gathered(line, row, pi, i):
     """Sum over j < i of ``line``_j times ``row``_pi(j)."""
     value = 0.0

@@ -23,7 +23,7 @@ def penalty(gram, amount, absolute):
     return amount * trace(gram)
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def solve(multipliers, pivots, x):
     """Overwrite ``x`` by (T + lam I)^-1 x."""
     n = x.size
@@ -34,7 +34,7 @@ def solve(multipliers, pivots, x):
         x[k] = x[k] / pivots[k] - multipliers[k + 1] * x[k + 1]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def power_sums(work, start, z, n, t, lams):
     """Sums tr R^k (2t + 1, g) and e'R^k e (2t + 3, g) on a grid of lam; NaN if K + lam I is not positive definite.
 
@@ -69,7 +69,7 @@ def power_sums(work, start, z, n, t, lams):
     return of_r, of_mean
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def averaged_scores(of_r, of_mean, n, norm, trace, lams, scores):
     """The deletion score of F-KMSE with every leverage replaced by the mean one; ``norm`` is e'Ke."""
     for g in range(lams.size):
@@ -87,7 +87,7 @@ def averaged_scores(of_r, of_mean, n, norm, trace, lams, scores):
         scores[g] = (trace - 2.0 * cross / (n - 1.0) + quad / (n - 1.0) ** 2) / n
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def paper_scores(of_r, of_mean, n, t, norm, trace, shifted, scores):
     """LOO_filter at lam n / (n - 1), which for t = 1 is Theorem 4 of [M14]; from D R = lam (1 - R)."""
     for g in range(shifted.size):
@@ -101,7 +101,7 @@ def paper_scores(of_r, of_mean, n, t, norm, trace, shifted, scores):
         scores[g] = (trace + 2.0 * a * (s1 - p1) + a * a * (s2 - 2.0 * p2 + n * p2)) / n
 
 
-@compiled()
+@compiled(inner=True)
 def filter_score(values, along, factors, n):
     """LOO_filter: mean |phi_i - A mu^(-i)|^2 for the smoother A with ``factors`` fixed from the full sample.
 

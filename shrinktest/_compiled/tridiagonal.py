@@ -63,7 +63,7 @@ def tape_of(work):
     return work[n + 3 :].reshape(-1, 2)
 
 
-@compiled()
+@compiled(inner=True)
 def tridiagonalize(matrix, start, work):
     """Reduce ``matrix`` (n, n) to ``work``: K = Q T Q', Q = H_0 .. H_{n-1}, Q e_1 along ``start``; both are kept.
 
@@ -130,7 +130,7 @@ def tridiagonalize(matrix, start, work):
     off[n - 1] = 0.0
 
 
-@compiled()
+@compiled(inner=True)
 def basis(work, n):
     """Q' (n, n), one basis vector a row."""
     out = np.empty(((n + 3) // 4 * 4, n))
@@ -157,7 +157,7 @@ def basis(work, n):
     return out[:n]
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def iterate(diagonal, off, vectors, tape):
     """`diagonalize`, keeping the rotations for `undo` on ``tape`` (longest(n) + 1, 2) unless it is None.
 
@@ -224,7 +224,7 @@ def iterate(diagonal, off, vectors, tape):
         tape[0, 0] = spent
 
 
-@compiled()
+@compiled(inner=True)
 def diagonalize(diagonal, off, vectors):
     """Eigenvalues of T into ``diagonal``, unordered, while the rows of ``vectors`` are rotated along.
 
@@ -234,7 +234,7 @@ def diagonalize(diagonal, off, vectors):
     iterate(diagonal, off, vectors, None)
 
 
-@compiled(fused=True)
+@compiled(fused=True, inner=True)
 def undo(tape, x):
     """Overwrite ``x`` by V x, V the eigenvectors of T as columns: the rotations the other way round."""
     k = int(tape[0, 0])
@@ -249,7 +249,7 @@ def undo(tape, x):
             k -= 1
 
 
-@compiled()
+@compiled(inner=True)
 def spectrum(work, n):
     """Eigenvalues D (n,) of the reduced matrix and the shares p (n,) of the start on them, which add up to 1."""
     values = work[0].copy()
@@ -262,7 +262,7 @@ def spectrum(work, n):
     return values, shares
 
 
-@compiled()
+@compiled(inner=True)
 def rotate(work, x):
     """Overwrite ``x`` by Q x: from the basis back."""
     n = x.size

@@ -15,13 +15,13 @@ from shrinktest._compiled.tridiagonal import iterate, tape_of, tridiagonalize, u
 from shrinktest._compiled.vectors import squared_norm, trace
 
 
-@compiled()
+@compiled(inner=True)
 def cutoff(gram, amount):
     """The smallest eigenvalue of K that is kept; the slack keeps what is equal to the threshold up to rounding."""
     return amount * trace(gram) * (1.0 - 1e-9)
 
 
-@compiled()
+@compiled(inner=True)
 def eigenvalues(work, order):
     """Replace T in ``work`` by its eigenvalues, and by the first component of each eigenvector; the tape has them."""
     values, off, first = work[0], work[1], np.zeros((order, 1))
@@ -32,7 +32,7 @@ def eigenvalues(work, order):
     return values, off
 
 
-@compiled()
+@compiled(inner=True)
 def threshold_scores(matrix, values, along, n, theta, amounts, scores):
     """Score every threshold; ``along`` is n times the square of the mean along each eigenvector."""
     factors = np.empty(values.size)
@@ -65,7 +65,7 @@ def truncation_score(matrix, start, z, members, theta, amounts, work, scores):
         threshold_scores(matrix, values, along, n, theta, amounts, scores)
 
 
-@compiled()
+@compiled(inner=True)
 def kept_components(matrix, values, theta, amount):
     """Which eigenvectors are kept (n,); those in the null space of K carry nothing and get nothing."""
     n, most = values.size, int(theta[0])

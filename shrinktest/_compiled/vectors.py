@@ -21,7 +21,7 @@ def squared_norm(x):
     return total
 
 
-@compiled()
+@compiled(inner=True)
 def trace(matrix):
     total = 0.0
     for i in range(matrix.shape[0]):

@@ -61,6 +61,27 @@ def test_machine_code_is_found_by_other_environments(tmp_path):
     assert answers == [("0 1", [LINE]), ("1 0", [])]
 
 
+STATISTICS = """
+import sys
+import numpy as np
+from shrinktest import two_sample_test
+X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
+for estimator in sys.argv[1:]:
+    print(estimator, *(value.hex() for value in two_sample_test(X, Y, estimator=estimator, rng=0).null_distribution))
+"""
+
+
+@compiled
+def test_digits_do_not_depend_on_what_is_compiled_or_loaded_first(tmp_path):
+    where, found = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}, []
+    for order in (["landweber", "tsvd"], ["landweber", "tsvd"], ["tsvd", "landweber"]):
+        done = subprocess.run(
+            [sys.executable, "-c", STATISTICS, *order], env=where, capture_output=True, text=True, check=True
+        )
+        found.append(sorted(done.stdout.splitlines()))
+    assert len(found[0]) == 2 and found[0] == found[1] == found[2]
+
+
 def test_whoever_waits_is_told_while_waiting(monkeypatch, capsys):
     monkeypatch.setattr(jit, "PATIENCE", 0.02)
     waiting = jit.Waiting()
