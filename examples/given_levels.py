@@ -18,6 +18,7 @@ import pandas as pd
 from _study import claim, markdown, options, write
 from joblib import Parallel, delayed
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import XGivenZ, independence_test
@@ -41,14 +42,17 @@ OURS = ("residuals", "local")
 HYPPO = ("PartialDcorr", "ConditionalDcorr")
 OTHERS = ("residual correlation", "GCM", "KCI", "RCIT", *HYPPO)
 MODELS = tuple(f"{test}, {model} model" for model in ("true", "wrong") for test in ("randomisation", "permutation"))
+REGRESSOR = "residuals by LinearRegression()"
+RIGHT = ("linear", "heavy-tailed", "spread")  # shapes that it finds, however sharp
 HOLDS = 0.25  # standard deviations by which what regressions leave may move a statistic, for 5 % to become 6 %
 PERMUTATIONS = 199
 MARGIN = 0.05  # of power
 ENOUGH = 100  # data sets, for powers to be compared
 #: Part of the trials that a method gets: exact ones two, what is slow fewer.
 PART = {name: 2.0 for name in MODELS if name.endswith("true model")}
+PART |= {REGRESSOR: 0.5}
 PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
-MOST = {"KCI": 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
+MOST = {"KCI": 200, REGRESSOR: 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]
 EFFECTS = {"mean": 0.35, "turning": 0.6, "square": 0.5}
@@ -118,6 +122,8 @@ def methods_of(design: Confounded, n: int) -> dict:
         for name in MODELS:
             model = _model(design, name.startswith("permutation"), name.endswith("wrong model"))
             found[name] = partial(_ours, x_given_z=model)
+    if design.shape in RIGHT and design.columns <= 5 and design.strength == STRENGTHS["weak"]:
+        found[REGRESSOR] = partial(_ours, regressor=LinearRegression())
     if find_spec("causallearn"):
         found |= {"RCIT": _rcit, "KCI": _kci}
     if find_spec("hyppo"):
@@ -206,7 +212,7 @@ def _wide(some: pd.DataFrame, *names: str) -> str:
 def null_cells(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """Where X and Y are independent given Z: tests with a model, the others where regressions find Z, and elsewhere."""
     null = table[table["effect"] == "none"]
-    models, others = null[null["method"].isin(MODELS)], null[~null["method"].isin(MODELS)]
+    models, others = null[null["method"].isin(MODELS)], null[~null["method"].isin((*MODELS, REGRESSOR))]
     return models, others[others["left"] <= HOLDS], others[others["left"] > HOLDS]
 
 
@@ -266,10 +272,27 @@ def page(tables) -> list[str]:
         "given column; by its square. Compare with methods that hold their level in the tables above. "
         + _powers(power, null)
         + "\n\n"
-        + _wide(power[~power["method"].isin(MODELS)], "effect", "shape", "columns", "n"),
+        + _wide(power[~power["method"].isin((*MODELS, REGRESSOR))], "effect", "shape", "columns", "n"),
+        "## With a regressor\n\n" + _with_regressor(table),
         "## Seconds a test\n\n" + markdown(mean.astype(object).where(mean.notna(), "-")),
     ]
     return parts
+
+
+def _with_regressor(table: pd.DataFrame) -> str:
+    """Levels and powers with a regressor that is right, beside those of the default method and of lines in sample."""
+    by, others = [*KEYS, "effect"], ("residuals", "residual correlation")
+    given = table[table["method"] == REGRESSOR]
+    some = table[table["method"].isin((*others, REGRESSOR))].merge(given[by], on=by)
+    level, power = some[some["effect"] == "none"], some[some["effect"] != "none"]
+    mean = power.groupby("method")["rejected"].mean()
+    said = (
+        "`regressor=LinearRegression()` where X and Y are lines in the given columns, however sharp: "
+        f"it rejects in {_span(level[level['method'] == REGRESSOR])} of data sets without an effect. "
+        f"With an effect it does so in {mean[REGRESSOR]:.2f} on average, and the default method in "
+        f"{mean['residuals']:.2f}."
+    )
+    return f"{said}\n\n{_wide(some, 'effect', 'shape', 'columns', 'n')}"
 
 
 def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
@@ -350,7 +373,7 @@ def chart(tables):
     import matplotlib.pyplot as plt
 
     null = tables[""].query("effect == 'none'")
-    null = null[~null["method"].isin(MODELS)]
+    null = null[~null["method"].isin((*MODELS, REGRESSOR))]
     drawn, axes = plt.subplots(1, 2, figsize=(9.0, 3.6), sharey=True, layout="constrained")
     drawn.supxlabel(f"share of p <= {ALPHA} where X and Y are independent given Z", fontsize="medium")
     names = list(dict.fromkeys(null["method"]))
