@@ -280,6 +280,9 @@ def _order_of(native: Any) -> list[str] | None:
 def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     import narwhals as nw
 
+    arrow = _arrow_of(series.to_native())
+    if arrow is not None:  # of which pandas may make objects, with NA in gaps
+        series = nw.from_native(arrow, series_only=True)
     dtype = series.dtype
     if (dtype.is_integer() or dtype == nw.Decimal) and _has_many_digits(series):
         return _of_many_digits(series, label, where, wanted)
@@ -307,7 +310,6 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
         return from_hours(label, series.to_list())
     if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
         return from_objects(label, series.to_list(), where, wanted)
-    arrow = _arrow_of(series.to_native())
     if str(getattr(arrow, "type", None)) == "date64[ms]":  # which narwhals does not know
         return from_times(label, arrow.cast("timestamp[ms]").to_numpy())
     found = getattr(arrow, "type", getattr(series.to_native(), "dtype", dtype)) if dtype == nw.Unknown else dtype
