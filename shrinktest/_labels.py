@@ -49,7 +49,8 @@ def vector(labels: Any, name: str, size: int, what: str) -> list[Any]:
         raise ValueError(f"{name} has {len(labels)} labels, and there are {size} rows in {what}")
     if isinstance(labels, np.ndarray) and labels.dtype.kind == "M":  # whatever their unit
         labels = labels.astype("datetime64[us]")
-    found = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    plain = getattr(labels, "tolist", None) or getattr(labels, "to_pylist", None)  # pyarrow calls it so
+    found = list(plain() if plain else labels)
     midnight = datetime.time()
     return [datetime.datetime.combine(one, midnight) if type(one) is datetime.date else one for one in found]
 

@@ -9,7 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shrinktest import two_sample_test
+from shrinktest import change_point_test, independence_test, two_sample_test
 from shrinktest.tables.reading import read_table
 
 RNG = np.random.default_rng(0)
@@ -78,6 +78,16 @@ def test_decimals_that_are_no_whole_numbers_are_none(odd):
 
     assert whole_number(odd) is None
     assert whole_number(Decimal("1e20")) == 10**20
+
+
+def test_labels_and_times_may_be_columns_of_tables_of_pyarrow():
+    x, y = RNG.normal(size=(2, 12))
+    table = pa.table({"block": ["a", "b"] * 6, "gap": [None, *range(10), None], "when": range(12)})
+    by_list = independence_test(x, y, blocks=["a", "b"] * 6, **FEW)
+    assert independence_test(x, y, blocks=table["block"], **FEW).pvalue == by_list.pvalue
+    with pytest.raises(ValueError, match="blocks has no label for row 0"):
+        independence_test(x, y, blocks=table["gap"], **FEW)
+    assert list(change_point_test(x, times=table["when"], **FEW).times) == list(range(12))
 
 
 def test_what_cannot_be_read_is_named_by_its_type():
