@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 
@@ -80,7 +81,10 @@ def test_the_page_and_the_picture_are_saved(run, tmp_path):
     code, out, _ = run("march.csv", "april.csv", "--html", "report.html", "--plot", "p.png", "--columns", "u,v", *FAST)
     assert code == 0 and out.startswith("Comparison of march (30 rows) and april (30 rows)\n")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page == as_typed_in(compare(*tables("uv"), **GIVEN)).to_html() and "scale=None" not in page
+    expected = as_typed_in(compare(*tables("uv"), **GIVEN)).to_html()
+    # Old matplotlib names clips at random.
+    shown, wanted = (re.sub("p[0-9a-f]{10}", "", one) for one in (page, expected))
+    assert shown == wanted and "scale=None" not in page
     assert (tmp_path / "p.png").read_bytes()[1:4] == b"PNG"
 
 
