@@ -124,7 +124,7 @@ def test_what_is_persisted_is_computed_once(request, tmp_path, on_cluster):
 
 
 def test_missing_values_and_empty_partitions():
-    holes = pd.DataFrame(X, columns=NAMES)
+    holes = pd.DataFrame(X.copy(), columns=NAMES)
     holes.iloc[[3, 4000], [0, 2]] = np.nan
     given = dd.from_pandas(holes, npartitions=6)
     with pytest.raises(ValueError, match=r"X, partition (0 .* row 3|3 .* row 999), column 'a'.*omit"):
