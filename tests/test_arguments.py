@@ -149,7 +149,7 @@ def test_the_name_of_a_test_is_a_text(name):
 
 @pytest.mark.parametrize(
     "times",
-    [np.datetime64("2020-01-01"), np.datetime64("NaT"), np.timedelta64(3, "D"), np.zeros((30, 2), dtype="M8[s]")],
+    [np.datetime64("2020-01-01"), np.datetime64("NaT", "s"), np.timedelta64(3, "D"), np.zeros((30, 2), dtype="M8[s]")],
 )
 def test_one_date_is_no_vector_of_times(times):
     with pytest.raises(ValueError, match=r"^times must be a vector of labels, one for each observation; got shape"):
