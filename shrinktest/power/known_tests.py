@@ -81,8 +81,8 @@ def _imported(module: str, name: str) -> Any:
         package = module.split(".")[0]
         if error.name != package:
             raise
-        asked = package.replace("sklearn", "scikit-learn")
-        raise ModuleNotFoundError(f"{name} is of {asked}, which is not installed: pip install {asked}") from None
+        of, asked = {"sklearn": ("scikit-learn", "'shrinktest[apps]'")}.get(package, (package, package))
+        raise ModuleNotFoundError(f"{name} is of {of}, which is not installed: pip install {asked}") from None
 
 
 def _scipy(name: str, kind: str, of: str) -> KnownTest:

@@ -287,16 +287,23 @@ def test_tests_of_dcor_are_those_of_dcor(name, design, place):
     assert values(run(design, name, n_trials=1, with_null=False), name) == [expected]
 
 
-def test_a_missing_package_is_named_before_anything_is_stored(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("package", "name", "message"),
+    [
+        ("dcor", "energy_test", "energy_test is of dcor, which is not installed: pip install dcor"),
+        ("sklearn", "random-forest", r"is of scikit-learn, which is not installed: pip install 'shrinktest\[apps\]'"),
+    ],
+)
+def test_a_missing_package_is_named_before_anything_is_stored(tmp_path, monkeypatch, package, name, message):
     def without(module):
-        if module.startswith("dcor"):
-            raise ModuleNotFoundError("No module named 'dcor'", name="dcor")
+        if module.startswith(package):
+            raise ModuleNotFoundError(f"No module named {package!r}", name=package)
         return imported(module)
 
     imported = importlib.import_module
     monkeypatch.setattr(importlib, "import_module", without)
-    with pytest.raises(ModuleNotFoundError, match="energy_test is of dcor, which is not installed: pip install dcor"):
-        run(estimators="energy_test", store=tmp_path / "study.sqlite")
+    with pytest.raises(ModuleNotFoundError, match=message):
+        run(estimators=name, store=tmp_path / "study.sqlite")
     assert not list(tmp_path.iterdir())
 
 
