@@ -27,12 +27,6 @@ from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 _NEIGHBOURS = 10  # rows of a neighbourhood, or more
 _FEW = 200  # rows from which coordinates of kernels are looked for
-_LONG = 200  # rows from which regressors of the user's hold the level better
-_OF_REGRESSORS = (
-    "With regressor= and few rows the level is not held as without it: of data sets of 50 to 100 rows without a "
-    "dependence 6 to 12 % had p <= .05, by linear regressions on 1 to 5 columns that were right. Leave regressor= out "
-    "where kernel ridge regressions will do, or give more rows."
-)
 _MEANS, _TURNING, _SQUARES, _SHAPES = 20.0, 1.5, 2.0, 1.5  # shares of the level
 _WEIGHTS = (_MEANS, _TURNING, _SQUARES, _SHAPES)
 _SHARED = ", ".join(f"{100.0 * weight / sum(_WEIGHTS):g} %" for weight in _WEIGHTS)
@@ -185,8 +179,6 @@ def of_residuals(
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
     z = standardized(regression.given)
     notes = _doubts(left, z) if z.shape[1] else ()
-    if not local and regression.regressor is not None and len(z) < _LONG:
-        notes += (_OF_REGRESSORS,)
     common = {**common, "variables": variables, "remarks": (*common["remarks"], *notes)}
     if local:
         if restriction.groups is not None:

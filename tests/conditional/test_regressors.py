@@ -60,14 +60,6 @@ def test_how_much_noise_is_shared_is_estimated_by_leaving_out_folds():
     assert alike.inflation(alike) == pytest.approx(exact, abs=0.11) and exact > 1.2
 
 
-def test_with_few_rows_a_note_says_how_the_level_is_held():
-    told = {"regressor": LinearRegression(), "n_resamples": 19, "rng": 0}
-    assert any("level is not held" in note for note in independence_test(NOISE, Y, given=Z, **told).notes)
-    z = RNG.normal(size=200)
-    found = independence_test(z + RNG.normal(size=200), RNG.normal(size=200), given=z, **told)
-    assert not any("level is not held" in note for note in found.notes)
-
-
 class Odd(RegressorMixin, BaseEstimator):
     """Returns what it was told to."""
 
