@@ -18,13 +18,6 @@ class Bijection:
     undone, whatever the function.  What comes out beyond n goes in again (J. Black and P. Rogaway, Ciphers with
     arbitrary finite domains, CT-RSA 2002).
 
-    Parameters
-    ----------
-    n : int
-        Less than 2^63.
-    keys : ndarray of uint64, shape (rounds,)
-        Numbers of 32 bits.
-
     Examples
     --------
     >>> shuffled = Bijection.drawn(10, np.random.default_rng(0))
@@ -32,8 +25,8 @@ class Bijection:
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]
     """
 
-    n: int
-    keys: np.ndarray
+    n: int  # less than 2^63
+    keys: np.ndarray  # (rounds,), uint64: numbers of 32 bits
 
     @classmethod
     def drawn(cls, n: int, rng: np.random.Generator) -> Bijection:

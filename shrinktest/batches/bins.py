@@ -28,36 +28,18 @@ _TIMES = 4  # as many rows as bins, at least, are in a task
 
 @dataclass(frozen=True, eq=False)
 class Binning:
-    """Which row of which sample is in which bin.
+    """Which row of which sample is in which bin."""
 
-    Parameters
-    ----------
-    rows : tuple of int
-        Of the samples.
-    size : int
-        Rows of a bin.
-    shuffles : tuple of Bijection
-        Of the row numbers of every sample, which makes bins of those that come next to each other.
-    counts : tuple of tuple of int, optional
-        For every sample the rows that are kept of each of its pieces; default, as they come.
-    probe : ndarray, shape (p, d), optional
-        Rows by which it is foreseen how large features are.
-    checks : ndarray of uint64, optional
-        What tells the rows of every sample from others.
-    crew : Crew
-        Who reads the samples.
-    store : Store, optional
-        What has been read before.
-    """
-
-    rows: tuple[int, ...]
-    size: int
+    rows: tuple[int, ...]  # of the samples
+    size: int  # rows of a bin
+    # of the numbers of the rows of every sample, which makes bins of those that come next to each other
     shuffles: tuple[Bijection, ...]
+    # for every sample the rows that are kept of each of its pieces; default, as they come
     counts: tuple[tuple[int, ...], ...] | None = None
-    probe: np.ndarray | None = None
-    checks: np.ndarray | None = None
-    crew: Crew = field(default_factory=Crew)
-    store: Store | None = None
+    probe: np.ndarray | None = None  # (p, d): rows by which it is foreseen how large features are
+    checks: np.ndarray | None = None  # what tells the rows of every sample from others
+    crew: Crew = field(default_factory=Crew)  # who reads the samples
+    store: Store | None = None  # what has been read before
 
     @classmethod
     def drawn(cls, rows: tuple[int, ...], bins: int | None, rng: np.random.Generator, **options: Any) -> Binning:
@@ -87,17 +69,8 @@ class Binning:
         that there are; whole numbers add up to the same in any order, so that their bits depend on the rows and their
         numbers alone.
 
-        Parameters
-        ----------
-        samples : sequence of Rows
-        features : sequence of FiniteRank
-        memory : float
-            Bytes that sums may take, those of tasks under way included, which are as many as fit; but one.
-
-        Raises
-        ------
-        ValueError
-            Where another reading finds other rows.
+        Sums take ``memory`` bytes at most, those of tasks under way included, of which there are as many as fit, but
+        one at least.  Raises ValueError where another reading finds other rows.
         """
         columns = 1 if self.probe is None else self.probe.shape[1]
         summands = tuple(summands_of(one, columns) for one in features)
@@ -135,18 +108,10 @@ class Binning:
 
 @dataclass(eq=False)
 class Sums:
-    """Whole sums of the bins of one sample, and in the last row those of the rows that are left over.
+    """Whole sums of the bins of one sample, and in the last row those of the rows that are left over."""
 
-    Parameters
-    ----------
-    sums : list of ndarray of int64, shape (bins + 1, width)
-        For each of the summands.
-    beyond : bool
-        Whether a row had more than a whole number of as many bits as there may be.
-    """
-
-    sums: list[np.ndarray]
-    beyond: bool = False
+    sums: list[np.ndarray]  # (bins + 1, width), int64: for each of the summands
+    beyond: bool = False  # whether a row had more than a whole number of as many bits as there may be
 
     def merge(self, other: Sums) -> None:
         """Add those of other rows."""
@@ -157,21 +122,13 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Adding(KeptReading):
-    """What is added up of rows, in bins.
-
-    Parameters
-    ----------
-    binning : Binning
-    summands : tuple of Summands
-    exponents : ndarray of int, shape (width,)
-        Powers of two that no number should reach.
-    """
+    """What is added up of rows, in bins."""
 
     name = "sums"
 
     binning: Binning
     summands: tuple[Summands, ...]
-    exponents: np.ndarray
+    exponents: np.ndarray  # (width,): powers of two that no number should reach
 
     @property
     def least(self) -> int:  # type: ignore[override]

@@ -34,18 +34,10 @@ _SHIFTED = (np.arange(LENGTH)[:, None] + np.arange(LENGTH)) % LENGTH  # places (
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Which pair is in which block, and which block in which group.
+    """Which pair is in which block, and which block in which group."""
 
-    Parameters
-    ----------
-    rows : int
-        Pairs in all.
-    shuffle : Bijection
-        Of the numbers of blocks, which makes groups of those that come next to each other.
-    """
-
-    rows: int
-    shuffle: Bijection
+    rows: int  # pairs in all
+    shuffle: Bijection  # of the numbers of blocks, which makes groups of those that come next to each other
 
     @classmethod
     def drawn(cls, rows: int, rng: np.random.Generator) -> Blocks:
@@ -86,22 +78,12 @@ class Blocks:
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """Features of rows and, in the last column, their squared norm, as whole numbers.
-
-    Parameters
-    ----------
-    summands : Summands
-    exponents : ndarray, shape (r + 1,)
-        Powers of two that features and norm do not reach.
-    bits : int
-        Of the whole numbers.
-    centre : ndarray, shape (r,) or (1,)
-        What features are taken less, which lie far from zero; else 0.
-    """
+    """Features of rows and, in the last column, their squared norm, as whole numbers."""
 
     summands: Summands
-    exponents: np.ndarray
-    bits: int
+    exponents: np.ndarray  # (r + 1,): powers of two that features and norm do not reach
+    bits: int  # of the whole numbers
+    # (r,) or (1,): what features are taken less, which lie far from zero; else 0
     centre: np.ndarray = field(default_factory=lambda: np.zeros(1))
 
     @classmethod
@@ -166,30 +148,16 @@ def _centre(features: np.ndarray) -> np.ndarray:
 
 @dataclass(eq=False)
 class Products:
-    """Sums of products of whole numbers, by group.
+    """Sums of products of whole numbers, by group."""
 
-    Parameters
-    ----------
-    xy : list of ndarray of int64, shape (G, r, m, s)
-        For every two maps that meet, those of x and of y that is shifted by 0, ..., m - 1 places within its block.
-    own : list of ndarray of int64, shape (G, r, r)
-        Of every map with itself, those of x and then those of y.
-    sums : list of ndarray of int64, shape (G, r)
-        Of every map.
-    most : list of ndarray
-        The largest whole numbers, of every map.
-    loose : dict
-        By the number of a block that was cut, the places and rows of its parts.
-    other : bool
-        Whether these are of features with more room.
-    """
-
+    # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places within its block
     xy: list[np.ndarray]
-    own: list[np.ndarray]
-    sums: list[np.ndarray]
-    most: list[np.ndarray]
+    own: list[np.ndarray]  # (G, r, r): of every map with itself, those of x and then those of y
+    sums: list[np.ndarray]  # (G, r): of every map
+    most: list[np.ndarray]  # the largest whole numbers, of every map
+    # by the number of a block that was cut, the places and rows of its parts
     loose: dict[int, list[tuple[int, np.ndarray]]] = field(default_factory=dict)
-    other: bool = False
+    other: bool = False  # whether these are of features with more room
 
     @classmethod
     def nothing(cls, groups: int, widths: Sequence[int], meets: Sequence[tuple[int, int]]) -> Products:
@@ -219,24 +187,14 @@ class Products:
 
 @dataclass(frozen=True, eq=False)
 class Multiplying(KeptReading):
-    """What is added up of pairs.
-
-    Parameters
-    ----------
-    blocks : Blocks
-    widths : tuple of int
-        Columns of x and of y.
-    maps : tuple of Whole
-        The features of x, and then those of y.
-    meets : tuple of (int, int)
-        Which of x are multiplied with which of y, by their places among all maps.
-    """
+    """What is added up of pairs."""
 
     name = "products of pairs"
 
     blocks: Blocks
-    widths: tuple[int, int]
-    maps: tuple[Whole, ...]
+    widths: tuple[int, int]  # columns of x and of y
+    maps: tuple[Whole, ...]  # the features of x, and then those of y
+    # which of x are multiplied with which of y, by their places among all maps
     meets: tuple[tuple[int, int], ...]
 
     @property
@@ -345,25 +303,9 @@ def products_of(
 ) -> tuple[Products, tuple[Whole, ...]]:
     """Sums over all pairs, and the features with as much room as they took; read twice where they had too little.
 
-    Parameters
-    ----------
-    pairs : Pairs
-    blocks : Blocks
-    maps : sequence of Whole
-        The features of x, and then those of y.
-    meets : sequence of (int, int)
-        Which of x are multiplied with which of y, by their places among all maps.
-    survey : PairSurvey
-        What the first reading found.
-    crew : Crew
-        Who reads.
-    store : Store, optional
-        What has been read before.
-
-    Raises
-    ------
-    ValueError
-        Where another reading finds other rows, or features are no finite numbers.
+    ``maps`` are the features of x, and then those of y; ``meets`` says which of x are multiplied with which of y, by
+    their places among all maps.  ``survey`` is what the first reading found, and ``store`` has what has been read
+    before.  Raises ValueError where another reading finds other rows, or features are no finite numbers.
     """
     n, name, maps = blocks.rows, pairs.rows.name, tuple(maps)
     while True:

@@ -32,40 +32,20 @@ from shrinktest.units import Units
 
 @dataclass(frozen=True)
 class Part:
-    """Columns of tables that are tested as one variable.
+    """Columns of tables that are tested as one variable."""
 
-    Parameters
-    ----------
-    name : str
-        What messages call it.
-    named : bool
-        Whether they have names of the user's.
-    width : int, optional
-        How many there are; None: all.
-    """
-
-    name: str
-    named: bool
-    width: int | None = None
+    name: str  # what messages call it
+    named: bool  # whether they have names of the user's
+    width: int | None = None  # how many there are; None: all
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """How the columns of tables in batches become numbers.
+    """How the columns of tables in batches become numbers."""
 
-    Parameters
-    ----------
-    rows : tuple of Rows
-        The samples, with the columns that are tested.
-    encodings : tuple of Encoding
-        With units of 1, of every variable.
-    notes : tuple of str
-        Which columns are not tested, and why.
-    """
-
-    rows: tuple[Rows, ...]
-    encodings: tuple[Encoding, ...]
-    notes: tuple[str, ...] = ()
+    rows: tuple[Rows, ...]  # the samples, with the columns that are tested
+    encodings: tuple[Encoding, ...]  # with units of 1, of every variable
+    notes: tuple[str, ...] = ()  # which columns are not tested, and why
 
     @classmethod
     def of(
@@ -80,25 +60,10 @@ class Found:
     ) -> Found:
         """Read all samples once; twice where rows miss values in columns that are not tested.
 
-        Parameters
-        ----------
-        samples : sequence of Rows
-            As tables, without a code.
-        crew : Crew
-            Who reads them.
-        parts : sequence of Part
-            The variables, side by side; default one of all columns.
-        indicate : bool
-            Whether missing values have an indicator; what stands in their place is NaN until it is known.
-        store : Store, optional
-            What has been read before.
-        name : str
-            What it calls this reading.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For columns that cannot be tested, or are of different kinds; says where.
+        Samples are tables, without a code; ``parts`` are the variables, side by side, by default one of all columns.
+        With ``indicate`` missing values have an indicator, and what stands in their place is NaN until it is known.
+        ``store`` has what has been read before, and calls this reading ``name``.  Raises ValueError or TypeError, which
+        says where, for columns that cannot be tested, or are of different kinds.
         """
         types = samples[0].types or {}
         parts = parts or [Part(" and ".join(rows.name for rows in samples), any(rows.names for rows in samples))]

@@ -22,19 +22,12 @@ _UNKNOWN = 8  # workers of an executor that does not say how many it has
 
 @dataclass(frozen=True, eq=False)
 class Crew:
-    """Who reads samples in batches.
+    """Who reads samples in batches."""
 
-    Parameters
-    ----------
-    workers : int or object
-        So many threads of this process; or what has ``submit``, such as an executor of ``concurrent.futures`` or a
-        ``dask.distributed.Client``, or else ``map``.
-    most : float
-        Tasks that are under way at a time, at most.
-    """
-
+    # so many threads of this process; or what has ``submit``, such as an executor of ``concurrent.futures`` or a
+    # ``dask.distributed.Client``, or else ``map``
     workers: Any = 1
-    most: float = math.inf
+    most: float = math.inf  # tasks that are under way at a time, at most
 
     def within(self, memory: float, each: float) -> Crew:
         """The same with no more tasks under way than fit into so many bytes, of which each takes some; but one."""
@@ -65,21 +58,10 @@ class Crew:
     ) -> Generator[Done, None, None]:
         """Read all samples; what is found comes as it is done.
 
-        Parameters
-        ----------
-        samples : sequence of Rows
-        reading : Reading
-        counts : sequence, optional
-            For every sample how many rows are kept of every piece, from an earlier reading.
-        before : sequence of mapping, optional
-            For every sample the numbers of pieces that have been read, with the rows kept of them.
-        numbered : bool
-            Whether the numbers of rows matter.
-
-        Raises
-        ------
-        ValueError, TypeError
-            For rows that cannot be read, or pieces with other columns.
+        For every sample ``counts`` says how many rows are kept of every piece, from an earlier reading, and ``before``
+        has the numbers of pieces that have been read, with the rows kept of them.  ``numbered`` says whether the
+        numbers of rows matter.  Raises ValueError or TypeError for rows that cannot be read, or pieces with other
+        columns.
         """
         read = before or [{} for _ in samples]
         if counts is None and numbered and not all(rows.counted for rows in samples):

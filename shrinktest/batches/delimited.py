@@ -39,18 +39,11 @@ _CALLED = {
 
 @dataclass(frozen=True)
 class Cells:
-    """How the cells of CSV files are read.
+    """How the cells of CSV files are read."""
 
-    Parameters
-    ----------
-    missing : tuple of str
-        What stands for a missing value.
-    typed : bool
-        Whether they are read as other files of the command line are: without blanks around them, and with an error
-        for text among numbers.
-    """
-
-    missing: tuple[str, ...]
+    missing: tuple[str, ...]  # what stands for a missing value
+    # whether they are read as other files of the command line are: without blanks around them, and with an error for
+    # text among numbers
     typed: bool = False
 
 
@@ -82,11 +75,8 @@ def open_csv(
 ) -> Any:
     """Batches of the columns ``names``, of numbers where there are no other ``kinds``.
 
-    Raises
-    ------
-    ValueError
-        For cells that are none of what their column holds, and whole numbers that floating-point numbers do not tell
-        apart, where messages call the file ``where``.
+    Raises ValueError for cells that are none of what their column holds, and for whole numbers that floating-point
+    numbers do not tell apart; it calls the file ``where``.
     """
     import pyarrow as arrow
 

@@ -29,12 +29,8 @@ def kinds_of(data: Any) -> set[str]:
 def found_paths(data: Any, name: str) -> list[Path]:
     """The files that paths and patterns stand for, those of a pattern in alphabetical order.
 
-    Raises
-    ------
-    FileNotFoundError
-        For what does not exist.
-    ValueError
-        For files of other kinds than :data:`KINDS`, of several kinds, or a folder.
+    Raises FileNotFoundError for what does not exist, and ValueError for a folder, for files of other kinds than
+    :data:`KINDS`, and for those of several kinds.
     """
     found: list[Path] = []
     for one in data if isinstance(data, list | tuple) else [data]:
@@ -111,14 +107,8 @@ def pieces_in(
 ) -> Iterator[Piece]:
     """The rows of a file in pieces; ``names`` are the columns to read, in this order.
 
-    With ``column_types``, which may be empty, they are read as Arrow tables, and else as numbers.
-
-    Raises
-    ------
-    TypeError
-        For columns that are no numbers.
-    ValueError
-        For columns that are not there.
+    With ``column_types``, which may be empty, they are read as Arrow tables, and else as numbers.  Raises TypeError for
+    columns that are no numbers, and ValueError for columns that are not there.
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "array":
@@ -217,10 +207,7 @@ def require_numbers(schema: Any, names: Sequence[str], where: str) -> None:
 def numbers_of(table: Any, names: Sequence[str], where: str) -> np.ndarray:
     """Columns of an Arrow table or batch (k, d) as float64, with NaN for what is missing.
 
-    Raises
-    ------
-    ValueError
-        For whole numbers that floating-point numbers do not tell apart; it calls the table ``where``.
+    Raises ValueError, which calls the table ``where``, for whole numbers that floating-point numbers do not tell apart.
     """
     return np.column_stack([_numbers(table.column(name), name, where.rstrip(",")) for name in names])
 

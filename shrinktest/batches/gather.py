@@ -16,21 +16,12 @@ from shrinktest.batches.tasks import Done, KeptReading, Reading
 
 @dataclass(eq=False)
 class Gathered:
-    """What a reading has found so far.
+    """What a reading has found so far."""
 
-    Parameters
-    ----------
-    found : list
-        For every sample what was found of its rows.
-    pieces : list of dict
-        For every sample, by the number of a piece: how many of its rows are kept, and how many were left out.
-    columns : list of int
-        Of every sample.
-    """
-
-    found: list[Any]
+    found: list[Any]  # for every sample what was found of its rows
+    # for every sample, by the number of a piece: how many of its rows are kept, and how many were left out
     pieces: list[dict[int, tuple[int, int]]] = field(default_factory=list)
-    columns: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)  # of every sample
 
     @property
     def counts(self) -> tuple[tuple[int, ...], ...]:
@@ -74,21 +65,10 @@ def gathered(
     *,
     numbered: bool = True,
 ) -> Gathered:
-    """Read all samples, or what a store does not have of them.
+    """Read all samples, or what a store does not have of them; only some of it where the reading is in vain.
 
-    Parameters
-    ----------
-    samples, reading, crew, counts, numbered
-        As for :meth:`Crew.read`.
-    store : Store, optional
-        What was found before, and where it is kept from time to time; of readings that can be kept.
-    of : mapping
-        Texts that stand for all that what is found depends on.
-
-    Returns
-    -------
-    Gathered
-        Some of it only where the reading is in vain.
+    ``store`` has what was found before, and keeps what is found from time to time, of readings that can be kept; the
+    texts in ``of`` stand for all that what is found depends on.  The other arguments are those of :meth:`Crew.read`.
     """
     total = Gathered([reading.start(i) for i in range(len(samples))], [{} for _ in samples], [0] * len(samples))
     if (

@@ -32,24 +32,12 @@ def bits_of(rows: int) -> int:
 
 @dataclass(eq=False)
 class Sums:
-    """Sums of the whole numbers of one sample.
+    """Sums of the whole numbers of one sample."""
 
-    Parameters
-    ----------
-    sums : ndarray of int64, shape (B, k - 1, r + 1)
-        Of its rows that are in each sample but the last, for every permutation.
-    whole : ndarray of int64, shape (r + 1,)
-        Of all its rows.
-    most : ndarray, shape (r + 1,)
-        The largest whole numbers.
-    other : bool
-        Whether these are of features with more room.
-    """
-
-    sums: np.ndarray
-    whole: np.ndarray
-    most: np.ndarray
-    other: bool = False
+    sums: np.ndarray  # (B, k - 1, r + 1): of its rows that are in each sample but the last, for every permutation
+    whole: np.ndarray  # (r + 1,): of all its rows
+    most: np.ndarray  # (r + 1,): the largest whole numbers
+    other: bool = False  # whether these are of features with more room
 
     def merge(self, other: Sums) -> None:
         """Add those of other rows."""
@@ -60,22 +48,13 @@ class Sums:
 
 @dataclass(frozen=True, eq=False)
 class Labelling(KeptReading):
-    """What is added up of rows, for every permutation.
-
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples.
-    shuffles : Shuffles
-        Of all rows, which are numbered sample after sample.
-    features : Whole
-    """
+    """What is added up of rows, for every permutation."""
 
     name = "labels"
     least = 16 * _TILE
 
-    sizes: tuple[int, ...]
-    shuffles: Shuffles
+    sizes: tuple[int, ...]  # of the samples
+    shuffles: Shuffles  # of all rows, which are numbered sample after sample
     features: Whole
 
     def start(self, sample: int) -> Sums:
@@ -127,16 +106,8 @@ def sums_by_label(
 ) -> tuple[np.ndarray, Whole]:
     """Sums (B + 1, k, r + 1) of features and squared norms, first of the samples as they are; read again if need be.
 
-    Returns
-    -------
-    sums : ndarray
-    features : Whole
-        With as much room as they took, and what the sums are of features less.
-
-    Raises
-    ------
-    ValueError
-        Where another reading finds other rows, or features are no finite numbers.
+    With them come the features, with as much room as they took, and with what the sums are of features less.  Raises
+    ValueError where another reading finds other rows, or features are no finite numbers.
     """
     sizes, shuffles, features = labelling.sizes, labelling.shuffles, labelling.features
     of = {

@@ -28,23 +28,10 @@ def whole_numbers(data: Any, name: str, names: tuple[str, ...]) -> Mapping[str, 
 def parts_of(data: Any, name: str, names: tuple[str, ...], size: int, *, tables: bool = False) -> Iterator[Any]:
     """The rows in order as arrays (k, d), or as tables of the same library, of exactly ``size`` rows but for the last.
 
-    Of one size, so that a run that goes on from a store finds its pieces again, however the table is cut.
-
-    Parameters
-    ----------
-    data : polars.LazyFrame or pyarrow.dataset.Dataset
-    name : str
-        What messages call the sample.
-    names : tuple of str
-        The columns, in the order in which they are wanted.
-    size : int
-    tables : bool
-        Whether columns may hold what they like.
-
-    Raises
-    ------
-    TypeError
-        For columns that are no numbers, in arrays, and decimals that polars cannot read.
+    Of one size, so that a run that goes on from a store finds its pieces again, however the table is cut.  ``data`` is
+    a lazy frame of polars or a dataset of pyarrow, which messages call ``name``; ``names`` are the columns, in the
+    order in which they are wanted.  As ``tables`` they may hold what they like.  Raises TypeError for columns that are
+    no numbers, in arrays, and for decimals that polars cannot read.
     """
     if is_lazy_frame(data):
         _require_digits(data, name, names)

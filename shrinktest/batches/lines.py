@@ -26,13 +26,7 @@ _LINE = 2**24  # bytes of a first line, at most, and to read at a time
 
 
 def delimiter_of(path: Path) -> str:
-    """What is between the cells of a file, by its first line.
-
-    Raises
-    ------
-    ValueError
-        For files that are no plain text.
-    """
+    """What is between the cells of a file, by its first line; raises ValueError for files that are no plain text."""
     return delimiter_in(first_line(path)[0])
 
 

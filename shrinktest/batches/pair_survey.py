@@ -21,24 +21,14 @@ from shrinktest.batches.tasks import KeptReading
 
 @dataclass(frozen=True, eq=False)
 class PairSurvey:
-    """Number, units and random samples of pairs.
+    """Number, units and random samples of pairs."""
 
-    Parameters
-    ----------
-    size, omitted : int
-        Pairs; and those that were left out because of missing values.
-    sides : tuple of Seen
-        What was seen of each variable, with its sample.
-    counts : tuple of tuple of int
-        The rows that are kept of each piece, as readings of one sample take it.
-    fills : tuple of dict
-        What stands in place of missing values of each variable, by columns: medians of its sample.
-    """
-
+    # pairs; and those that were left out because of missing values
     size: int
     omitted: int
-    sides: tuple[Seen, Seen]
-    counts: tuple[tuple[int, ...], ...]
+    sides: tuple[Seen, Seen]  # what was seen of each variable, with its sample
+    counts: tuple[tuple[int, ...], ...]  # the rows that are kept of each piece, as readings of one sample take it
+    # what stands in place of missing values of each variable, by columns: medians of its sample
     fills: tuple[Mapping[int, float], ...] = ({}, {})
 
     @classmethod
@@ -51,20 +41,9 @@ class PairSurvey:
         units: tuple[bool, bool],
         store: Store | None = None,
     ) -> PairSurvey:
-        """Read all pairs once, and draw so many rows of each variable.
+        """Read all pairs once, and draw ``drawn`` rows of each variable, by keys that ``rng`` draws.
 
-        Parameters
-        ----------
-        pairs : Pairs
-        drawn : int
-        rng : Generator
-            Draws the keys by which rows are chosen.
-        crew : Crew
-            Who reads.
-        units : tuple of bool
-            Whether standard deviations are wanted, of each variable.
-        store : Store, optional
-            What has been read before.
+        ``units`` says of which variables standard deviations are wanted; ``store`` has what has been read before.
         """
         keys = rng.integers(2**64, size=(2, 1, 2), dtype=np.uint64)
         gaps = [holes(one) for one in pairs.encodings]
@@ -95,18 +74,11 @@ class PairSurvey:
 
 @dataclass(frozen=True, eq=False)
 class LookingAtBoth(KeptReading):
-    """What is seen of two variables.
-
-    Parameters
-    ----------
-    cut : int
-        Columns of the first.
-    sides : tuple of Looking
-    """
+    """What is seen of two variables."""
 
     name = "survey of pairs"
 
-    cut: int
+    cut: int  # columns of the first
     sides: tuple[Looking, ...]
 
     def start(self, sample: int) -> tuple[Seen, Seen]:

@@ -22,20 +22,11 @@ from shrinktest.tables.reading import Table
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Some rows of one of two sources.
-
-    Parameters
-    ----------
-    reader : Reader
-    source : Rows or tuple of Piece
-        All of it, or the pieces that these rows are in.
-    skip : int
-        Rows of the first piece that come before them.
-    """
+    """Some rows of one of two sources."""
 
     reader: Reader
-    source: Any
-    skip: int = 0
+    source: Any  # all of it, or the pieces that these rows are in
+    skip: int = 0  # rows of the first piece that come before them
 
     def values(self) -> Iterator[Any]:
         """The rows in order, numbers (k, d) or a table, with missing values where there are some."""
@@ -98,17 +89,9 @@ def _unequal(sides: tuple[Any, Any], shorter: int, rows: int) -> ValueError:
 
 @dataclass(frozen=True, eq=False)
 class TwoSources(Rows):
-    """The rows of two sources, beside each other.
+    """The rows of two sources, beside each other; the other fields are those of the first, and of what both give."""
 
-    Parameters
-    ----------
-    batches, name, names, omit
-        As of other rows: those of the first source, and of what both give.
-    sides : tuple of Rows
-        The sources.
-    """
-
-    sides: tuple[Rows, Rows] = field(kw_only=True)
+    sides: tuple[Rows, Rows] = field(kw_only=True)  # the sources
 
     @property
     def reader(self) -> Reader:
@@ -167,27 +150,14 @@ class TwoSources(Rows):
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Two variables in batches.
+    """Two variables in batches."""
 
-    Parameters
-    ----------
-    rows : Rows
-        The columns of x, and then those of y.
-    widths : tuple of int
-        How many there are of each.
-    names : tuple of (tuple of str or None)
-        Their names.
-    encodings : tuple of (Encoding or None)
-        How columns of tables became numbers, which are not in their units yet.
-    notes : tuple of str
-        Which of these are not tested, and why.
-    """
-
-    rows: Rows
-    widths: tuple[int, int]
-    names: tuple[tuple[str, ...] | None, ...]
+    rows: Rows  # the columns of x, and then those of y
+    widths: tuple[int, int]  # how many there are of each
+    names: tuple[tuple[str, ...] | None, ...]  # their names
+    # how columns of tables became numbers, which are not in their units yet
     encodings: tuple[Encoding | None, ...] = (None, None)
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # which of these are not tested, and why
 
     @classmethod
     def of(
@@ -200,25 +170,11 @@ class Pairs:
         types: Mapping[str, Any] | None = None,
         tables: bool = False,
     ) -> Pairs:
-        """The variables as users give them.
+        """The variables as users give them; raises TypeError or ValueError for what cannot be read together.
 
-        Parameters
-        ----------
-        X, Y
-            As users give them.
-        called : tuple of str
-            What messages call them.
-        omit : bool
-            Whether pairs with missing values are left out.
-        types : mapping, optional
-            As what columns of tables are read, by name.
-        tables : bool
-            Whether they are read as tables even if all columns are numbers.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For what cannot be read together.
+        Messages call them as ``called`` says.  With ``omit`` pairs with missing values are left out.  ``types`` says by
+        name as what columns of tables are read; with ``tables`` they are read as tables even if all columns are
+        numbers.
         """
         x, y = as_batches((X, Y), called)
         if x.bins != BINS:
@@ -259,16 +215,8 @@ class Pairs:
     def encoded(self, crew: Crew, called: tuple[str, str], *, indicate: bool, store: Store | None) -> Pairs:
         """The same as numbers, where columns may be something else: tables are read once more, before.
 
-        Parameters
-        ----------
-        crew : Crew
-            Who reads.
-        called : tuple of str
-            What messages call the variables.
-        indicate : bool
-            Whether missing values have an indicator.
-        store : Store, optional
-            What has been read before.
+        Messages call the variables as ``called`` says.  With ``indicate`` missing values have an indicator; ``store``
+        has what has been read before.
         """
         if self.rows.types is None:
             return self

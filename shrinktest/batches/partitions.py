@@ -19,21 +19,12 @@ def has_names(data: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Partition(Piece):
-    """A partition of a dask collection.
-
-    Parameters
-    ----------
-    where : str
-    rows : int, optional
-    value : dask.delayed.Delayed
-    first : int
-        0: rows are counted within a partition.
-    """
+    """A partition of a dask collection."""
 
     where: str
     rows: int | None
-    value: Any
-    first: int = 0
+    value: Any  # a Delayed of dask
+    first: int = 0  # 0: rows are counted within a partition
 
     def read(self, size: int) -> Iterator[Any]:
         raise TypeError(
@@ -57,10 +48,7 @@ def first_rows(data: Any, names: tuple[str, ...], size: int) -> np.ndarray:
 def partitions_of(data: Any, name: str, names: tuple[str, ...] | None, *, tables: bool = False) -> Iterator[Piece]:
     """The partitions of an array or a data frame, in order; as ``tables`` its columns may hold what they like.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For an array with other than two dimensions, and columns that are no numbers.
+    Raises ValueError for an array with other than one or two dimensions, and TypeError for columns that are no numbers.
     """
     if names is not None:
         labels = {str(label): label for label in data.columns}

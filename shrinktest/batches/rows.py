@@ -21,35 +21,18 @@ from shrinktest.tables.reading import Table, is_table, of_points, read_names, re
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """How the rows of any piece of a sample are read; it holds no rows, and goes to any worker.
+    """How the rows of any piece of a sample are read; it holds no rows, and goes to any worker."""
 
-    Parameters
-    ----------
-    name : str
-        What messages call the sample.
-    names : tuple of str, optional
-        Of columns, in the order in which they are read.
-    columns : tuple of int, optional
-        Numbers of the columns that are read, where they have no names; default all.
-    omit : bool
-        Whether rows with missing values are left out, which are an error otherwise.
-    size : int
-        Rows to read at a time.
-    """
-
-    name: str
-    names: tuple[str, ...] | None
-    columns: tuple[int, ...] | None
-    omit: bool
-    size: int
+    name: str  # what messages call the sample
+    names: tuple[str, ...] | None  # of columns, in the order in which they are read
+    columns: tuple[int, ...] | None  # numbers of the columns that are read, where they have no names; default all
+    omit: bool  # whether rows with missing values are left out, which are an error otherwise
+    size: int  # rows to read at a time
 
     def rows_of(self, piece: Piece) -> Iterator[tuple[np.ndarray, int]]:
         """Complete rows (k, d), float32 or float64, and how many were left out among them.
 
-        Raises
-        ------
-        TypeError, ValueError
-            For rows that are no finite numbers; says where.
+        Raises TypeError or ValueError, which says where, for rows that are no finite numbers.
         """
         first = piece.first
         for given in piece.read(self.size):
@@ -104,18 +87,10 @@ class Reader:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """How tables become numbers.
+    """How tables become numbers."""
 
-    Parameters
-    ----------
-    encoding : Encoding
-        With units of 1.
-    seen : tuple of Column
-        A few values of every column, among them all levels, which say what kind of column it is.
-    """
-
-    encoding: Encoding
-    seen: tuple[Column, ...]
+    encoding: Encoding  # with units of 1
+    seen: tuple[Column, ...]  # a few values of every column, among them all levels, which say what kind of column it is
 
     def columns(self, table: Table) -> tuple[Column, ...]:
         """The columns of a part of the rows as those of all rows are: of the same kind, with the same levels."""
@@ -126,15 +101,9 @@ class Coding:
 
 @dataclass(frozen=True, eq=False)
 class TableReader(Reader):
-    """How the rows of tables are read: as columns, or as numbers once it is known how they become some.
+    """How the rows of tables are read: as columns, or as numbers once it is known how they become some."""
 
-    Parameters
-    ----------
-    types : mapping
-        The kinds that columns are read as, by name, where somebody said so.
-    code : Coding, optional
-    """
-
+    # the kinds that columns are read as, by name, where somebody said so
     types: Mapping[str, Any] = field(default_factory=dict)
     code: Coding | None = None
 
@@ -194,29 +163,15 @@ class TableReader(Reader):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one sample, as often as they are wanted.
-
-    Parameters
-    ----------
-    batches : Batches
-    name : str
-        What messages call the sample.
-    names : tuple of str, optional
-        Of columns, in the order in which they are read.
-    omit : bool
-        Whether rows with missing values are left out, which are an error otherwise.
-    types : mapping, optional
-        For tables, which may be no numbers: the kinds that columns are read as, by name, where somebody said so.
-    code : Coding, optional
-        How such tables become numbers, once it is known.
-    """
+    """The rows of one sample, as often as they are wanted."""
 
     batches: Batches
-    name: str
-    names: tuple[str, ...] | None
-    omit: bool
+    name: str  # what messages call the sample
+    names: tuple[str, ...] | None  # of columns, in the order in which they are read
+    omit: bool  # whether rows with missing values are left out, which are an error otherwise
+    # for tables, which may be no numbers: the kinds that columns are read as, by name, where somebody said so
     types: Mapping[str, Any] | None = None
-    code: Coding | None = None
+    code: Coding | None = None  # how such tables become numbers, once it is known
 
     @property
     def reader(self) -> Reader:

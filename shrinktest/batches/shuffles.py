@@ -18,12 +18,6 @@ class Shuffles:
     with ``start`` undone, this one and the others are alike (A. Ramdas, R. Foygel Barber, E. Candes and R. Tibshirani,
     Permutation tests using arbitrary permutation distributions, Sankhya A 85:1156-1177, 2023).
 
-    Parameters
-    ----------
-    start : Bijection
-    keys : ndarray of uint64, shape (B, rounds)
-        Those of a bijection for each permutation.
-
     Examples
     --------
     >>> shuffles = Shuffles.drawn(10, 3, np.random.default_rng(0))
@@ -33,7 +27,7 @@ class Shuffles:
     """
 
     start: Bijection
-    keys: np.ndarray
+    keys: np.ndarray  # (B, rounds): those of a bijection for each permutation
 
     @classmethod
     def drawn(cls, n: int, count: int, rng: np.random.Generator) -> Shuffles:
@@ -43,10 +37,7 @@ class Shuffles:
     def octets(self, first: int, count: int, sizes: tuple[int, ...]) -> np.ndarray:
         """Which of ``count`` successive rows are in which sample of these sizes, but the last one, as bits.
 
-        Returns
-        -------
-        ndarray of uint8, shape (k - 1, octets, B)
-            As :func:`~shrinktest._compiled.sums.feature_sums` takes them.
+        They are of uint8, shape (k - 1, octets, B), as :func:`~shrinktest._compiled.sums.feature_sums` takes them.
         """
         from shrinktest._compiled.bijections import octets_of_rows
         from shrinktest._compiled.sums import COLUMNS, OCTETS

@@ -31,38 +31,23 @@ _COMPARED = 30  # hashes of a sample, from which on the share of those that othe
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """What was seen of one column in consecutive rows.
+    """What was seen of one column in consecutive rows."""
 
-    Parameters
-    ----------
-    column : Column
-        Values that stand for all: every level that occurs, or the least and the largest; and a missing one if there is.
-    complete : Column
-        The same for rows that miss nothing.
-    source : str
-        Where the values are from, as messages call it.
-    texts : dict
-        How often levels of a category occur: of at most `MOST_LEVELS` + 1 of them, those with the least hashes, which
-        do not depend on who saw them first.
-    rows, size : int
-        With a value, and all.
-    whole : bool
-        Whether there are none but whole numbers, by their values.
-    ends : tuple of tuple, optional
-        The first and the last row with a value, counted from 0, and their values, where these are whole numbers that
-        count the rows; empty where no row has a value.
-    hashes : ndarray of uint64, shape (s,)
-        Of whole numbers and dates the least `MOST_LEVELS` + 1 hashes, in order, as often as they occur.
-    """
-
+    # values that stand for all: every level that occurs, or the least and the largest; and a missing one if there is
     column: Column
-    complete: Column
-    source: str
+    complete: Column  # the same for rows that miss nothing
+    source: str  # where the values are from, as messages call it
+    # how often levels of a category occur: of at most `MOST_LEVELS` + 1 of them, those with the least hashes, which do
+    # not depend on who saw them first
     texts: Mapping[str, int]
+    # rows with a value, and all rows
     rows: int
     size: int
-    whole: bool
+    whole: bool  # whether there are none but whole numbers, by their values
+    # the first and the last row with a value, counted from 0, and their values, where these are whole numbers that
+    # count the rows; empty where no row has a value
     ends: tuple[tuple[int, float], ...] | None
+    # (s,): of whole numbers and dates the least `MOST_LEVELS` + 1 hashes, in order, as often as they occur
     hashes: np.ndarray
 
     @classmethod
@@ -175,17 +160,11 @@ class Sights:
 
 @dataclass(frozen=True, eq=False)
 class Looking(Reading):
-    """What is seen of the columns of tables.
-
-    Parameters
-    ----------
-    omit : bool
-        Whether rows with missing values will be left out.
-    """
+    """What is seen of the columns of tables."""
 
     name = "columns"
 
-    omit: bool
+    omit: bool  # whether rows with missing values will be left out
 
     def start(self, sample: int) -> Sights:
         return Sights()
@@ -201,18 +180,11 @@ class Looking(Reading):
 
 @dataclass(eq=False)
 class Looks:
-    """What has been seen of samples so far.
+    """What has been seen of samples so far."""
 
-    Parameters
-    ----------
-    parts : list of dict
-        For every sample, by the number of the first of some consecutive pieces, what was seen in these.
-    read : list of dict
-        For every sample the rows of the pieces that have been read, by their numbers.
-    """
-
+    # for every sample, by the number of the first of some consecutive pieces, what was seen in these
     parts: list[dict[int, Sights]]
-    read: list[dict[int, int]]
+    read: list[dict[int, int]]  # for every sample the rows of the pieces that have been read, by their numbers
 
     def packed(self) -> dict[str, np.ndarray]:
         """As an array that a file can keep."""
@@ -234,15 +206,7 @@ class Looks:
 def looked(samples: Sequence[Rows], crew: Crew, store: Store | None = None, name: str = "columns") -> list[list[Sight]]:
     """What was seen of the columns of every sample, put together in the order of its rows.
 
-    Parameters
-    ----------
-    samples : sequence of Rows
-    crew : Crew
-        Who reads.
-    store : Store, optional
-        What has been seen before, and where it is kept.
-    name : str
-        What the store calls this reading.
+    ``store`` has what has been seen before, keeps what is seen, and calls this reading ``name``.
     """
     signatures = [rows.signature for rows in samples]
     kept, of = None if None in signatures else store, {DATA: digest(signatures)}

@@ -54,32 +54,20 @@ def _feed(found: Any, value: Any) -> None:
 
 @dataclass(eq=False)
 class Store:
-    """What has been found in each of the readings of a test.
-
-    Parameters
-    ----------
-    path : Path
-    known : dict
-        For the name of a reading what it is of, as texts by what they stand for; which pieces it has read, with the
-        rows kept and left out; and arrays by name.
-    written : float
-        When it was written last.
-    """
+    """What has been found in each of the readings of a test."""
 
     path: Path
+    # for the name of a reading what it is of, as texts by what they stand for; which pieces it has read, with the rows
+    # kept and left out; and arrays by name
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
-    written: float = 0.0
+    written: float = 0.0  # when it was written last
 
     @classmethod
     def at(cls, path: Any) -> Store:
         """That of a file, which need not be there.
 
-        Raises
-        ------
-        ValueError
-            For a file that is something else.
-        FileNotFoundError, PermissionError
-            Where there is no folder for it, or none that can be written to.
+        Raises ValueError for a file that is something else, and FileNotFoundError or PermissionError where there is no
+        folder for it, or none that can be written to.
         """
         found = cls(path_to_write(path, "store"))
         if not os.access(found.path.absolute().parent, os.W_OK):
@@ -106,10 +94,7 @@ class Store:
     def asked(self, name: str, of: Mapping[str, str]) -> dict[str, Any] | None:
         """What is known of a reading; None where nothing is.
 
-        Raises
-        ------
-        ValueError
-            Where it was of other data, or asked for something else.
+        Raises ValueError where it was of other data, or asked for something else.
         """
         one = self.known.get(name)
         if one is None:
@@ -132,10 +117,7 @@ class Store:
     ) -> None:
         """Note what has been found of the pieces ``read``, and write it where that is due, or ``now``.
 
-        Raises
-        ------
-        OSError
-            Where it cannot be written, as on a full disk; says to which file.
+        Raises OSError, which says to which file, where it cannot be written, as on a full disk.
         """
         if not now and time.monotonic() - self.written < _EVERY:
             return

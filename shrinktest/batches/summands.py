@@ -165,24 +165,12 @@ class InUnits(Summands):
 
 @dataclass(frozen=True, eq=False)
 class Together(Summands):
-    """What is added up for features, with other features of these, which are no linear map of them.
+    """What is added up for features, with other features of these, which are no linear map of them."""
 
-    Parameters
-    ----------
-    inner : Summands
-        Of the features,
-    beside : Beside
-        which are these.
-    rank : int
-        How many there are.
-    more : int
-        How many others.
-    """
-
-    inner: Summands
-    beside: Beside
-    rank: int
-    more: int
+    inner: Summands  # of the features,
+    beside: Beside  # which are these
+    rank: int  # how many there are
+    more: int  # how many others
 
     @property
     def width(self) -> int:

@@ -22,40 +22,23 @@ _UNIT = Fraction(1, 2**1074)  # of sums of numbers; its square, of those of squa
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """Sizes, units and a random sample of the rows of all samples.
+    """Sizes, units and a random sample of the rows of all samples."""
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Rows of the samples.
-    omitted : tuple of int
-        Rows that were left out because of missing values.
-    sample : ndarray, shape (s, d)
-        Drawn without replacement from the rows of all samples, in random order: no label goes into it.
-    units : ndarray, shape (d,)
-        Standard deviations of the columns over all rows, without any rounding before their root; 1 where a column has
-        one value only, or nobody asked for them.
-    low, high : ndarray, shape (d,)
-        The least and the largest values of the columns.
-    counts : tuple of tuple of int
-        For every sample the rows that are kept of each of its pieces.
-    fills : dict
-        What stands in place of missing values, by columns: medians of the sample.
-    ranges : tuple of ndarray, shape (2, d)
-        The least and the largest values of every sample.
-    checks : ndarray of uint64, shape (k,)
-        What tells the rows of every sample from others, where a store needs it.
-    """
-
-    sizes: tuple[int, ...]
-    omitted: tuple[int, ...]
+    sizes: tuple[int, ...]  # rows of the samples
+    omitted: tuple[int, ...]  # rows that were left out because of missing values
+    # (s, d): drawn without replacement from the rows of all samples, in random order: no label goes into it
     sample: np.ndarray
+    # (d,): standard deviations of the columns over all rows, without any rounding before their root; 1 where a column
+    # has one value only, or nobody asked for them
     units: np.ndarray
+    # (d,): the least and the largest values of the columns
     low: np.ndarray
     high: np.ndarray
-    counts: tuple[tuple[int, ...], ...]
+    counts: tuple[tuple[int, ...], ...]  # for every sample the rows that are kept of each of its pieces
+    # what stands in place of missing values, by columns: medians of the sample
     fills: Mapping[int, float] = field(default_factory=dict)
-    ranges: tuple[np.ndarray, ...] = ()
+    ranges: tuple[np.ndarray, ...] = ()  # (2, d): the least and the largest values of every sample
+    # (k,): what tells the rows of every sample from others, where a store needs it
     checks: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     @classmethod
@@ -70,27 +53,11 @@ class Survey:
         holes: tuple[int, ...] = (),
         store: Store | None = None,
     ) -> Survey:
-        """Read all samples once, and draw so many of their rows.
+        """Read all samples once, and draw ``drawn`` of their rows, by keys that ``rng`` draws.
 
-        Parameters
-        ----------
-        samples : sequence of Rows
-        drawn : int
-        rng : Generator
-            Draws the keys by which rows are chosen.
-        crew : Crew, optional
-            Who reads them.
-        units : bool
-            Whether standard deviations are wanted.
-        holes : tuple of int
-            Columns in which NaN stands for missing values, with an indicator of these beside each.
-        store : Store, optional
-            What has been read before.
-
-        Raises
-        ------
-        ValueError
-            For samples with fewer than 2 rows, or other columns.
+        ``units`` says whether standard deviations are wanted.  In the columns ``holes`` NaN stands for missing values,
+        with an indicator of these beside each.  ``store`` has what has been read before.  Raises ValueError for samples
+        with fewer than 2 rows, or other columns.
         """
         crew = crew or Crew()
         keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
@@ -127,27 +94,19 @@ class Survey:
 
 @dataclass(eq=False)
 class Seen:
-    """What was seen of some rows: their range, those with the smallest keys, and sums of them and their squares.
+    """What was seen of some rows: their range, those with the smallest keys, and sums of them and their squares."""
 
-    Parameters
-    ----------
-    low, high : ndarray, shape (d,)
-    keys : ndarray of uint64, shape (s,)
-        Random, by the sample and the number of a row.
-    rows : ndarray, shape (s, d)
-        The rows with these, in the order of the keys.
-    sums, squares : list of int
-        For every column, in units of 2^-1074 and 2^-2148.
-    check : ndarray of uint64, shape (1,)
-        What tells the rows from others; 0 where nobody asked.
-    """
-
+    # (d,): their range
     low: np.ndarray = field(default_factory=lambda: np.empty(0))
     high: np.ndarray = field(default_factory=lambda: np.empty(0))
+    # (s,): random, by the sample and the number of a row
     keys: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+    # (s, d): the rows with these, in the order of the keys
     rows: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    # for every column, in units of 2^-1074 and 2^-2148
     sums: list[int] = field(default_factory=list)
     squares: list[int] = field(default_factory=list)
+    # (1,): what tells the rows from others; 0 where nobody asked
     check: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.uint64))
 
     def merge(self, other: Seen, most: int) -> None:
@@ -196,29 +155,15 @@ class Seen:
 
 @dataclass(frozen=True, eq=False)
 class Looking(KeptReading):
-    """What is seen of rows.
-
-    Parameters
-    ----------
-    drawn : int
-        Rows with the smallest keys that are kept.
-    keys : ndarray of uint64, shape (k, 2)
-        Of every sample, by which the numbers of rows become keys.
-    units : bool
-        Whether sums are wanted.
-    holes : bool
-        Whether values may be NaN.
-    checked : bool
-        Whether what tells the rows from others is wanted.
-    """
+    """What is seen of rows."""
 
     name = "survey"
 
-    drawn: int
-    keys: np.ndarray
-    units: bool
-    holes: bool = False
-    checked: bool = False
+    drawn: int  # rows with the smallest keys that are kept
+    keys: np.ndarray  # (k, 2), uint64: of every sample, by which the numbers of rows become keys
+    units: bool  # whether sums are wanted
+    holes: bool = False  # whether values may be NaN
+    checked: bool = False  # whether what tells the rows from others is wanted
 
     def start(self, sample: int) -> Seen:
         return Seen()
@@ -287,12 +232,8 @@ def surveyed(
 ) -> Gathered:
     """What a first reading finds, with rows counted before where their numbers would not be known.
 
-    Parameters
-    ----------
-    samples, looking, crew, store
-        As for :func:`gathered`.
-    keys, of
-        What it depends on beside the data: random numbers, and others.
+    ``keys`` and ``of`` are what it depends on beside the data: random numbers, and others.  The other arguments are
+    those of :func:`gathered`.
     """
     signatures = [rows.signature for rows in samples]
     kept = None if None in signatures else store  # data that cannot be told from others are read once more

@@ -62,51 +62,29 @@ class KeptReading(Reading):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Consecutive pieces of a sample.
-
-    Parameters
-    ----------
-    sample : int
-    reader : Reader
-    pieces : tuple of Piece
-    place : int
-        Number of the first piece in its sample.
-    firsts : tuple of int
-        For every piece the number of its first row, among those that are kept of the sample; 0 where it is not wanted.
-    """
+    """Consecutive pieces of a sample."""
 
     sample: int
     reader: Reader
     pieces: tuple[Piece, ...]
-    place: int
+    place: int  # number of the first piece in its sample
+    # for every piece the number of its first row, among those that are kept of the sample; 0 where it is not wanted
     firsts: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Done:
-    """What was found in a task.
+    """What was found in a task."""
 
-    Parameters
-    ----------
-    sample, place : int
-        Those of the task.
-    kept, omitted : tuple of int
-        Rows of every piece.
-    columns : int, optional
-        Of the rows; None where there were none.
-    where : str
-        What messages call the piece in which columns were counted.
-    found
-        What the reading found.
-    """
-
+    # those of the task
     sample: int
     place: int
+    # rows of every piece
     kept: tuple[int, ...]
     omitted: tuple[int, ...]
-    columns: int | None
-    where: str
-    found: Any
+    columns: int | None  # of the rows; None where there were none
+    where: str  # what messages call the piece in which columns were counted
+    found: Any  # what the reading found
 
 
 class Stopped(Exception):
@@ -116,12 +94,8 @@ class Stopped(Exception):
 def run(reading: Reading, task: Task, stopped: Callable[[], bool] = lambda: False) -> Done:
     """Read the pieces of a task.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For rows that cannot be read; says where.
-    Stopped
-        Soon after ``stopped`` says so.
+    Raises ValueError or TypeError, which says where, for rows that cannot be read, and Stopped soon after ``stopped``
+    says so.
     """
     found = reading.start(task.sample)
     columns, where = None, ""
@@ -160,23 +134,12 @@ def tasks_of(
     *,
     numbered: bool = True,
 ) -> Iterator[Task]:
-    """A sample in tasks.
+    """A sample, by its rows and its number, in tasks.
 
-    Parameters
-    ----------
-    rows : Rows
-    sample : int
-        Its number.
-    counts : sequence of int, optional
-        How many rows are kept of every piece, where that is known and pieces do not know it.
-    before : mapping
-        How many rows were kept of the pieces, by their numbers, that are in no task, because they have been read.
-    workers : int
-        How many there are.
-    least : int
-        Rows of a task, where a sample has as many.
-    numbered : bool
-        Whether rows have their numbers, so that all of these must be known.
+    ``counts`` says how many rows are kept of every piece, where that is known and pieces do not know it; ``before``,
+    how many rows were kept of the pieces, by their numbers, that are in no task, because they have been read.  Tasks
+    are for so many ``workers``, and have ``least`` rows where a sample has as many.  ``numbered`` says whether rows
+    have their numbers, so that all of these must be known.
     """
     pieces: Any = rows.pieces()
     size = least

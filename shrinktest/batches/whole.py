@@ -19,17 +19,10 @@ from shrinktest.tables.reading import Table
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """Samples as they are in memory.
+    """Samples as they are in memory."""
 
-    Parameters
-    ----------
-    samples : list
-        Arrays or tables; none where they would take too much.
-    rows, columns : int
-        How many there are, or have been seen until then.
-    """
-
-    samples: list[Any]
+    samples: list[Any]  # arrays or tables; none where they would take too much
+    # how many there are, or have been seen until then
     rows: int
     columns: int
 
@@ -39,14 +32,7 @@ def read_whole(
 ) -> Whole:
     """All rows of samples in batches, as arrays or tables, where they take ``most`` bytes or less.
 
-    Parameters
-    ----------
-    samples, names
-        In batches, and what messages call them.
-    column_types : mapping, optional
-        As users give it.
-    most : float
-        Bytes that they may take.
+    Messages call the samples as ``names`` says; ``column_types`` are as users give them.
     """
     types = checked_types(column_types)
     known = [one.names(name) for one, name in zip(samples, names, strict=True)]
