@@ -28,39 +28,17 @@ XY = ("X", "Y")
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples of the same variables, as numbers.
+    """Samples of the same variables, as numbers."""
 
-    Parameters
-    ----------
-    values : tuple of ndarray, shape (n_i, d)
-        The samples, float64 and C-contiguous; copies of what the user gave.
-    missing : bool
-        Whether values are missing, which they are under nan_policy="propagate" only.
-    restriction : Restriction
-        Which relabellings the labels of the observations allow.
-    scale : str or tuple, optional
-        Units that a kernel is to compare the columns in; tables are in theirs already.
-    encoding : Encoding, optional
-        How columns of tables became the numbers.
-    notes : tuple of str
-        What was left out, and by what units.
-    kept : tuple of ndarray
-        For every one, which rows of what the user gave were not dropped.
-    left_out : tuple of str
-        Columns that are not tested, because they look as if they identified rows.
-    with_values : int
-        How many of the rows that were dropped have a value in some column.
-    """
-
-    values: tuple[Array, ...]
-    missing: bool
-    restriction: Restriction
-    scale: Scale | None = None
-    encoding: Encoding | None = None
-    notes: tuple[str, ...] = ()
-    kept: tuple[Rows, ...] = ()
-    left_out: tuple[str, ...] = ()
-    with_values: int = 0
+    values: tuple[Array, ...]  # (n_i, d): the samples, float64 and C-contiguous; copies of what the user gave
+    missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
+    restriction: Restriction  # which relabellings the labels of the observations allow
+    scale: Scale | None = None  # units that a kernel is to compare the columns in; tables are in theirs already
+    encoding: Encoding | None = None  # how columns of tables became the numbers
+    notes: tuple[str, ...] = ()  # what was left out, and by what units
+    kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
+    left_out: tuple[str, ...] = ()  # columns that are not tested, because they look as if they identified rows
+    with_values: int = 0  # how many of the rows that were dropped have a value in some column
 
     @property
     def columns(self) -> Columns:
@@ -75,37 +53,18 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """Variables observed together, as numbers: row i of every one is the same observation.
+    """Variables observed together, as numbers: row i of every one is the same observation."""
 
-    Parameters
-    ----------
-    values : tuple of ndarray, shape (n, d_v)
-        The variables, float64 and C-contiguous; copies of what the user gave.
-    missing : bool
-        Whether values are missing, which they are under nan_policy="propagate" only.
-    restriction : Restriction
-        Which relabellings the labels of the observations allow.
-    scales, encodings : tuple
-        For every variable what :class:`Samples` has for all samples.
-    labels : tuple of str or None
-        Names of the variables, of those that are series or one column.
-    notes : tuple of str
-        What was left out, and by what units.
-    kept : tuple of ndarray
-        For every one, which rows of what the user gave were not dropped.
-    gaps : tuple of ndarray
-        For every one, which values of the rows that were dropped are missing.
-    """
-
-    values: tuple[Array, ...]
-    missing: bool
-    restriction: Restriction
+    values: tuple[Array, ...]  # (n, d_v): the variables, float64 and C-contiguous; copies of what the user gave
+    missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
+    restriction: Restriction  # which relabellings the labels of the observations allow
+    # for every variable what :class:`Samples` has for all samples
     scales: tuple[Scale | None, ...] = ()
     encodings: tuple[Encoding | None, ...] = ()
-    labels: tuple[str | None, ...] = ()
-    notes: tuple[str, ...] = ()
-    kept: tuple[Rows, ...] = ()
-    gaps: tuple[Rows, ...] = ()
+    labels: tuple[str | None, ...] = ()  # names of the variables, of those that are series or one column
+    notes: tuple[str, ...] = ()  # what was left out, and by what units
+    kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
+    gaps: tuple[Rows, ...] = ()  # for every one, which values of the rows that were dropped are missing
 
     @property
     def columns(self) -> tuple[Columns, ...]:
@@ -133,35 +92,18 @@ def read_samples(
 ) -> Samples:
     """Numbers and restriction of samples of the same variables.
 
-    Parameters
-    ----------
-    samples : sequence of array_like
-        The columns of tables are matched by name, in the order of the first.
-    names : sequence of str
-        What messages call the samples: :data:`XY`, or :func:`numbered`.
-    nan_policy : {"raise", "omit", "indicator", "propagate"}
-        Under "omit", rows with missing values are dropped with their labels; of a pair, all its observations.
-    scale
-        Units of the columns, as users give them.
-    column_types : mapping, optional
-        How columns of tables are read.
-    transform : optional
-        What is done to all rows before, without their labels.
-    blocks, groups : array_like, optional
-        Labels: a vector for the pooled observations, sample after sample, or a vector for every sample.
-    paired : bool
-        Whether row i of all samples belong together, as a pair does.
-    covariates : sequence of ndarray, optional
-        For every sample, which of its rows have complete covariates.
-    labels : bool
-        Whether a column alone says which rows belong together, and is not compared.
-    same_units : bool
-        Whether it is said where the same units may be in all samples; `blocks` can take account of that.
+    Columns of tables are matched by name, in the order of the first.  Messages call the samples as ``names`` says, see
+    :data:`XY` and :func:`numbered`.  By ``nan_policy`` "omit" rows with missing values are dropped with their labels;
+    of a pair, all its observations.  ``scale``, ``column_types`` and ``transform`` are as users give them; the last is
+    done to all rows before, without their labels.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For what cannot be tested; the message names the argument and says what to do.
+    ``blocks`` and ``groups`` are labels: a vector for the pooled observations, sample after sample, or a vector for
+    every sample.  Where samples are ``paired``, row i of all of them belong together.  For every sample ``covariates``
+    says which of its rows have complete covariates.  With ``labels`` a column alone says which rows belong together,
+    and is not compared.  With ``same_units`` it is said where the same units may be in all samples; `blocks` can take
+    account of that.
+
+    Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
     flag(paired, "paired")
     given_labels = {"blocks": blocks, "groups": groups}
@@ -238,29 +180,16 @@ def read_variables(
 ) -> Variables:
     """Numbers and restriction of variables observed together.
 
-    Parameters
-    ----------
-    variables : sequence of array_like
-        As many rows in each.
-    names : sequence of str
-        What messages call the variables: :data:`XY`, or :func:`numbered`.
-    nan_policy : {"raise", "omit", "indicator", "propagate"}
-        Under "omit", a row is dropped, with its labels, when any variable misses a value.
-    scale, transform
-        Units of the columns, and what is done to the rows before: one for all variables, or a list with one for each.
-    column_types : mapping, optional
-        How columns of tables are read.
-    blocks, groups : array_like, optional
-        A label for every row.
-    shift : {"circular"}, optional
-        That relabellings are shifts in time.
-    labels : sequence of str
-        Names of variables that say which rows belong together, or are taken as given, and are not compared.
+    There are as many rows in each.  Messages call the variables as ``names`` says, see :data:`XY` and
+    :func:`numbered`.  By ``nan_policy`` "omit" a row is dropped, with its labels, when any variable misses a value.
+    ``scale``, the units of the columns, and ``transform``, what is done to the rows before, are one for all variables,
+    or a list with one for each; ``column_types`` says how columns of tables are read.
 
-    Raises
-    ------
-    TypeError, ValueError
-        For what cannot be tested; the message names the argument and says what to do.
+    ``blocks`` and ``groups`` have a label for every row; with the ``shift`` "circular" relabellings are shifts in
+    time.  ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not
+    compared.
+
+    Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
     _check_number(variables, "variables", nan_policy)
     transforms = _one_each(transform, names, "transform")

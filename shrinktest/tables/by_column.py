@@ -32,14 +32,9 @@ def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarra
     times larger or smaller as the standard deviation of its column is: to name a unit, or to divide the column by that
     number before, is then the same.
 
-    Parameters
-    ----------
-    units : sequence
-        A name or a number for every column of numbers; for an indicator that beside "sd".
-    gaps : sequence of int
-        Columns with missing values, each with its indicator next to it.
-    deviations : ndarray, shape (d,)
-        Standard deviations of all columns; 0 for those with one value only, whose indicators stay as they are.
+    ``units`` has a name or a number for every column of numbers, and for an indicator that beside "sd"; ``gaps`` are
+    the columns with missing values, each with its indicator next to it.  ``deviations`` (d,) are the standard
+    deviations of all columns, 0 for those with one value only, whose indicators stay as they are.
     """
     found = list(units)
     for j in gaps:
@@ -51,10 +46,7 @@ def beside_gaps(units: Sequence[Any], gaps: Sequence[int], deviations: np.ndarra
 def by_name(given: Any, names: Sequence[str], argument: str, rest: Any = None) -> list[Any]:
     """The entries of a mapping or a series in the order of columns; ``rest`` for columns without one.
 
-    Raises
-    ------
-    ValueError
-        For names that are no columns, and, without ``rest``, for columns without an entry.
+    Raises ValueError for names that are no columns, and, without ``rest``, for columns without an entry.
     """
     known = {str(key): given[key] for key in given.keys()}  # noqa: SIM118  # a series iterates over its values
     for key in known:

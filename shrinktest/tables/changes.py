@@ -27,26 +27,17 @@ MEAN, SPREAD, SHARE, MISSING = "mean", "spread", "share", "missing"
 
 @dataclass(frozen=True)
 class Change:
-    """One respect in which a column differs between two tables.
+    """One respect in which a column differs between two tables."""
 
-    Parameters
-    ----------
-    what : str
-        "mean", "spread" (standard deviation), "share" (of a category) or "missing" (the share of missing values).
-    level : str
-        The category, of a share.
-    first, second : float
-        The mean, the standard deviation or the share in each table; dates in days since 1970, durations in days, times
-        of day in hours, ordered categories by their position from 0.
-    estimate, low, high : float
-        The effect and its interval: Hedges' standardised difference of means, the ratio of standard deviations, or the
-        difference of shares, second against first; NaN for what is not estimated.
-    """
-
+    # "mean", "spread" (standard deviation), "share" (of a category) or "missing" (the share of missing values)
     what: str
-    level: str
+    level: str  # the category, of a share
+    # the mean, the standard deviation or the share in each table; dates in days since 1970, durations in days, times of
+    # day in hours, ordered categories by their position from 0
     first: float
     second: float
+    # the effect and its interval: Hedges' standardised difference of means, the ratio of standard deviations, or the
+    # difference of shares, second against first; NaN for what is not estimated
     estimate: float
     low: float = math.nan
     high: float = math.nan
@@ -85,20 +76,9 @@ def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
 def changes(first: Column, second: Column, units: Units, confidence: float) -> tuple[Change, ...]:
     """How a column differs between two tables, in every respect that its kind has.
 
-    Parameters
-    ----------
-    first, second : Column
-        Of both tables, with the same levels.
-    units : Units
-        Of all their rows.
-    confidence : float
-        Of each interval by itself.
-
-    Returns
-    -------
-    tuple of Change
-        Means and standard deviations, then shares, the one that changed most first.  Of two categories only the share
-        of the first, and of True and False that of True, which say all.
+    The columns have the same levels, ``units`` are those of all their rows, and ``confidence`` is that of each interval
+    by itself.  Means and standard deviations come first, then shares, the one that changed most before the others.  Of
+    two categories there is only the share of the first, and of True and False that of True, which say all.
     """
     missing = np.concatenate([first.missing(), second.missing()])
     present = units.taken(~missing)

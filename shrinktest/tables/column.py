@@ -34,31 +34,18 @@ WORDS = {"number": "numbers", "ordered": "ordered categories", "date": "dates", 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of one variable, missing ones among them.
-
-    Parameters
-    ----------
-    name : str
-    kind : str
-        One of ``KINDS``.
-    values : ndarray, shape (n,)
-        Numbers, and times in hours: float64 with NaN; dates and durations: numpy's, with NaT; of the others the number
-        of the level, with -1.
-    levels : tuple of str
-        Of categories; those of ordered ones in their order.
-    whole : bool
-        Whether the values are whole numbers by their type; where some are missing, see
-        :func:`~shrinktest.tables.identifiers.with_whole_values`.
-    zoned : bool
-        Whether dates have a time zone; they are in universal time then.
-    """
+    """The values of one variable, missing ones among them."""
 
     name: str
-    kind: str
+    kind: str  # one of ``KINDS``
+    # (n,): numbers, and times in hours: float64 with NaN; dates and durations: numpy's, with NaT; of the others the
+    # number of the level, with -1
     values: np.ndarray
-    levels: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()  # of categories; those of ordered ones in their order
+    # whether the values are whole numbers by their type; where some are missing, see
+    # :func:`~shrinktest.tables.identifiers.with_whole_values`
     whole: bool = False
-    zoned: bool = False
+    zoned: bool = False  # whether dates have a time zone; they are in universal time then
 
     @property
     def categorical(self) -> bool:
@@ -148,10 +135,7 @@ def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
 def as_kind(column: Column, wanted: Any, where: str) -> Column:
     """The column read as another kind: one of ``KINDS`` but "duration" and "time", or a list of levels in their order.
 
-    Raises
-    ------
-    ValueError, TypeError
-        For values that cannot be read so; the message names the first, and says what to do.
+    Raises ValueError or TypeError for values that cannot be read so; the message names the first, and says what to do.
     """
     argument = f"column_types[{column.name!r}]"
     if isinstance(wanted, list | tuple):
@@ -304,10 +288,7 @@ def as_duration(level: str) -> Any:
 def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
     """The values of a column in several tables, one after the other; levels are matched by name.
 
-    Raises
-    ------
-    ValueError
-        Where the tables hold different kinds of values; the message says which, and what to do.
+    Raises ValueError where the tables hold different kinds of values; the message says which, and what to do.
     """
     kind = _common_kind(columns, tables)
     if kind == "date":

@@ -16,28 +16,16 @@ _FAR = 4.0  # times the distance of the quartiles beyond them, from where values
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """Shares of the values of a column in two tables, of those that are there.
+    """Shares of the values of a column in two tables, of those that are there."""
 
-    Parameters
-    ----------
-    kind : str
-        Of the column.
-    first, second : ndarray, shape (k,)
-        Shares in every bin, or of every category; NaN where a table has no values.
-    edges : ndarray, shape (k + 1,), optional
-        Of the bins; dates in days since 1970, durations in days, times of day in hours.
-    labels : tuple of str
-        The categories.
-    clipped : bool
-        Whether the outermost bins count values beyond them, too.
-    """
-
-    kind: str
+    kind: str  # of the column
+    # (k,): shares in every bin, or of every category; NaN where a table has no values
     first: np.ndarray
     second: np.ndarray
+    # (k + 1,): of the bins; dates in days since 1970, durations in days, times of day in hours
     edges: np.ndarray | None = None
-    labels: tuple[str, ...] = ()
-    clipped: bool = False
+    labels: tuple[str, ...] = ()  # the categories
+    clipped: bool = False  # whether the outermost bins count values beyond them, too
 
     @classmethod
     def of(cls, first: Column, second: Column) -> Distribution:

@@ -20,26 +20,16 @@ _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 a
 
 @dataclass(frozen=True)
 class Code:
-    """How one column becomes numbers.
+    """How one column becomes numbers."""
 
-    Parameters
-    ----------
-    name, kind, levels
-        Those of the column.
-    origin : datetime64, optional
-        What is subtracted from dates: the earliest.
-    fill : float, optional
-        What stands in place of missing values of an ordered variable (the pooled median), beside an indicator.
-    indicated : bool
-        Whether there is an indicator of missing values.
-    """
-
+    # those of the column
     name: str
     kind: str
     levels: tuple[str, ...] = ()
-    origin: Any = None
+    origin: Any = None  # what is subtracted from dates: the earliest
+    # what stands in place of missing values of an ordered variable (the pooled median), beside an indicator
     fill: float | None = None
-    indicated: bool = False
+    indicated: bool = False  # whether there is an indicator of missing values
 
     @classmethod
     def of(cls, column: Column, *, indicate: bool) -> Code:
@@ -114,26 +104,13 @@ class Encoding:
     different levels are as far apart as two numbers in units of their standard deviation are on average: their squared
     distance is 2.  Missing values, where they are indicated, are the pooled median and an indicator of the same size;
     where the unit of their column is a number, of that size times the standard deviation of the column in this unit.
-
-    Parameters
-    ----------
-    codes : tuple of Code
-        One for every column of the table.
-    units : Units
-        Of the columns of numbers.
-    scale : str, tuple or None
-        As it was asked for.
-    named : bool
-        Whether the columns have names of the user's.
-    constant : tuple of str
-        Columns with one value only.
     """
 
-    codes: tuple[Code, ...]
-    units: Units = field(repr=False)
-    scale: Any = None
-    named: bool = True
-    constant: tuple[str, ...] = ()
+    codes: tuple[Code, ...]  # one for every column of the table
+    units: Units = field(repr=False)  # of the columns of numbers
+    scale: Any = None  # as it was asked for
+    named: bool = True  # whether the columns have names of the user's
+    constant: tuple[str, ...] = ()  # columns with one value only
 
     @classmethod
     def of(cls, table: Table, scale: Any, *, indicate: bool, name: str = "scale", whose: str = "") -> Encoding:
@@ -224,10 +201,8 @@ class Encoding:
     def read(self, x: Any, name: str) -> Array:
         """The numbers of a table with these columns by name, or of an array if all columns are numbers.
 
-        Raises
-        ------
-        TypeError, ValueError
-            For other columns, other kinds of values, or levels that the data which were tested do not have.
+        Raises TypeError or ValueError for other columns, other kinds of values, or levels that the data which were
+        tested do not have.
         """
         if not is_table(x):
             values = as_points(x, name).values

@@ -36,19 +36,9 @@ FEW = 10
 def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) -> str | None:
     """Why a column identifies rows, if it does; None for a variable.
 
-    Parameters
-    ----------
-    column : Column
-        Of all rows.
-    samples : sequence of ndarray
-        The values of every table.
-    asked : bool
-        Whether the user says how to read it, so that it is a variable.
-
-    Raises
-    ------
-    ValueError
-        For text that is neither an identifier nor a category; the message says what to do.
+    The column is of all rows, and ``samples`` are the values of every table.  With ``asked`` the user says how to read
+    it, so that it is a variable.  Raises ValueError for text that is neither an identifier nor a category; the message
+    says what to do.
     """
     if asked:
         return None
@@ -97,10 +87,7 @@ def enough(there: int, rows: int) -> bool:
 def common(sizes: Sequence[int], there: Sequence[int]) -> float:
     """How many values all samples have if they are of the same units, and each misses what it does by chance.
 
-    Parameters
-    ----------
-    sizes, there : sequence of int
-        Rows of every sample, and how many of them have a value.
+    ``sizes`` are the rows of every sample, and ``there`` is how many of them have a value.
     """
     return min(sizes) * math.prod(some / max(rows, 1) for some, rows in zip(there, sizes, strict=True))
 
@@ -135,24 +122,11 @@ def may_name_units(column: Column, *, counts: bool) -> bool:
 def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, levels: int, rows: int) -> str | None:
     """Why a column identifies rows, by its name, kind and levels, and what is known of its values.
 
-    Parameters
-    ----------
-    column : Column
-        Its values are not looked at.
-    counts : bool
-        Whether it is whole numbers that count the rows of every table, as far as they are known.
-    apart : bool
-        Whether it is text, another in every row of every table that has one, and one has more than a few: it may
-        identify what is in several tables, such as the same patients before and after.
-    same : bool
-        Whether it is whole numbers, another in every row of each of several tables, of which nearly all are in all.
-    levels, rows : int
-        Of a category: how many different values occur, in how many rows.
-
-    Raises
-    ------
-    ValueError
-        As :func:`identifier`.
+    The values of the column are not looked at.  ``counts``: it is whole numbers that count the rows of every table, as
+    far as they are known.  ``apart``: it is text, another in every row of every table that has one, and one has more
+    than a few; it may identify what is in several tables, such as the same patients before and after.  ``same``: it is
+    whole numbers, another in every row of each of several tables, of which nearly all are in all.  Of a category
+    ``levels`` different values occur, in ``rows`` rows.  Raises ValueError as :func:`identifier` does.
     """
     if column.kind == "number" and column.whole:
         if has_no_name(column.name):

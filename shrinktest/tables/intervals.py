@@ -20,21 +20,12 @@ NOTHING = (math.nan, math.nan)
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """What varies independently in two tables: their rows, or the pairs or groups that these belong to.
+    """What varies independently in two tables: their rows, or the pairs or groups that these belong to."""
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Rows of both tables.
-    codes : ndarray, shape (N,)
-        The unit of every row, those of the first table before those of the second; whole numbers from 0.
-    paired : bool
-        Whether a unit has a row in each table.
-    """
-
-    sizes: tuple[int, int]
+    sizes: tuple[int, int]  # rows of both tables
+    # (N,): the unit of every row, those of the first table before those of the second; whole numbers from 0
     codes: np.ndarray
-    paired: bool = False
+    paired: bool = False  # whether a unit has a row in each table
 
     @classmethod
     def rows(cls, sizes: tuple[int, int]) -> Units:
@@ -101,21 +92,9 @@ def jackknife(
     variances of both add up, with the degrees of freedom of B. L. Welch, Biometrika 34 (1947), 28-35.  Nothing is
     assumed of the distribution but moments.
 
-    Parameters
-    ----------
-    effect : callable
-        From moments (..., 3, 2) of both tables, numbers, sums and sums of squares, to the effect (...).
-    values : ndarray, shape (N,)
-        None of them missing.
-    units : Units
-    confidence : float
-    fewest : int
-        Units in each table below which there is no interval.
-
-    Returns
-    -------
-    estimate, low, high : float
-        NaN for what cannot be estimated.
+    ``effect`` makes effects (...) of moments (..., 3, 2) of both tables: numbers, sums and sums of squares.  Of
+    ``values`` (N,) none is missing.  With fewer than ``fewest`` units in a table there is no interval.  Returns the
+    estimate and the two limits, NaN for what cannot be estimated.
     """
     if min(units.sizes) < 2:
         return math.nan, *NOTHING
@@ -166,16 +145,7 @@ def difference_of_shares(is_so: np.ndarray, units: Units, confidence: float) -> 
     (1998), 873-890 (independent rows, method 10) and 2635-2650 (pairs, with the correlation of both).  Rows in groups
     count as many as independent ones with their variance would be.
 
-    Parameters
-    ----------
-    is_so : ndarray of bool, shape (N,)
-    units : Units
-    confidence : float
-
-    Returns
-    -------
-    estimate, low, high : float
-        NaN for what cannot be estimated.
+    ``is_so`` is of all rows (N,).  Returns the estimate and the two limits, NaN for what cannot be estimated.
     """
     sizes = np.array(units.sizes, dtype=np.float64)
     if sizes.min() < 1.0:

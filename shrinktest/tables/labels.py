@@ -15,14 +15,9 @@ def columns_of_labels(
 ) -> tuple[Any, tuple[str, ...]]:
     """How to read tables without the columns that are the labels of their rows, and what a reader should know of that.
 
-    Parameters
-    ----------
-    given : mapping
-        For "blocks" and "groups" labels for every table, or None.
-    tables : sequence
-    column_types, scale
-        As users give them.  What types name is read as they say; units that are not those of all columns are for the
-        columns as they are, so that none is left out.
+    ``given`` has for "blocks" and "groups" labels for every table, or None; ``column_types`` and ``scale`` are as users
+    give them.  What types name is read as they say; units that are not those of all columns are for the columns as they
+    are, so that none is left out.
     """
     types, notes = checked_types(column_types), []
     if not (scale is None or isinstance(scale, str)):

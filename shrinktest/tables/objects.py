@@ -25,14 +25,9 @@ from shrinktest.tables.column import (
 def from_objects(name: str, entries: Sequence[Any], where: str, wanted: Any = None) -> Column:
     """A column from Python objects of one type, None and NaN among them; ``where`` is what messages call it.
 
-    Those of several types, or of one that is no variable, are read only where categories or their levels are wanted.
-
-    Raises
-    ------
-    TypeError
-        For values of several types, or of one that is no variable.
-    ValueError
-        For dates that cannot be read, and whole numbers that are not told apart as floats.
+    Those of several types, or of one that is no variable, are read only where categories or their levels are
+    ``wanted``, and are a TypeError otherwise.  Raises ValueError for dates that cannot be read, and for whole numbers
+    that are not told apart as floats.
     """
     present = [entry for entry in entries if not _is_none(entry)]
     for types, kind in _OBJECTS:

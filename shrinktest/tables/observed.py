@@ -32,15 +32,9 @@ class Taken:
 
 @dataclass(frozen=True, eq=False)
 class Observed(ABC):
-    """Rows of one or several arrays or tables, with what is missing in them.
+    """Rows of one or several arrays or tables, with what is missing in them."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        What messages call the arrays or tables.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # what messages call the arrays or tables
 
     @property
     @abstractmethod
@@ -147,17 +141,10 @@ class ObservedArrays(Observed):
 
 @dataclass(frozen=True, eq=False)
 class ObservedTables(Observed):
-    """Tables, and arrays of which some columns are to be read in a particular way.
-
-    Parameters
-    ----------
-    pooled : PooledTable
-    of_series : tuple of str or None
-        For every table the name of the series that it is.
-    """
+    """Tables, and arrays of which some columns are to be read in a particular way."""
 
     pooled: PooledTable
-    of_series: tuple[str | None, ...] = ()
+    of_series: tuple[str | None, ...] = ()  # for every table the name of the series that it is
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -214,19 +201,9 @@ def observed(
 ) -> Observed:
     """The rows of arrays or tables as users give them.
 
-    Parameters
-    ----------
-    tables : sequence
-    names : sequence of str
-        What messages call them.
-    nan_policy : str
-        As users give it.
-    column_types, transform
-        Arguments of the tests.
-    every : str
-        "both" or "all", as messages say it.
-    labels : bool
-        Whether columns say which rows belong together, or are taken as given, and are not compared.
+    Messages call them as ``names`` says, and say "both" or "all" of them as ``every`` does; ``nan_policy``,
+    ``column_types`` and ``transform`` are arguments of the tests.  With ``labels`` columns say which rows belong
+    together, or are taken as given, and are not compared.
     """
     if transform is not None:
         tables = transformed(tables, transform, names)

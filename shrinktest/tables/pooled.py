@@ -38,30 +38,14 @@ ALONE = "0"
 
 @dataclass(frozen=True, eq=False)
 class PooledTable:
-    """The rows of tables, one table after the other.
+    """The rows of tables, one table after the other."""
 
-    Parameters
-    ----------
-    table : Table
-        All rows.
-    sizes : tuple of int
-        Rows of every table.
-    names : tuple of str
-        What messages call the tables.
-    left_out : tuple of str
-        Columns that are not tested, because they identify rows.
-    notes : tuple of str
-        Why.
-    identifiers : tuple of Column
-        Those of these that name units, and dates that do.
-    """
-
-    table: Table
-    sizes: tuple[int, ...]
-    names: tuple[str, ...]
-    left_out: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    identifiers: tuple[Column, ...] = ()
+    table: Table  # all rows
+    sizes: tuple[int, ...]  # rows of every table
+    names: tuple[str, ...]  # what messages call the tables
+    left_out: tuple[str, ...] = ()  # columns that are not tested, because they identify rows
+    notes: tuple[str, ...] = ()  # why
+    identifiers: tuple[Column, ...] = ()  # those of these that name units, and dates that do
 
     @classmethod
     def read(
@@ -75,23 +59,11 @@ class PooledTable:
     ) -> PooledTable:
         """The pooled rows of tables, and of arrays, as users give them.
 
-        Parameters
-        ----------
-        tables : sequence
-        names : sequence of str
-            What messages call the tables.
-        column_types : mapping
-            For names of columns (of arrays, their numbers from 0) a kind, the levels in their order, or "drop"; see
-            :func:`checked_types`.
-        every : str
-            "both" or "all", as messages say it.
-        labels_only : bool
-            Whether columns say which rows belong together, or are taken as given, and are not compared.
-
-        Raises
-        ------
-        TypeError, ValueError
-            For what cannot be tested; the message names the argument and says what to do.
+        Messages call the tables as ``names`` says, and say "both" or "all" of them as ``every`` does.  ``column_types``
+        has for names of columns (of arrays, their numbers from 0) a kind, the levels in their order, or "drop"; see
+        :func:`checked_types`.  With ``labels_only`` columns say which rows belong together, or are taken as given, and
+        are not compared.  Raises TypeError or ValueError for what cannot be tested; the message names the argument and
+        says what to do.
         """
         types = dict(column_types)
         label = series_label(tables)

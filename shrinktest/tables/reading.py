@@ -28,23 +28,12 @@ _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of as many rows each.
-
-    Parameters
-    ----------
-    columns : tuple of Column
-    named : bool
-        Whether the columns have names of the user's, and not only their numbers from 0.
-    dropped : tuple of str
-        Columns that the user left out.
-    source : str, optional
-        What messages call it: its file.
-    """
+    """Columns of as many rows each."""
 
     columns: tuple[Column, ...]
-    named: bool = True
-    dropped: tuple[str, ...] = ()
-    source: str | None = None
+    named: bool = True  # whether the columns have names of the user's, and not only their numbers from 0
+    dropped: tuple[str, ...] = ()  # columns that the user left out
+    source: str | None = None  # what messages call it: its file
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,20 +76,9 @@ def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str
 def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None) -> Table:
     """The columns of a data frame; of a series its one column, which is called "0".
 
-    Parameters
-    ----------
-    x : data frame, series or Table
-    name : str
-        What messages call it.
-    column_types : mapping, optional
-        For names of columns the kind that they are read as, or "drop".
-
-    Raises
-    ------
-    TypeError
-        For columns that hold no variable (lists, mixtures, complex numbers); the message names the column.
-    ValueError
-        Without rows or columns, for several columns of one name, and infinite values.
+    Messages call it ``name``; ``column_types`` has for names of columns the kind that they are read as, or "drop".
+    Raises TypeError for columns that hold no variable (lists, mixtures, complex numbers), which it names, and
+    ValueError without rows or columns, for several columns of one name, and for infinite values.
     """
     types = column_types or {}
     if isinstance(x, Table):

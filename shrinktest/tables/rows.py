@@ -15,16 +15,8 @@ from shrinktest.tables.reading import Table, columns_at, is_table, read_names
 def stacked(tables: Sequence[Any], names: Sequence[str]) -> Any:
     """All rows, as one table of the library that the first comes from, or as an array where one is no table.
 
-    Parameters
-    ----------
-    tables : sequence
-    names : sequence of str
-        What messages call them.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For tables with different columns, or different types in them.
+    Messages call the tables as ``names`` says.  Raises ValueError or TypeError for tables with different columns, or
+    different types in them.
     """
     if len(tables) == 1:
         return tables[0]

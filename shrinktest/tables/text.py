@@ -32,15 +32,7 @@ _DECORATION = re.compile(r"[\s,.'_$€£%<>~≤≥]")  # of numbers as people wr
 
 
 class OddCell(ValueError):
-    """A cell that is none of what its column holds.
-
-    Parameters
-    ----------
-    row : int
-        Of the column, from 0.
-    why : str
-        What is the matter with it, after the cell itself.
-    """
+    """A cell, in a row counted from 0, that is none of what its column holds; ``why`` follows it in messages."""
 
     def __init__(self, row: int, why: str) -> None:
         super().__init__(why)
@@ -78,25 +70,13 @@ def kind_of_cell(cell: str, decimal: str = ".") -> str | None:
 def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: str = ".", where: str = "") -> Column:
     """A column by what its cells are, or as the kind that is ``wanted``.
 
-    Parameters
-    ----------
-    name : str
-    cells : sequence of str
-        Without space around them; empty ones, NA and nan are missing.
-    wanted : str or list of str, optional
-        A kind of column, or the levels in their order; see :func:`~shrinktest.tables.column.as_kind`.
-    decimal : {".", ","}
-        The mark before decimals.
-    where : str
-        What messages call the column.
+    There is no space around cells; empty ones, NA and nan are missing.  ``wanted`` is a kind of column, or the levels
+    in their order, see :func:`~shrinktest.tables.column.as_kind`; ``decimal`` is the mark before decimals, "." or ",",
+    and ``where`` what messages call the column.
 
-    Raises
-    ------
-    OddCell
-        For a cell that is none of what the others are, where at least half of them are numbers, dates or times: it is
-        rather a slip than one more category.  For infinite numbers.
-    ValueError
-        For cells that cannot be read as what is wanted, and whole numbers that are not told apart as floats.
+    Raises OddCell for infinite numbers, and for a cell that is none of what the others are, where at least half of them
+    are numbers, dates or times: it is rather a slip than one more category.  Raises ValueError for cells that cannot be
+    read as what is wanted, and for whole numbers that are not told apart as floats.
     """
     numbers = [as_number(cell, decimal) for cell in cells]
     if None not in numbers and wanted in (None, "number", "ordered", "boolean"):

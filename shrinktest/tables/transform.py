@@ -18,18 +18,9 @@ _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
 def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
     """The tables after a transformation of all their rows together.
 
-    Parameters
-    ----------
-    tables : sequence of array_like or data frames
-    transform : object with ``fit_transform``, or callable
-        Sees all rows, those of one table after those of the other, and nothing else; gives as many rows.
-    names : sequence of str
-        What messages call the tables.
-
-    Raises
-    ------
-    TypeError, ValueError
-        For a transformation that is no function, or changes the number of rows.
+    ``transform``, a function or an object with ``fit_transform``, sees all rows, those of one table after those of the
+    other, and nothing else; it gives as many rows.  Messages call the tables as ``names`` says.  Raises TypeError or
+    ValueError for one that is no function, or changes the number of rows.
     """
     function = getattr(transform, "fit_transform", transform)
     if not callable(function) or isinstance(transform, type):
