@@ -155,14 +155,8 @@ def as_typed(message: str, options: Collection[str], words: Collection[str] = ()
     Replaced are arguments that a message begins with, and those that it gives a value or advice about.  A word that
     merely is the same, in a quotation or in the sentence, stays as it is.
 
-    Parameters
-    ----------
-    message : str
-        Of an error or a warning.
-    options : collection of str
-        Those of the command, such as "--alpha".
-    words : collection of str
-        What was typed: a file or a column that is called as an argument is not one, and alpha=0.05/x.csv is a file.
+    ``options`` are those of the command, such as "--alpha"; ``words`` are what was typed: a file or a column that is
+    called as an argument is not one, and alpha=0.05/x.csv is a file.
 
     Examples
     --------

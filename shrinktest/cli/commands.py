@@ -57,11 +57,8 @@ class _Parser(argparse.ArgumentParser):
 def parser(words: Collection[str] = tuple(COMMANDS)) -> argparse.ArgumentParser:
     """The parser of ``shrinktest``; ``args.run(args)`` runs the command.
 
-    Parameters
-    ----------
-    words : collection of str
-        What was typed.  Only the commands among these words have their options, so that the modules of the others,
-        and what they import, are not loaded; default all.
+    Of the commands only those among ``words``, which are what was typed, have their options, so that the modules of the
+    others, and what they import, are not loaded; by default all have.
     """
     program = _Parser(
         prog="shrinktest",

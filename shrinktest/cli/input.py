@@ -229,10 +229,7 @@ def apart(labels: dict[str, str], names: list[str], option: str) -> None:
 def given_columns(table: TextTable, args: argparse.Namespace, others: Sequence[str] = ()) -> list[str]:
     """The columns that ``--given`` names, none of which is among ``others`` that are tested.
 
-    Raises
-    ------
-    ValueError
-        For a column that is both.
+    Raises ValueError for a column that is both.
     """
     if args.given is None:
         return []
@@ -283,13 +280,7 @@ def without_dropped(names: Sequence[str], types: Mapping[str, Any]) -> list[str]
 
 
 def types_of(args: argparse.Namespace, tables: Sequence[TextTable]) -> dict[str, Any]:
-    """What ``--types`` says of the columns.
-
-    Raises
-    ------
-    ValueError
-        For columns that no table has.
-    """
+    """What ``--types`` says of the columns; raises ValueError for columns that no table has."""
     types: dict[str, Any] = dict(args.types or {})
     known = list(dict.fromkeys(name for table in tables for name in table.names))
     for name in types:
@@ -299,21 +290,11 @@ def types_of(args: argparse.Namespace, tables: Sequence[TextTable]) -> dict[str,
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What a test is given.
+    """What a test is given."""
 
-    Parameters
-    ----------
-    tables : tuple of Table
-        Of samples or variables.
-    column_types : dict
-        How their columns are to be read.
-    tested : tuple of Table
-        The same without columns that identify rows.
-    """
-
-    tables: tuple[Table, ...]
-    column_types: dict[str, Any]
-    tested: tuple[Table, ...]
+    tables: tuple[Table, ...]  # of samples or variables
+    column_types: dict[str, Any]  # how their columns are to be read
+    tested: tuple[Table, ...]  # the same without columns that identify rows
 
     @property
     def sizes(self) -> list[int]:
@@ -326,10 +307,7 @@ def samples_from(
 ) -> Data:
     """The columns ``names`` of several files.
 
-    Raises
-    ------
-    ValueError
-        For cells, or whole columns, that cannot be tested; the message says where they are.
+    Raises ValueError for cells, or whole columns, that cannot be tested; the message says where they are.
     """
     return Data(*_read(files, names, types, args))
 

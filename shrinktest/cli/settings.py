@@ -20,10 +20,7 @@ Value = TypeVar("Value")
 def configured(value: Value, settings: Mapping[str, Any], name: str) -> Value:
     """``value``, an estimator or a design, with some of its parameters set.
 
-    Raises
-    ------
-    ValueError
-        For a parameter that it does not have; the message lists those it has and the nearest.
+    Raises ValueError for a parameter that it does not have; the message lists those it has and the nearest.
     """
     # what is not shown is what a test puts in
     known = [field.name for field in fields(value) if field.repr]  # type: ignore[arg-type]  # everything with a name is a dataclass
@@ -55,10 +52,7 @@ def stopping(text: str | None) -> Any:
 def estimator(text: str, settings: Mapping[str, Any] | None = None) -> Any:
     """An estimator from such as ``fkmse:loo=paper``; a list from several with commas between them; or "auto".
 
-    Raises
-    ------
-    ValueError
-        For unknown names, and for ``settings`` beside several estimators.
+    Raises ValueError for unknown names, and for ``settings`` beside several estimators.
     """
     found = [_one(part) for part in text.split(",")]
     if len(found) == 1 and found[0] != AUTO:

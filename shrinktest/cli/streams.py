@@ -94,11 +94,8 @@ def unread(error: OSError) -> bool:
 def standard_streams(*, of_process: bool) -> Iterator[None]:
     """Streams that are closed are not missing, and broken ones do no more harm than they must, within.
 
-    Parameters
-    ----------
-    of_process : bool
-        Whether the process ends with the command.  Then what a broken stream still keeps is thrown away, for the
-        interpreter would fail on it once more, with an exit code of its own.
+    ``of_process`` says whether the process ends with the command.  Then what a broken stream still keeps is thrown
+    away, for the interpreter would fail on it once more, with an exit code of its own.
     """
     with ExitStack() as closing:
         before = sys.stdout, sys.stderr

@@ -37,41 +37,22 @@ _THOUSANDS = {
 
 @dataclass(frozen=True)
 class TextTable:
-    """Cells as text; they become numbers, categories or dates when their columns are asked for.
+    """Cells as text; they become numbers, categories or dates when their columns are asked for."""
 
-    Attributes
-    ----------
-    source : str
-        What messages call the table.
-    names : tuple of str
-        The header, where it leaves a cell blank "Unnamed: 0" (counting from 0, as pandas has it); without one, the
-        columns' numbers from 1.
-    rows : list of list of str
-        The cells below the header.
-    lines : list of int
-        The line of the file that each row is on.
-    decimal : {".", ","}
-        The mark before decimals.
-    headed : bool
-        Whether the first row named the columns.
-    """
-
-    source: str
+    source: str  # what messages call the table
+    # the header, where it leaves a cell blank "Unnamed: 0" (counting from 0, as pandas has it); without one, the
+    # columns' numbers from 1
     names: tuple[str, ...]
-    rows: list[list[str]]
-    lines: list[int]
-    decimal: str = "."
-    headed: bool = True
+    rows: list[list[str]]  # the cells below the header
+    lines: list[int]  # the line of the file that each row is on
+    decimal: str = "."  # the mark before decimals, "." or ","
+    headed: bool = True  # whether the first row named the columns
 
     def select(self, wanted: str) -> list[str]:
         """Column names from a list such as ``a,b`` or ``2:5`` (from one to another, both included).
 
-        A number that is no name is a position, from 1.
-
-        Raises
-        ------
-        ValueError
-            For a name the table does not have; the message lists those it has and the nearest.
+        A number that is no name is a position, from 1.  Raises ValueError for a name the table does not have; the
+        message lists those it has and the nearest.
         """
         chosen: list[str] = []
         for item in next(csv.reader([wanted], skipinitialspace=True), []):
@@ -86,10 +67,7 @@ class TextTable:
     def columns(self, names: Sequence[str], types: Mapping[str, Any]) -> Table:
         """The columns ``names``, each by what its cells are, or as the type that is asked for it.
 
-        Raises
-        ------
-        ValueError
-            For a cell that is none of what its column holds; the message says where it is, and what to do.
+        Raises ValueError for a cell that is none of what its column holds; says where it is, and what to do.
         """
         return Table(tuple(self._column(name, types.get(name)) for name in names), source=self.source)
 
@@ -179,28 +157,12 @@ def parse_table(
 ) -> TextTable:
     """Read a table whose cells are separated by commas, semicolons, bars or tabs (whichever the first line has).
 
-    Parameters
-    ----------
-    text : str
-        Contents of the file.
-    source : str
-        What messages call it.
-    header : {"auto", "yes", "no"}
-        Whether the first row names the columns; see ``_is_header`` for what "auto" goes by.
-    decimal : {".", ","}
-        The mark before decimals.
-    comment : str, optional
-        What lines that are to be skipped begin with.
-    separator : str, optional
-        What is between cells, if it is none of these.
-    na : sequence of str
-        Cells that are missing, beside those that are so in all files.
-
-    Raises
-    ------
-    ValueError
-        Nothing in it, rows of different lengths, columns of the same name, broken quotes; a first row of numbers that
-        may be names.
+    Messages call it ``source``.  ``header`` is "auto", "yes" or "no": whether the first row names the columns, see
+    ``_is_header`` for what "auto" goes by.  ``decimal`` is the mark before decimals, "." or ","; ``comment`` is what
+    lines that are to be skipped begin with, ``separator`` what is between cells, if it is none of these, and ``na`` are
+    cells that are missing, beside those that are so in all files.  Raises ValueError where there is nothing in it, for
+    rows of different lengths, columns of the same name and broken quotes, and for a first row of numbers that may be
+    names.
     """
     text = text.removeprefix("\ufeff")  # Excel's byte order mark
     if comment:
@@ -249,10 +211,8 @@ def parse_table(
 def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) -> list[str]:
     """The columns of the first table, which are those of all others, ``besides`` these.
 
-    Raises
-    ------
-    ValueError
-        When they are not; the message has those of the first two tables that differ, and the columns that all have.
+    Raises ValueError where they are not; the message has those of the first two tables that differ, and the columns
+    that all have.
     """
     first = tables[0]
     for table in tables[1:]:
@@ -325,10 +285,7 @@ def _titled(cells: Sequence[str], line: int) -> str:
 def _is_header(rows: list[list[str]], where: str, decimal: str) -> bool:
     """Whether the first row names the columns: all of it is text, or some is where other things are below.
 
-    Raises
-    ------
-    ValueError
-        If it is numbers that may be names.
+    Raises ValueError if it is numbers that may be names.
     """
     kinds = [kind_of_cell(cell, decimal) for cell in rows[0]]
     if all(kind == "category" for kind in kinds):

@@ -18,33 +18,16 @@ _YEAR_FIRST = re.compile(r"\d{4}\D")  # text of one length whose order is that o
 
 @dataclass(frozen=True, eq=False)
 class Times:
-    """When the rows of a table were observed.
-
-    Parameters
-    ----------
-    column : str
-    order : ndarray, shape (n,)
-        Numbers, dates, durations, or texts; they are compared.
-    shown : list or ndarray, shape (n,)
-        What results and messages call them.
-    text : bool
-        Whether only letters say what comes first.
-    """
+    """When the rows of a table were observed."""
 
     column: str
-    order: np.ndarray
-    shown: Any
-    text: bool = False
+    order: np.ndarray  # (n,): numbers, dates, durations, or texts; they are compared
+    shown: Any  # (n,), a list or an array: what results and messages call them
+    text: bool = False  # whether only letters say what comes first
 
 
 def times_in(table: TextTable, name: str, types: Mapping[str, Any]) -> Times:
-    """The times in the column ``name``.
-
-    Raises
-    ------
-    ValueError
-        For missing ones.
-    """
+    """The times in the column ``name``; raises ValueError for missing ones."""
     told = {key: kind for key, kind in types.items() if key == name and kind != DROP}  # times are not tested anyway
     labels, place = table.labels(name), table.names.index(name)
     if None in labels:

@@ -59,10 +59,7 @@ def refuse_cut(groups: np.ndarray | None, codes: np.ndarray, argument: str) -> N
 def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows whose stratum has another row, and a note on those without.
 
-    Raises
-    ------
-    ValueError
-        If every row is alone in its stratum.
+    Raises ValueError if every row is alone in its stratum.
     """
     kept = np.bincount(codes)[codes] > 1
     if not kept.any():
@@ -85,16 +82,8 @@ def refuse_indicated(encoding: Encoding | None, z: np.ndarray, argument: str, *,
     Rows in which it is missing have different values, through which X and Y, or the samples, still depend on each
     other: as one stratum, or by a regression on the indicator, they would give false alarms.
 
-    Parameters
-    ----------
-    encoding : Encoding, optional
-        How the columns of what is given became numbers.
-    z : ndarray, shape (n, d)
-        These numbers.
-    argument : str
-        What the message calls it.
-    tested : bool
-        Whether its columns are tested as well.
+    ``encoding`` says how the columns of what is given became the numbers ``z`` (n, d), which the message calls
+    ``argument``.  With ``tested`` its columns are tested as well.
     """
     if encoding is None:
         return

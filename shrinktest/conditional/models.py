@@ -106,10 +106,7 @@ class XGivenZ:
 def as_model(given: Any) -> Any:
     """A model from what users give: an :class:`XGivenZ`, a function that draws, or a fitted regressor.
 
-    Raises
-    ------
-    TypeError
-        For anything else.
+    Raises TypeError for anything else.
     """
     if isinstance(given, XGivenZ) or callable(getattr(given, "predict", None)):
         if isinstance(given, type):

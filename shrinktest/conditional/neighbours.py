@@ -11,13 +11,7 @@ _SURE = 2.0  # standard deviations of the likeness of neighbours that are not al
 def neighbourhoods(z: np.ndarray, size: int) -> np.ndarray:
     """A code (n,) of the neighbourhood of every row, of ``size`` to twice as many rows.
 
-    Rows are halved again and again at the median of their first principal component.
-
-    Parameters
-    ----------
-    z : ndarray, shape (n, d)
-    size : int
-        The least number of rows.
+    Rows of ``z`` (n, d) are halved again and again at the median of their first principal component.
     """
     out, waiting, found = np.zeros(len(z), dtype=np.int64), [np.arange(len(z))], 0
     while waiting:

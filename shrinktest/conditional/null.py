@@ -24,10 +24,7 @@ def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
 
     Nothing and their values where these are all labels; else a kernel ridge regression, and neighbourhoods of rows.
 
-    Raises
-    ------
-    TypeError
-        For a Y that is a table, whose regression would not be one.
+    Raises TypeError for a Y that is a table, whose regression would not be one.
     """
     given = with_labels(given, "given")
     z = read_variables((Y, given), ("Y", "given"), "propagate", scale=[None, UNASKED], labels=("given",))

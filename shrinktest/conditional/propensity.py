@@ -19,10 +19,7 @@ _FEWEST = 1.0  # observations that change samples in a relabelling, about
 def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
     """Logarithms of odds (N,) from chances that are known, of all observations or of both samples.
 
-    Raises
-    ------
-    ValueError
-        For another number of them, or such that are not between 0 and 1.
+    Raises ValueError for another number of them, or such that are not between 0 and 1.
     """
     pair = isinstance(chances, tuple | list) and len(chances) == 2 and all(map(is_vector, chances))
     parts: Sequence[Any] = chances if pair else [chances]
@@ -51,22 +48,9 @@ def known_odds(chances: Any, sizes: tuple[int, ...]) -> np.ndarray:
 def fitted_odds(z: np.ndarray, sizes: tuple[int, ...], classifier: Any = None) -> np.ndarray:
     """Logarithms of odds (N,) from a classifier that learned which sample the rows of z (N, d) are in.
 
-    Parameters
-    ----------
-    z : ndarray, shape (N, d)
-    sizes : tuple of int
-        Of the samples.
-    classifier : optional
-        Of scikit-learn's kind; default logistic regression on columns in units of their standard deviations.
-
-    Raises
-    ------
-    TypeError
-        For what has no fit and predict_proba, or cannot be copied by get_params.
-    ValueError
-        Where covariates tell the samples apart.
-    ImportError
-        Without scikit-learn.
+    The classifier is of scikit-learn's kind, by default logistic regression on columns in units of their standard
+    deviations.  Raises TypeError for one that has no fit and predict_proba, or cannot be copied by get_params;
+    ValueError where covariates tell the samples apart; ImportError without scikit-learn.
     """
     with needed_for("the propensity of rows with covariates= that are numbers"):
         from sklearn.base import clone

@@ -26,16 +26,10 @@ _OWN = 0.99  # share of a row in its own prediction from which there is nothing 
 
 @dataclass(frozen=True, eq=False)
 class Basis:
-    """Eigenvectors of the centred Gram matrix of one kernel of the given variables.
+    """Eigenvectors of the centred Gram matrix of one kernel of the given variables."""
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, m)
-    values : ndarray, shape (m,)
-    """
-
-    vectors: np.ndarray
-    values: np.ndarray
+    vectors: np.ndarray  # (n, m)
+    values: np.ndarray  # (m,)
 
     @cached_property
     def shrinkage(self) -> tuple[np.ndarray, np.ndarray]:
@@ -72,17 +66,10 @@ class Basis:
 
 @dataclass(frozen=True, eq=False)
 class Smoother:
-    """A kernel ridge regression with its amount: what it leaves of a variable is ``residuals(variable)``.
+    """A kernel ridge regression with its amount: what it leaves of a variable is ``residuals(variable)``."""
 
-    Parameters
-    ----------
-    vectors : ndarray, shape (n, m)
-    kept : ndarray, shape (m,)
-        By what factor the regression shrinks each of them, from 0 to 1.
-    """
-
-    vectors: np.ndarray
-    kept: np.ndarray
+    vectors: np.ndarray  # (n, m)
+    kept: np.ndarray  # (m,): by what factor the regression shrinks each of them, from 0 to 1
 
     @property
     def own(self) -> np.ndarray:

@@ -25,10 +25,7 @@ _KERNELS = {
 def watch(kind: type, base: type) -> None:
     """Watch what the methods of a kernel or an estimator of a user's do; ``base`` is the class of all kernels.
 
-    Raises
-    ------
-    TypeError
-        For one that changes what a class of this package computes, which its other methods would go on to do.
+    Raises TypeError for one that changes what a class of this package computes; its other methods would do so still.
     """
     near = next(one for one in kind.__mro__ if not is_users(one))
     for name in _DEFINING & vars(kind).keys():

@@ -30,10 +30,7 @@ class Own(PassedOn):
     def beginning(cls, source: Relabellings, first: np.ndarray | None) -> Relabellings:
         """Those of a user that begin with the data as they are, if these are known; those of this package as they are.
 
-        Raises
-        ------
-        TypeError, ValueError
-            For what is no number, or for no permutations.
+        Raises TypeError or ValueError for what is no number, or for no permutations.
         """
         if type(source).__module__.startswith("shrinktest."):
             return source

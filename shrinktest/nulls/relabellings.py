@@ -131,12 +131,7 @@ class Relabellings(ABC):
 
 @dataclass(frozen=True, eq=False)
 class PassedOn(Relabellings):
-    """Relabellings of another source, to be handed out in another way.
-
-    Parameters
-    ----------
-    source : Relabellings
-    """
+    """Relabellings of another source, to be handed out in another way."""
 
     source: Relabellings
 
@@ -166,15 +161,9 @@ class PassedOn(Relabellings):
 
 @dataclass(frozen=True, eq=False)
 class Kept(PassedOn):
-    """Relabellings that were drawn once, for several statistics.
+    """Relabellings that were drawn once, for several statistics."""
 
-    Parameters
-    ----------
-    values : ndarray, shape (count, ...)
-        All rows of the source.
-    """
-
-    values: np.ndarray
+    values: np.ndarray  # (count, ...): all rows of the source
 
     @classmethod
     def of(cls, source: Relabellings) -> Self:
@@ -195,18 +184,11 @@ class Kept(PassedOn):
 
 @dataclass(frozen=True)
 class Partitions(Relabellings):
-    """Partitions of the pooled observations into samples of the given sizes, as (B, N) labels 0, 1, ..., k - 1.
+    """Partitions of the pooled observations into samples of the given sizes, as (B, N) labels 0, 1, ..., k - 1."""
 
-    Parameters
-    ----------
-    sizes : tuple of int
-        Of the samples.
-    alike : bool
-        Whether samples of one size may change places without changing the statistic, so that only one of the partitions
-        that differ in this alone is enumerated.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # of the samples
+    # whether samples of one size may change places without changing the statistic, so that only one of the partitions
+    # that differ in this alone is enumerated
     alike: bool = True
 
     @property
