@@ -313,7 +313,7 @@ def two_sample_test(
                      "transform": transform},
         )  # fmt: skip
     if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:
-        if is_several(estimator, kernel, bandwidth):
+        if is_several(estimator, [Asked(kernel, bandwidth)]):
             raise ValueError(
                 "nan_policy='worst' is for one statistic, whose p-value has a bound: give estimator='kme', one kernel "
                 "and one bandwidth"

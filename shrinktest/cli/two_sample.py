@@ -26,7 +26,7 @@ from shrinktest.cli.options import (
 from shrinktest.cli.report import report
 from shrinktest.cli.streams import named
 from shrinktest.cli.values import bandwidth
-from shrinktest.multiple.collection import is_several
+from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.plots.axes import check_path, save
 from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.tables.reading import Table
@@ -120,6 +120,6 @@ def _shown(args: argparse.Namespace, table: Table) -> list[str]:
         return wanted
     if len(wanted or table.names) not in (1, 2) or (not wanted and len(axes) < len(table.names)):
         raise ValueError(f"--witness: choose one or two to show of {', '.join(axes)}, with --coordinates")
-    if is_several(named_estimator(args), args.kernel, bandwidth(args.bandwidth)):
+    if is_several(named_estimator(args), [Asked(args.kernel, bandwidth(args.bandwidth))]):
         raise ValueError("--witness is a picture of one statistic: give one estimator, one kernel and one bandwidth")
     return wanted

@@ -137,7 +137,7 @@ def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked_estimator(one)
     gram = choice(settings.gram, GRAMS, "gram")
-    if not is_several(estimator, asked.kernel, asked.bandwidth):
+    if not is_several(estimator, [asked]):
         asked.alone()
     for kernel in [member.kernel for member in members] or [as_kernel(one, name=asked.name) for one in kernels]:
         if checked_route(kernel, gram) == "factor" and settings.rank is not None:
@@ -148,7 +148,7 @@ def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
 
 def check_free(estimator: Any, asked: Asked, settings: Settings) -> None:
     """Raise ValueError for what takes more than sums of features by sample in permutations that are known before."""
-    if is_several(estimator, asked.kernel, asked.bandwidth):
+    if is_several(estimator, [asked]):
         raise ValueError(
             "bins=None adds up features for every permutation of the rows, which is for one estimator, one kernel and "
             "one bandwidth; leave bins out for several, or 'auto', of which all are made of the same bins"
@@ -182,7 +182,7 @@ def planned(hypothesis: Binned, settings: Settings, generator: np.random.Generat
 
 def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> tuple[Any, list[Kernel], bool]:
     """The estimator, or the collection of several statistics; its kernels; and whether some may be left out."""
-    if not is_several(estimator, asked.kernel, asked.bandwidth):
+    if not is_several(estimator, [asked]):
         return as_estimator(estimator), [as_kernel(asked.kernel, asked.bandwidth, asked.name)], False
     test = hypothesis.kind.name
     collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)

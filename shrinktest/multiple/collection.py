@@ -124,13 +124,13 @@ class Collection:
         return np.array([member.weight for member in self.members])
 
 
-def is_several(estimator: Any, *others: Any) -> bool:
-    """Whether the arguments of a test ask for a collection; ``others`` are its kernels and bandwidths in turn."""
+def is_several(estimator: Any, asked: Sequence[Asked] = ()) -> bool:
+    """Whether the arguments of a test ask for a collection."""
     if isinstance(estimator, list | tuple | Collection) or is_auto(estimator):
         return True
-    kernels, bandwidths = others[::2], others[1::2]
-    return any(isinstance(kernel, list | tuple) for kernel in kernels) or any(
-        isinstance(width, list) or _is_grid(width) for width in bandwidths
+    return any(
+        isinstance(one.kernel, list | tuple) or isinstance(one.bandwidth, list) or _is_grid(one.bandwidth)
+        for one in asked
     )
 
 
@@ -146,7 +146,7 @@ def is_auto(estimator: Any) -> bool:
 
 def refuse_candidates(test: str, kernel: Any, *bandwidths: Any) -> None:
     """Raise ValueError for lists of candidates where a list means one kernel or bandwidth for each."""
-    if is_several("kme", *(given for bandwidth in bandwidths for given in (kernel, bandwidth))):
+    if is_several("kme", [Asked(kernel, bandwidth) for bandwidth in bandwidths]):
         raise ValueError(
             f"{test} takes no candidates for kernels and bandwidths: to combine several, give estimator='auto', or a "
             "Collection of members with kernels of their own"

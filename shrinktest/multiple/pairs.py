@@ -62,7 +62,7 @@ def run_pairs(
         lambda side: beside(kept, _FEATURES[side]),
     )  # fmt: skip
     test = hypothesis.kind.name
-    if not several(estimator, asked):
+    if not is_several(estimator, asked):
         x, y = (as_kernel(one.kernel, one.bandwidth, one.name) for one in asked)
         plan.add([(x, y)], spare=False)
     else:
@@ -75,11 +75,6 @@ def run_pairs(
     return run(hypothesis, estimator, asked, settings, generator)
 
 
-def several(estimator: Any, asked: Sequence[Asked]) -> bool:
-    """Whether several statistics are asked for."""
-    return is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth)))
-
-
 def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
     """Raise ValueError for estimators and kernels that take more than sums of products, before any row is read."""
     members: Sequence[Any] = ()
@@ -88,7 +83,7 @@ def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
     for one in [member.estimator for member in members] or estimators_of(estimator):
         checked_scaled(one)
     gram = choice(settings.gram, GRAMS, "gram")
-    if not several(estimator, asked):
+    if not is_several(estimator, asked):
         kernels = [one.alone() for one in asked]
     elif members:
         kernels = [kernel for member in members for kernel in member.kernel]

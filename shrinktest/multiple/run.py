@@ -57,7 +57,7 @@ def run(
         "rng": rng_provenance(generator),
         **hypothesis.labels(),
     }
-    if is_several(estimator, *(given for one in asked for given in (one.kernel, one.bandwidth))):
+    if is_several(estimator, asked):
         collection = collect(
             estimator, asked, hypothesis.variables, generator, hypothesis.kind.name, hypothesis.n_observations
         )

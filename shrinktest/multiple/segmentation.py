@@ -50,7 +50,7 @@ class Search:
     @property
     def _placing(self) -> Search:
         """The same with the permutations that a place takes: none, but for several statistics, which these compare."""
-        several = is_several(self.estimator, self.asked.kernel, self.asked.bandwidth)
+        several = is_several(self.estimator, [self.asked])
         enough = max(_COMPARED, math.ceil(1.0 / self.settings.alpha))  # fewer would be warned of
         permutations = min(self.settings.n_resamples, enough) if several else 0
         return replace(self, settings=replace(self.settings, n_resamples=permutations, stopping=None))
