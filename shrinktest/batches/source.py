@@ -230,14 +230,9 @@ class Batches:
     ) -> Iterator[Piece]:
         """The rows in their order, piece after piece.
 
-        Parameters
-        ----------
-        name : str
-            What messages call the sample.
-        names : tuple of str, optional
-            The columns of files that have names, in the order in which they are wanted.
-        column_types : mapping, optional
-            How columns are read, by name, where the pieces are to be tables; default numbers.
+        Messages call the sample ``name``; ``names`` are the columns of files that have names, in the order in which
+        they are wanted.  ``column_types`` says how columns are read, by name, where the pieces are to be tables; by
+        default they are numbers.
         """
         if is_dask(self.data):
             yield from partitions_of(self.data, name, names, tables=column_types is not None)
