@@ -23,6 +23,14 @@ def no_pictures_left():
         sys.modules["matplotlib.pyplot"].close("all")
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_word_of_compiling():
+    """Which test waits for the compiler is a matter of chance, and some look at all that is on standard error."""
+    from shrinktest._compiled import jit
+
+    jit.PATIENCE = 1e6
+
+
 def pytest_xdist_auto_num_workers(config):
     """``-n auto``: one process a core, up to eight, because each imports everything before its first test."""
     from shrinktest._machine import usable_cores
