@@ -292,7 +292,7 @@ def _with_regressor(table: pd.DataFrame) -> str:
         f"With an effect it does so in {mean[REGRESSOR]:.2f} on average, and the default method in "
         f"{mean['residuals']:.2f}."
     )
-    return f"{said}\n\n{_wide(some, 'effect', 'shape', 'columns', 'n')}"
+    return "\n\n".join([said, _wide(level, "shape", "columns", "n"), _wide(power, "effect", "shape", "columns", "n")])
 
 
 def _powers(power: pd.DataFrame, null: pd.DataFrame) -> str:
