@@ -29,4 +29,11 @@ def learning(argument: str, model: Any) -> Iterator[None]:
 
 def is_classifier(model: Any) -> bool:
     """Whether a model predicts labels, by what classifiers have and regressors do not, of whatever package."""
-    return any(callable(getattr(model, name, None)) for name in ("predict_proba", "decision_function"))
+    if not any(callable(getattr(model, name, None)) for name in ("predict_proba", "decision_function")):
+        return False
+    try:
+        from sklearn.base import is_regressor
+
+        return not is_regressor(model)  # some regressors have predict_proba, too
+    except (ImportError, AttributeError):  # no scikit-learn, or a model that knows nothing of it
+        return True

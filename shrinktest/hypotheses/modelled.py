@@ -149,8 +149,8 @@ def _of_regressor(
         predicted = real_values(model.predict(raw))
     except (TypeError, ValueError) as error:  # not fitted, or to other columns, or no numbers
         raise ValueError(f"x_given_z={model!r} does not predict X from given: {error}") from None
-    if predicted.ndim == 1:
-        predicted = predicted[:, None]
+    if predicted.ndim and predicted.size:
+        predicted = predicted.reshape(len(predicted), -1)  # nets may have further axes of length 1
     if predicted.shape != x.shape:
         raise ValueError(f"x_given_z={model!r} predicts shape {predicted.shape}, and X has shape {x.shape}")
     if not np.isfinite(predicted).all():

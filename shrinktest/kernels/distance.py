@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,12 +42,18 @@ class DistanceKernel(Kernel):
     def multiple(self) -> tuple[float, Self] | None:
         """The factor, and the kernel by the rule alone, of a multiple such as "0.5 * median"; else None."""
         factor, rule = parsed(self.bandwidth) if isinstance(self.bandwidth, str) else (1.0, "")
-        return None if factor == 1.0 else (factor, replace(self, bandwidth=rule))
+        return None if factor == 1.0 else (factor, self._with(rule))
+
+    def _with(self, bandwidth: Any) -> Self:
+        """The same with another bandwidth, also where a subclass has an ``__init__`` or fields of its own."""
+        found = copy(self)
+        object.__setattr__(found, "bandwidth", _checked_bandwidth(bandwidth))
+        return found
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):
             factor, rule = parsed(self.bandwidth)
-            return replace(self, bandwidth=factor * RULES[rule](Z, rng, self.metric))
+            return self._with(factor * RULES[rule](Z, rng, self.metric))
         self._widths(as_points(Z, "Z").values.shape[1])
         return self
 

@@ -28,8 +28,10 @@ def watch(kind: type, base: type) -> None:
     Raises TypeError for one that changes what a class of this package computes; its other methods would do so still.
     """
     near = next(one for one in kind.__mro__ if not is_users(one))
-    for name in _DEFINING & vars(kind).keys():
-        if not isabstract(near) and not near.__module__.endswith(".custom"):  # which know no more than a user does
+    own = kind.__mro__[: kind.__mro__.index(near)]  # with what is mixed in
+    for name in _DEFINING if not isabstract(near) else ():
+        changed = hasattr(near, name) and any(name in vars(one) for one in own)
+        if changed and not near.__module__.endswith(".custom"):  # which know no more than a user does
             first = [one for one in kind.__mro__ if name in vars(one)][-1]
             raise TypeError(
                 f"{kind.__name__}: {name} of {near.__name__} cannot be changed, for tests have shorter ways to what it "
@@ -37,7 +39,7 @@ def watch(kind: type, base: type) -> None:
             )
     for name in _OF_ROWS:
         method = vars(kind).get(name)
-        if isinstance(method, FunctionType):
+        if hasattr(near, name) and isinstance(method, FunctionType):  # else a helper of the user's
             setattr(kind, name, _watched(method, base))
 
 
@@ -67,7 +69,7 @@ def _watched(method: FunctionType, base: type) -> Callable[..., Any]:
         found = left_alone(method.__get__(self), named, rows, **told)
         if method.__name__ in _KERNELS and not isinstance(found, base):
             raise TypeError(f"{named()} must return a kernel, {_KERNELS[method.__name__]}; got {found!r}")
-        return _one_each(found, named, len(rows[0])) if method.__name__ == "diagonal" else found
+        return _one_each(found, named, len([*rows, *told.values()][0])) if method.__name__ == "diagonal" else found
 
     return watched
 

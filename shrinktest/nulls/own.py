@@ -107,10 +107,10 @@ def _all_of(source: Relabellings) -> Iterator[np.ndarray]:
     most = source.distinct if source.exact else math.inf
     while row is not None:
         out, given = np.array(row), given + 1
-        row = next(left, None)
-        if given == most and row is not None:
+        if given == most and next(left, None) is not None:
             raise ValueError(f"permutations: every() of {_name(source)} gives more than {given}, which distinct says")
         yield out
+        row = next(left, None)
 
 
 def _name(source: Relabellings) -> str:

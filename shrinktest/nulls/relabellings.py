@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Self
 
 import numpy as np
@@ -85,8 +86,8 @@ class Relabellings(ABC):
         """The same kind of permutations, so many of them, from another source of random numbers."""
         maker = next(kind for kind in type(self).__mro__ if "__init__" in vars(kind))
         try:
-            if "__dataclass_fields__" not in vars(maker):
-                raise TypeError("it has an __init__ of its own")
+            if not signature(vars(maker)["__init__"]).parameters.keys() <= {"self", *self.__dataclass_fields__}:
+                raise TypeError("it has an __init__ of its own that takes what is no field")
             return replace(self, n_resamples=n_resamples, rng=rng)
         except TypeError as error:
             raise TypeError(

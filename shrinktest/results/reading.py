@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -137,6 +140,8 @@ def _fits(kind: str, entry: Any) -> bool:
 
 
 def _class_of(name: Any) -> Any:
+    for module in iter_modules(sys.modules[__package__].__path__):  # whose classes are known when it is imported
+        import_module(f"{__package__}.{module.name}")
     known: dict[Any, Any] = {one.__name__: one for one in _below(Result) if hasattr(one, "_of_json")}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"text is the JSON of {name!r}, and from_json reads {', '.join(sorted(known))}")

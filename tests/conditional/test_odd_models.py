@@ -55,6 +55,7 @@ class Odd(RegressorMixin, BaseEstimator):
             "gap": np.where(z[:, 0] == z[0, 0], np.nan, z[:, 0]),
             "infinite": np.where(z[:, 0] == z[0, 0], -np.inf, z[:, 0]),
             "short": z[:-1, 0],
+            "deep": z[:, :1, None],
         }[self.kind]
 
 
@@ -72,6 +73,22 @@ class Odd(RegressorMixin, BaseEstimator):
 def test_what_x_given_z_predicts_is_looked_at(kind, said):
     with pytest.raises(ValueError, match=rf"x_given_z=Odd\(kind='{kind}'\) {said}"):
         independence_test(X, Y, given=Z, x_given_z=Odd(kind), **FEW)
+
+
+def test_predictions_may_have_further_axes_of_one():
+    assert independence_test(X, Y, given=Z, x_given_z=Odd("deep"), **FEW).pvalue <= 1.0
+
+
+class Chances(LinearRegression):
+    """A regressor that has predict_proba, too, as some of nets do."""
+
+    predict_proba = LinearRegression.predict
+
+
+def test_regressors_may_have_chances():
+    expected = independence_test(X, Y, given=Z, regressor=LinearRegression(), **FEW)
+    assert independence_test(X, Y, given=Z, regressor=Chances(), **FEW).statistic == expected.statistic
+    assert independence_test(X, Y, given=Z, x_given_z=Chances().fit(Z, X), **FEW).pvalue > 0.0
 
 
 @pytest.mark.parametrize(("kind", "said"), [("complex", "dtype complex128"), ("text", "<U"), ("nothing", "NoneType")])

@@ -108,6 +108,61 @@ def test_a_kernel_that_finds_its_bandwidth_keeps_its_other_fields():
     assert two_sample_test(X, Y, kernel=Named(name="near"), **FEW).kernel.label == "near"
 
 
+class Initialised(Gaussian):
+    def __init__(self, sigma="median"):
+        super().__init__(sigma)
+
+
+@pytest.mark.parametrize("rule", ["median", "0.5 * median"])
+def test_a_kernel_that_finds_its_bandwidth_may_have_an_init_of_its_own(rule):
+    expected = two_sample_test(X, Y, kernel=Gaussian(rule), **FEW)
+    assert two_sample_test(X, Y, kernel=Initialised(rule), **FEW).statistic == expected.statistic
+
+
+class Helped(Plain):
+    """With helpers that are called as methods of estimators are."""
+
+    weights = (1.0, 2.0)
+
+    def features(self, X):
+        return X * self.weights
+
+    def evaluate(self, X, Y):
+        return self.features(X) @ self.features(Y).T
+
+
+class Helper(KME):
+    def resolve(self, gram):
+        return 1.0
+
+    def evaluate(self):
+        return 2.0
+
+
+def test_helpers_may_have_any_name():
+    expected = two_sample_test(X * [1.0, 2.0], Y * [1.0, 2.0], kernel=Plain(), **FEW)
+    found = two_sample_test(X, Y, kernel=Helped(), estimator=Helper(), **FEW)
+    assert found.statistic == pytest.approx(expected.statistic, rel=1e-12) and Helper().resolve(X) == 1.0
+
+
+def test_a_diagonal_may_be_asked_for_by_name():
+    class Named(Plain):
+        def diagonal(self, X):
+            return np.square(X).sum(axis=1)
+
+    np.testing.assert_array_equal(Named().diagonal(X=X), np.square(X).sum(axis=1))
+
+
+class Mixed:
+    def evaluate(self, X, Y):
+        return np.ones((len(X), len(Y)))
+
+
+def test_nor_by_what_is_mixed_in():
+    with pytest.raises(TypeError, match="evaluate of Gaussian cannot be changed"):
+        type("Other", (Mixed, Gaussian), {"__module__": __name__})
+
+
 @pytest.mark.parametrize(
     ("base", "name", "instead"),
     [

@@ -263,6 +263,25 @@ def test_classes_that_cannot_be_copied_are_errors():
             result()
 
 
+class Simple(Splits):
+    def __init__(self, n_resamples=999, rng=None):
+        super().__init__(n_resamples, rng)
+
+
+def test_an_init_that_takes_what_every_one_does_will_do():
+    expected = [result() for result in results_of(Splits(0, RNG), 30)]
+    assert [result() for result in results_of(Simple(0, RNG), 30)] == expected
+
+
+def test_every_is_not_asked_for_more_than_is_needed():
+    def first_only(self):
+        yield ALL[0]
+        raise NotImplementedError
+
+    for result in results_of(changed(every=first_only, distinct=10**9, magnitude=20.0), 30):
+        assert 0.0 < result() <= 1.0
+
+
 def test_sizes_of_samples_are_those_of_a_class_of_ones_own():
     @dataclass(frozen=True)
     class Mine(Partitions):

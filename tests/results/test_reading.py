@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import subprocess
+import sys
 
 import matplotlib
 import numpy as np
@@ -402,6 +404,22 @@ def test_rows_of_several_tests_are_looked_at():
         read["tests"][0]["pvalue"] = pvalue
         with pytest.raises(ValueError, match=message):
             TestResult.from_json(json.dumps(read))
+
+
+def test_json_is_read_in_another_process():
+    x = np.random.default_rng(0).normal(size=20)
+    texts = [
+        two_sample_test(x[:10], x[10:], rng=0, n_resamples=19).to_json(effect=True),
+        shrinktest.change_point_test(x, rng=0, n_resamples=19).to_json(),
+        closer_test(x[:6], x[6:12], x[12:]).to_json(),
+    ]
+    code = "import sys, shrinktest; print(shrinktest.TestResult.from_json(sys.argv[1]).pvalue)"
+    for text in texts[:2]:
+        done = subprocess.run([sys.executable, "-c", code, text], capture_output=True, text=True, check=True)
+        assert float(done.stdout) == TestResult.from_json(text).pvalue
+    code = "import sys, shrinktest; print(type(shrinktest.results.reading.read_json(sys.argv[1], object)).__name__)"
+    done = subprocess.run([sys.executable, "-c", code, texts[2]], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "CloserResult"
 
 
 def test_json_is_written_to_a_path(tmp_path):
