@@ -144,10 +144,12 @@ def dates_of(X: Any) -> Any:
 
 
 def _with_all_digits(times: Any) -> Any:
-    """Dates of polars in nanoseconds as numpy's, for Python's have none, and chunks of pyarrow as one array."""
-    if getattr(getattr(times, "dtype", None), "time_unit", "") == "ns":
-        return times.to_numpy()
-    return times.to_numpy() if hasattr(times, "combine_chunks") else times
+    """Times of polars in nanoseconds and chunks of pyarrow as numpy's where Python's, which have zones, lack digits."""
+    if getattr(getattr(times, "dtype", None), "time_unit", "") != "ns" and not hasattr(times, "combine_chunks"):
+        return times
+    found = times.to_numpy()
+    coarse = found.astype(f"{found.dtype.kind}8[us]") if found.dtype.kind in "mM" else found
+    return times if np.all((coarse == found) | (coarse != coarse)) else found
 
 
 def as_times(times: Any, X: Any) -> list[Any]:

@@ -100,13 +100,14 @@ def complete_points(x: Any, name: str) -> Points:
 
 def refuse_sparse(x: Any, name: str) -> None:
     """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object."""
-    if hasattr(x, "toarray") and hasattr(x, "nnz"):
+    if hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__"):
         raise TypeError(f"{name} is a sparse matrix of shape {x.shape}; give an array, which .toarray() makes of it")
 
 
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     refuse_sparse(x, name)
-    if hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes")):  # numpy takes their numbers
+    coded = hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes"))
+    if coded and type(x).__module__.partition(".")[0] in ("pandas", "pyarrow"):  # numpy takes their numbers
         raise TypeError(f"{name} must hold real numbers, got categories ({type(x).__name__}); {_advice('O', tables)}")
     masked = np.ma.getmaskarray(x) if isinstance(x, np.ma.MaskedArray) else None
     try:

@@ -23,6 +23,7 @@ from shrinktest.multiple.run import run_side_by_side
 from shrinktest.nulls.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
+from shrinktest.tables.encoding import NO_WEIGHT
 from shrinktest.tables.reading import shown_names
 from shrinktest.units import Scale, constant_columns
 
@@ -174,7 +175,7 @@ def two_sample_test_columns(
         settings=settings,
         generator=as_rng(rng),
     )
-    return replace(found, notes=(*found.notes, *notes))
+    return _noted(found, notes)
 
 
 def column_tests(
@@ -237,7 +238,13 @@ def _in_batches(
     groups = list(compress(whole.groups, varied))
     hypotheses = columns_in_bins(whole, groups, _named(name, kept), estimator, each, settings, generator)
     found = _side_by_side(hypotheses, tuple(kept), each, estimator, settings, generator, method)
-    return replace(found, notes=(*found.notes, *notes))
+    return _noted(found, notes)
+
+
+def _noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
+    """The result with these notes, and none that constant columns have no weight: they are not tested."""
+    kept = (note for note in found.notes if not note.endswith(NO_WEIGHT))
+    return replace(found, notes=(*kept, *notes))
 
 
 def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str, ...]:

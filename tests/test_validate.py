@@ -18,6 +18,7 @@ from hypothesis.extra import numpy as hnp
 from scipy.sparse import csr_array
 
 import shrinktest
+from shrinktest import two_sample_test
 from shrinktest._machine import n_workers, usable_cores
 from shrinktest._names import numbered
 from shrinktest._read import XY, read_samples, read_variables
@@ -559,3 +560,14 @@ def test_affinity_and_the_quota_of_a_container_are_respected(files, cores, tmp_p
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
     assert usable_cores(tmp_path) == cores
+
+
+class Named(np.ndarray):
+    """An array with attributes as those of sparse matrices and of categories have."""
+
+    dictionary = toarray = nnz = categories = codes = None
+
+
+def test_names_of_attributes_do_not_matter():
+    x = np.random.default_rng(0).normal(size=(9, 2))
+    assert two_sample_test(x.view(Named), x + 1.0, rng=0).pvalue == two_sample_test(x, x + 1.0, rng=0).pvalue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from shrinktest._validate import counted
@@ -51,7 +51,7 @@ def require_closed(path: Path) -> None:
         raise ValueError(f"{path}: line {line} has a quotation mark that is not closed; close it, or take it away")
 
 
-@lru_cache(maxsize=4096)
+@cache
 def _unclosed(path: Path, size: int, changed: int) -> int | None:
     """The line of the row with such a mark, of a file of this size and time; None without one."""
     with path.open("rb") as file:

@@ -39,7 +39,7 @@ from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.partitions import prepare
 from shrinktest.statistics.prepared import Prepared
-from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.encoding import NO_WEIGHT, Encoding
 from shrinktest.tables.pooled import checked_types, is_unasked
 from shrinktest.units import as_scale, far_apart
 
@@ -239,7 +239,7 @@ class Binned(EqualDistributions):
         variable = self.variables[0]
         constant = np.flatnonzero(self.survey.constant)
         units = (
-            (f"{variable.name}: columns {', '.join(map(str, constant))} have one value only, and no weight.",)
+            (f"{variable.name}: columns {', '.join(map(str, constant))} have {NO_WEIGHT}",)
             if constant.size and self.encoding is None and self.columns is None  # of names it was said before
             else ()
         )

@@ -172,14 +172,14 @@ def as_category(column: Column) -> Column:
     values, codes = np.unique(column.values[~missing], return_inverse=True)
     out = np.full(len(column), -1, dtype=np.int64)
     out[~missing] = codes
-    levels = tuple(_time_level(value, column.kind) if column.kind in TIMES else number_level(value) for value in values)
+    levels = _time_levels(values, column.kind) if column.kind in TIMES else tuple(map(number_level, values))
     return Column(column.name, "category", out, levels)
 
 
-def _time_level(value: Any, kind: str) -> str:
-    """What a date or a duration is called as a category, whatever its unit."""
-    coarse = value.astype(TIMES[kind])
-    return str(coarse if coarse == value else value)
+def _time_levels(values: np.ndarray, kind: str) -> tuple[str, ...]:
+    """What dates or durations are called as categories, whatever their unit."""
+    coarse = values.astype(TIMES[kind])
+    return tuple(str(a if same else b) for a, b, same in zip(coarse, values, coarse == values, strict=True))
 
 
 def number_level(value: float) -> str:
@@ -210,7 +210,8 @@ def _level(given: Any, kind: str) -> str:
     if kind == "number" and isinstance(given, real_numbers()) and not isinstance(given, bool):
         return number_level(float(given))  # type: ignore[arg-type]  # of the numbers, all have this
     if kind == "date" and isinstance(given, datetime.date | np.datetime64):
-        return _time_level(np.datetime64(given), kind)
+        exact = getattr(given, "to_datetime64", None)  # of pandas, whose nanoseconds numpy leaves out
+        return _time_levels(np.array([np.datetime64(given) if exact is None else exact()]), kind)[0]
     return level_of_object(given)
 
 

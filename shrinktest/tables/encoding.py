@@ -17,6 +17,9 @@ from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
 
+#: How notes end on columns that change no distance.
+NO_WEIGHT = "one value only, and no weight."
+
 
 @dataclass(frozen=True)
 class Code:
@@ -279,7 +282,7 @@ class Encoding:
         if self.constant:
             many = len(self.constant) > 1
             have = f"column{'s' * many} {', '.join(self.constant)} {'have' if many else 'has'}"
-            found.append(f"{what}: {have} one value only, and no weight.")
+            found.append(f"{what}: {have} {NO_WEIGHT}")
         if unasked and len(self.codes) > 1:
             found.append(
                 "Numbers are compared in units of their standard deviation in all rows (scale='sd', the default for "

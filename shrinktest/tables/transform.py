@@ -15,6 +15,13 @@ from shrinktest.tables.rows import stacked
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
 
 
+def _copied(table: Any) -> Any:
+    try:
+        return deepcopy(table)
+    except TypeError:  # a view of memory, or of a file
+        return np.array(table)
+
+
 def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> list[Any]:
     """The tables after a transformation of all their rows together.
 
@@ -33,7 +40,7 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
     for table, name in zip(tables, names, strict=True):
         refuse_sparse(table, name)
     sizes = [len(table) for table in tables]
-    rows = deepcopy(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own are not written into
+    rows = _copied(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own are not written into
     found = function(rows)
     if hasattr(found, "toarray"):
         size = 8.0 * np.prod(found.shape)

@@ -294,6 +294,7 @@ def test_columns_with_one_value_only_are_not_tested():
     one, other = (pd.DataFrame(constant(values)).rename(columns=str) for values in (X, Y))
     tests = compare(one, other, estimator="kme", **options).columns
     alone = two_sample_test_columns(one, other, **options)
+    assert not any("no weight" in note for note in alone.notes)
     assert list(tests.table["column"]) == list(alone.table["column"]) == [str(j) for j in there]
     assert np.array_equal(tests.adjusted, alone.adjusted)
 

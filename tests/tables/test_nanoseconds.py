@@ -47,6 +47,22 @@ def test_times_keep_their_nanoseconds(series):
     assert result.location == 25 and "00.000000182" in result.to_dict()["times"][25]
 
 
+def test_times_that_python_can_hold_keep_their_zone_and_their_kind():
+    zoned = pd.date_range("2020", periods=40, tz="America/New_York").as_unit("ns")
+    hours = pd.timedelta_range("1h", periods=40, freq="h").as_unit("ns")
+    arrow = pytest.importorskip("pyarrow")
+    for times in (of_polars(zoned), arrow.chunked_array([arrow.array(zoned.as_unit("us"))])):
+        found = change_point_test(VALUES, times=times, **FEW)
+        assert found.location == 25 and found.to_dict()["times"][25] == "2020-01-26 00:00:00-05:00"
+    assert change_point_test(VALUES, times=of_polars(hours), **FEW).to_dict()["times"][25] == "1 day, 2:00:00"
+
+
+def test_levels_may_be_given_as_values_of_pandas():
+    table = pd.DataFrame({"t": DATES, "a": VALUES})
+    found = two_sample_test(table[:20], table[20:], column_types={"t": sorted(table["t"])}, **FEW)
+    assert 0.0 < found.pvalue <= 1.0
+
+
 def test_times_of_a_file_keep_their_nanoseconds(tmp_path, capsys):
     path = tmp_path / "fast.csv"
     pd.DataFrame({"date": DATES, "value": VALUES}).iloc[::-1].to_csv(path, index=False)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from shrinktest import (
     Batches,
+    change_point_test,
     compare,
     independence_matrix,
     independence_test,
@@ -303,6 +304,12 @@ def test_transform_sees_all_rows_and_no_labels():
     assert scaled.pvalue == two_sample_test(A, B, rng=0).pvalue
     pair = independence_test(A, B, transform=[StandardScaler(), keep], rng=0)
     assert pair.pvalue == independence_test(A, B[["rate"]], rng=0).pvalue
+
+
+def test_what_cannot_be_copied_can_be_transformed():
+    values = np.random.default_rng(0).normal(size=30)
+    found = change_point_test(memoryview(values), transform=lambda rows: 2.0 * np.asarray(rows), rng=0)
+    assert found.pvalue == change_point_test(values, rng=0).pvalue
 
 
 def test_transforms_of_text():
