@@ -37,7 +37,7 @@ class Binning:
     # for every sample the rows that are kept of each of its pieces; default, as they come
     counts: tuple[tuple[int, ...], ...] | None = None
     probe: np.ndarray | None = None  # (p, d): rows by which it is foreseen how large features are
-    checks: np.ndarray | None = None  # what tells the rows of every sample from others
+    checks: np.ndarray | None = None  # uint64: what tells the rows of every sample from others
     crew: Crew = field(default_factory=Crew)  # who reads the samples
     store: Store | None = None  # what has been read before
 

@@ -148,7 +148,7 @@ def _centre(features: np.ndarray) -> np.ndarray:
 
 @dataclass(eq=False)
 class Products:
-    """Sums of products of whole numbers, by group."""
+    """Sums of products of whole numbers (int64), by group."""
 
     # (G, r, m, s): for every two maps that meet, of x and of y shifted by 0, ..., m - 1 places within its block
     xy: list[np.ndarray]

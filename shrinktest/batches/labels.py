@@ -34,8 +34,8 @@ def bits_of(rows: int) -> int:
 class Sums:
     """Sums of the whole numbers of one sample."""
 
-    sums: np.ndarray  # (B, k - 1, r + 1): of its rows that are in each sample but the last, for every permutation
-    whole: np.ndarray  # (r + 1,): of all its rows
+    sums: np.ndarray  # (B, k - 1, r + 1), int64: of its rows that are in each sample but the last, by permutation
+    whole: np.ndarray  # (r + 1,), int64: of all its rows
     most: np.ndarray  # (r + 1,): the largest whole numbers
     other: bool = False  # whether these are of features with more room
 

@@ -27,7 +27,7 @@ class Shuffles:
     """
 
     start: Bijection
-    keys: np.ndarray  # (B, rounds): those of a bijection for each permutation
+    keys: np.ndarray  # (B, rounds), uint64: those of a bijection for each permutation
 
     @classmethod
     def drawn(cls, n: int, count: int, rng: np.random.Generator) -> Shuffles:
