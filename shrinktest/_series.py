@@ -14,8 +14,8 @@ from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
-from shrinktest.tables.pooled import checked_types
 from shrinktest.tables.reading import names_for
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
@@ -52,11 +52,12 @@ def read_series(
 ) -> Series:
     """One series as users give it; raises TypeError or ValueError for what cannot be tested."""
     check_nan_policy(nan_policy)
-    types = checked_types(column_types)
+    labels = {} if blocks is None or transform is not None else {"blocks": [blocks]}
+    types, of_labels = columns_of_labels(labels, [X], column_types, scale)
     (name,) = names_for([X], ["X"])
     rows = X if transform is None else transformed([X], transform, [name])[0]
     read = [rows], [name if transform is None else f"{name} after transform"], nan_policy
-    data = as_they_are(*read, column_types, as_given=transform is None)
+    data = as_they_are(*read, types, as_given=transform is None)
     check_column_types(column_types, [data])
     in_scale = set(map(str, scale.keys())) if hasattr(scale, "keys") else set()
     if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
@@ -85,6 +86,7 @@ def read_series(
         f"{kind!r}}} tests it)."
         for name, kind in telling.items()
     )
+    counted_without = _counted_without(keep, timed=times is not None)
     return Series(
         values=values,
         missing=nan_policy != "omit" and not bool(complete.all()),
@@ -93,7 +95,7 @@ def read_series(
         encoding=taken.encoding,
         name=name,
         times=known,
-        notes=(*left_out, *data.omitted([keep]), *_counted_without(keep, timed=times is not None), *taken.notes),
+        notes=(*of_labels, *left_out, *data.omitted([keep]), *counted_without, *taken.notes),
         kept=keep,
     )
 

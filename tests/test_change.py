@@ -503,3 +503,14 @@ def test_long_series_keep_the_directions_in_which_most_varies(bandwidth, kept, a
     one, other = (form.statistic(cuts)(orders)[:, 0] for form in (within, reduced))
     assert np.abs(one - other).max() < apart and np.corrcoef(one, other)[0, 1] > 0.9
     assert reduced.curve(cuts)[0][150] == pytest.approx(within.curve(cuts)[0][150], rel=0.1)
+
+
+def test_the_column_of_blocks_is_not_tested():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"v": rng.normal(size=40), "m": np.repeat(["a", "b"], 20)})
+    found = change_point_test(table, blocks=table["m"], rng=0)
+    alone = change_point_test(table[["v"]], blocks=table["m"], rng=0)
+    assert (found.pvalue, found.statistic, found.columns) == (alone.pvalue, alone.statistic, (("v",),))
+    assert "Column 'm' is not tested: it holds the labels of blocks=" in found.notes[0]
+    both = change_point_test(table, blocks=table["m"], column_types={"m": "category"}, rng=0)
+    assert both.columns == (("v", "m"),)
