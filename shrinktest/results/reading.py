@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import Field, dataclass, fields
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -140,12 +141,18 @@ def _fits(kind: str, entry: Any) -> bool:
 
 
 def _class_of(name: Any) -> Any:
-    for module in iter_modules(sys.modules[__package__].__path__):  # whose classes are known when it is imported
-        import_module(f"{__package__}.{module.name}")
+    _import_all()
     known: dict[Any, Any] = {one.__name__: one for one in _below(Result) if hasattr(one, "_of_json")}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"text is the JSON of {name!r}, and from_json reads {', '.join(sorted(known))}")
     return known[name]
+
+
+@cache
+def _import_all() -> None:
+    """Import every kind of result: only what was imported is found below `Result`."""
+    for module in iter_modules(sys.modules[__package__].__path__):
+        import_module(f"{__package__}.{module.name}")
 
 
 def _below(kind: type) -> Iterator[type]:
