@@ -175,7 +175,7 @@ def two_sample_test_columns(
         settings=settings,
         generator=as_rng(rng),
     )
-    return _noted(found, notes)
+    return noted(found, notes)
 
 
 def column_tests(
@@ -238,10 +238,10 @@ def _in_batches(
     groups = list(compress(whole.groups, varied))
     hypotheses = columns_in_bins(whole, groups, _named(name, kept), estimator, each, settings, generator)
     found = _side_by_side(hypotheses, tuple(kept), each, estimator, settings, generator, method)
-    return _noted(found, notes)
+    return noted(found, notes)
 
 
-def _noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
+def noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
     """The result with these notes, and none that constant columns have no weight: they are not tested."""
     kept = (note for note in found.notes if not note.endswith(NO_WEIGHT))
     return replace(found, notes=(*kept, *notes))
@@ -257,14 +257,22 @@ def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str
     )
 
 
-def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str) -> tuple[str, ...]:
-    """Which columns are not tested because they have one value only; raises ValueError where none is left."""
+def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str, which: str = "") -> tuple[str, ...]:
+    """Which columns are not tested because they have one value only; raises ValueError where none is left.
+
+    ``which``: of which table, if there are two.
+    """
     constant = [label for label, one in zip(labels, varied, strict=True) if not one]
+    if not constant:
+        return ()
+    several, named = len(constant) > 1, listed(constant)
     if len(constant) == len(labels):
-        refuse_constant(constant, name)
-    several = len(constant) > 1
-    said = f"Column{'s' * several} {listed(constant)} {'are' if several else 'is'} not tested: "
-    return (f"{said}{'they have' if several else 'it has'} the same value in every row.",) if constant else ()
+        raise ValueError(
+            f"{name}: column{'s' * several} {named} {'have' if several else 'has'} the same value in every row, so "
+            f"that there is nothing to test; leave {'them' if several else 'it'} out"
+        )
+    said = f"Column{'s' * several} {named}{which} {'are' if several else 'is'} not tested: "
+    return (f"{said}{'they have' if several else 'it has'} the same value in every row.",)
 
 
 def _named(name: str, parts: Mapping[str, tuple[np.ndarray, Scale | None]]) -> list[Variable]:
@@ -338,19 +346,3 @@ def labelled(variable: Variable, count: int, prefix: str) -> tuple[str, ...]:
     encoding = variable.encoding
     shown = None if encoding is None else shown_names(encoding.names, named=encoding.named)
     return shown or tuple(f"{prefix}{j}" for j in range(count))
-
-
-def require_variation(parts: Sequence[tuple[np.ndarray, Any]], labels: Sequence[str], name: str) -> None:
-    """Raise if a column has one value only: no statistic can say anything about it, and it counts as a test."""
-    constant = [label for label, (points, _) in zip(labels, parts, strict=True) if constant_columns(points).all()]
-    refuse_constant(constant, name)
-
-
-def refuse_constant(constant: Sequence[str], name: str) -> None:
-    """Raise ValueError for columns that have one value only, by their names."""
-    if constant:
-        several = len(constant) > 1
-        raise ValueError(
-            f"{name}: column{'s' * several} {listed(constant)} {'have' if several else 'has'} the same value in every "
-            f"row, so that there is nothing to test; leave {'them' if several else 'it'} out"
-        )

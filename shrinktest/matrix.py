@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from shrinktest._read import XY, Variables, read_variables
 from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
-from shrinktest.columns import labelled, listwise_note, one_by_one, one_width_each, refuse_missing, require_variation
+from shrinktest.columns import constant_note, labelled, listwise_note, noted, one_by_one, one_width_each, refuse_missing
 from shrinktest.conditional.given import all_labels
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
@@ -28,9 +28,19 @@ from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import columns_at, names_in
+from shrinktest.units import constant_columns
 
 OTHERS = "others"
 _IN_TIME = "test columns of X against others, Y, with shift='circular'"
+
+
+class _Column(NamedTuple):
+    """A column that is tested."""
+
+    place: int  # among those of its table
+    label: str
+    values: Variable
+    asked: Asked  # of its kernel
 
 
 @renamed(statistic="form")
@@ -106,7 +116,7 @@ def independence_matrix(
     Raises
     ------
     ValueError, TypeError
-        For input that cannot be tested, columns with one value only among them; the message names them.
+        For input that cannot be tested; the message names it.  Columns with one value only are left out, with a note.
 
     Warns
     -----
@@ -200,31 +210,35 @@ def independence_matrix(
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
     kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
     count = 1 if Y is None else 2
-    sides = [_columns(tables[side], kernels[side], widths[side], XY[side]) for side in range(count)]
+    each = [_columns(tables[side], kernels[side], widths[side], XY[side], Y is not None) for side in range(count)]
+    sides, constant = zip(*each, strict=True)
     left, right = sides[0], sides[-1]
+    if Y is None and len(right) < 2:
+        raise ValueError("X has 1 column whose values differ; without Y two or more are tested against each other")
     n = len(read.values[0])
     if Y is None:
-        pairs = list(itertools.combinations(range(len(right)), 2))
-        own: list[Any] = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in pairs]
+        pairs = list(itertools.combinations(right, 2))
+        places = itertools.combinations(range(len(right)), 2)
+        own: list[Any] = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in places]
     else:
-        pairs = list(itertools.product(range(len(left)), range(len(right))))
+        pairs = list(itertools.product(left, right))
         own = [permutations] * len(pairs)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
     shared: dict[str, Any] = {"sizes": (n,), "restriction": read.restriction, "remarks": remarks}
-    columns = [(left[i][1], right[j][1]) for i, j in pairs]
+    variables = [(one.values, other.values) for one, other in pairs]
     hypotheses: Sequence[Independence]
     if given is None:
-        hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(columns, own, strict=True)]
+        hypotheses = [Independence(variables=both, own=one, **shared) for both, one in zip(variables, own, strict=True)]
     else:
         used = method_for(given_method, regressor, labels=all_labels(read.encodings[-1]))
-        z = [_others(read, pair) for pair in pairs] if isinstance(given, str) else [read.values[2]] * len(pairs)
-        combined = asks_for_none(estimator, [one[2] for side in sides for one in side])
-        hypotheses = _hypotheses_given(columns, z, used, regressor, shared, combined)
+        z = [_others(read, pair) if isinstance(given, str) else read.values[2] for pair in pairs]
+        combined = asks_for_none(estimator, [one.asked for side in sides for one in side])
+        hypotheses = _hypotheses_given(variables, z, used, regressor, shared, combined)
     nulls, about = run_side_by_side(
         hypotheses,
         estimator,
-        [(left[i][2], right[j][2]) for i, j in pairs],
+        [(one.asked, other.asked) for one, other in pairs],
         settings,
         generator,
         method,
@@ -236,17 +250,18 @@ def independence_matrix(
     if remembered is not None:
         advice = hypotheses[0].in_time if Y is not None or given is not None else _IN_TIME
         about["notes"] = (*about["notes"], remembered.note(advice))
-    return adjusted_tests(
+    found = adjusted_tests(
         nulls,
         method,
         test=hypotheses[0].kind.name,
         keys=("x", "y"),
-        labels=tuple((left[i][0], right[j][0]) for i, j in pairs),
+        labels=tuple((one.label, other.label) for one, other in pairs),
         n_observations=hypotheses[0].sizes,
         alpha=settings.alpha,
         rng=provenance,
         **about,
     )
+    return noted(found, list(itertools.chain(*constant)))
 
 
 def _of_others(read: Variables, Y: Any, given: Any) -> bool:
@@ -258,13 +273,14 @@ def _of_others(read: Variables, Y: Any, given: Any) -> bool:
     return bool((both & ~read.gaps[2].any(axis=1) if given is not None else both).any())
 
 
-def _others(read: Variables, pair: tuple[int, int]) -> np.ndarray:
+def _others(read: Variables, pair: tuple[_Column, _Column]) -> np.ndarray:
     """All columns but two (n, d), in units of their own; also those that are not tested, as years that count rows."""
     values, tested, there = read.values[2], read.encodings[0], read.encodings[2]
+    places = [one.place for one in pair]
     if tested is None or there is None:
-        parts = [values[:, [j]] for j in range(values.shape[1]) if j not in pair]
+        parts = [values[:, [j]] for j in range(values.shape[1]) if j not in places]
     else:
-        names = [tested.names[j] for j in pair]
+        names = [tested.names[j] for j in places]
         both = zip(there.names, there.groups, strict=True)
         parts = [values[:, group] for name, group in both if name not in names]
     if not parts:
@@ -329,17 +345,22 @@ def _hypotheses_given(
     ]
 
 
-def _columns(table: Variable, kernel: Any, bandwidth: Any, name: str) -> list[tuple[str, Variable, Asked]]:
-    """Label, values (n, 1), and what was asked of the kernel, of every column of a table."""
+def _columns(
+    table: Variable, kernel: Any, bandwidth: Any, name: str, several: bool
+) -> tuple[list[_Column], tuple[str, ...]]:
+    """The columns of one of ``several`` tables that are tested, and a note on those that have one value only."""
     parts = one_by_one(table)
     labels = labelled(table, len(parts), name.lower())
-    require_variation(parts, labels, name)
     widths = one_width_each(bandwidth, labels, f"bandwidth_{name.lower()}")
-    return [
-        (
+    varied = [not constant_columns(points).all() for points, _ in parts]
+    columns = [
+        _Column(
+            place,
             label,
-            Variable(column, f"column {label!r} of {name}", unit),
+            Variable(points, f"column {label!r} of {name}", unit),
             Asked(kernel, width, f"kernel_{name.lower()}"),
         )
-        for label, width, (column, unit) in zip(labels, widths, parts, strict=True)
+        for place, (label, width, (points, unit)) in enumerate(zip(labels, widths, parts, strict=True))
+        if varied[place]
     ]
+    return columns, constant_note(labels, varied, name, f" of {name}" * several)

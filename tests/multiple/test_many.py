@@ -299,6 +299,26 @@ def test_columns_with_one_value_only_are_not_tested():
     assert np.array_equal(tests.adjusted, alone.adjusted)
 
 
+def test_columns_with_one_value_only_are_not_tested_against_others():
+    """Widths and other given columns are those of all columns."""
+    widths, there, options = np.arange(1.0, 5.0), [0, 2], {"n_resamples": 99, "rng": 0}
+    found = independence_matrix(constant(), bandwidth_x=widths, **options)
+    expected = independence_matrix(X[:, there], bandwidth_x=widths[there], **options)
+    assert list(zip(found.table["x"], found.table["y"], strict=True)) == [("x0", "x2")]
+    assert np.array_equal(found.pvalues, expected.pvalues)
+    assert found.notes[-1] == "Columns 'x1', 'x3' are not tested: they have the same value in every row."
+    table = pd.DataFrame(constant()).rename(columns=str)
+    beside = independence_matrix(table, table, **options)
+    assert list(beside.table["y"]) == ["0", "2"] * 2
+    assert not any("no weight" in note for note in beside.notes)
+    assert beside.notes[-2:] == tuple(
+        f"Columns '1', '3' of {name} are not tested: they have the same value in every row." for name in "XY"
+    )
+    given = independence_matrix(np.column_stack([constant(), PAIRED[:, :1]]), given="others", **options)
+    without = independence_matrix(np.column_stack([X[:, there], PAIRED[:, :1]]), given="others", **options)
+    assert np.array_equal(given.pvalues, without.pvalues)
+
+
 # --------------------------------------------------------------------------------------------------- bad input
 
 
@@ -306,7 +326,8 @@ def test_columns_with_one_value_only_are_not_tested():
     ("call", "message"),
     [
         (lambda: two_sample_test_columns(0.0 * X[:, :2], 0.0 * X[:, :2]), "columns 'x0', 'x1' have the same value"),
-        (lambda: independence_matrix(constant()[:, :2]), "X: column 'x1' has the same value in every row"),
+        (lambda: independence_matrix(constant()[:, :2]), "X has 1 column whose values differ; without Y two or more"),
+        (lambda: independence_matrix(constant()[:, [1, 3]]), "X: columns 'x0', 'x1' have the same value in every row"),
         (lambda: independence_matrix(X, constant()[:, [1]]), "Y: column 'y0' has the same value"),
         (lambda: two_sample_test_columns(X, Y[:, :3]), "X has 4 columns and Y has 3 columns"),
         (lambda: two_sample_test_columns(X[:1], Y), "X has 1 row"),
