@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import fields, is_dataclass
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,13 +98,15 @@ def imports_in(module, body, late=False):
             yield from imports_in(module, ast.iter_child_nodes(node), inner)
 
 
-IMPORTS = [
-    found
-    for module, path in MODULES.items()
-    for found in imports_in(module, ast.parse(path.read_text(encoding="utf-8")).body)
-]
-OURS = [found for found in IMPORTS if found.imported in MODULES]
-OTHERS = [found for found in IMPORTS if found.imported not in MODULES]
+@cache
+def imports():
+    """All of them: those of modules of the package, and the others; read by the first test that asks, not before."""
+    found = [
+        one
+        for module, path in MODULES.items()
+        for one in imports_in(module, ast.parse(path.read_text(encoding="utf-8")).body)
+    ]
+    return [one for one in found if one.imported in MODULES], [one for one in found if one.imported not in MODULES]
 
 
 def layer(module):
@@ -120,14 +123,15 @@ def test_every_module_has_its_layer():
 
 
 def test_imports_point_down():
-    upward = [found for found in OURS if layer(found.imported) > layer(found.module) and found.module != LOOKS_UP]
+    ours, _ = imports()
+    upward = [found for found in ours if layer(found.imported) > layer(found.module) and found.module != LOOKS_UP]
     assert upward == []
-    assert any(found.late and layer(found.imported) > layer(found.module) for found in OURS)  # LOOKS_UP does
+    assert any(found.late and layer(found.imported) > layer(found.module) for found in ours)  # LOOKS_UP does
 
 
 def test_imports_make_no_circle():
     ahead = {module: set() for module in MODULES}
-    for module, imported, late in OURS:
+    for module, imported, late in imports()[0]:
         if not (late and module == LOOKS_UP) and imported != module:
             ahead[module].add(imported)
     while free := [module for module, needed in ahead.items() if not needed]:
@@ -140,12 +144,12 @@ def test_imports_make_no_circle():
 
 def test_permutations_know_nothing_else():
     ours = {"shrinktest.nulls.relabellings", "shrinktest.nulls.stopping", "shrinktest.nulls.permutation"}
-    known = {found.imported for found in OURS if found.module in ours}
+    known = {found.imported for found in imports()[0] if found.module in ours}
     assert known - ours == {"shrinktest.nulls.draws", "shrinktest._validate", "shrinktest._renamed"}
 
 
 def test_only_compiled_modules_import_numba():
-    users = {found.module for found in OTHERS if found.imported.split(".")[0] in ("numba", "llvmlite")}
+    users = {found.module for found in imports()[1] if found.imported.split(".")[0] in ("numba", "llvmlite")}
     assert users
     assert all(module.startswith("shrinktest._compiled.") for module in users)
 
@@ -155,7 +159,7 @@ def test_other_packages_are_declared_and_imported_late():
     extras = project["optional-dependencies"]
     required = [*project["dependencies"], *extras["plot"], *extras["apps"], *extras["files"], *extras["distributed"]]
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
-    for module, imported, late in OTHERS:
+    for module, imported, late in imports()[1]:
         name = imported.split(".")[0].replace("sklearn", "scikit-learn")
         if name in sys.stdlib_module_names or name == "numpy" or module.startswith("shrinktest._compiled."):
             continue
