@@ -351,6 +351,7 @@ SCRIPT = """
             rng = np.random.default_rng(self.seed)
             for _ in range(60):
                 time.sleep(float(sys.argv[2]))
+                print("batch", file=sys.stderr, flush=True)
                 yield rng.normal(size=(1000, 2))
 
     store._EVERY = 0.0
@@ -384,17 +385,17 @@ def test_a_run_that_was_killed_goes_on_with_the_same_bits(tmp_path):
     assert results[0] == results[1] and "0x" in results[0]
 
 
-def test_an_interrupt_ends_it_within_seconds():
+def test_an_interrupt_ends_it_after_a_few_more_batches():
     running = script("none", 0.2)
     assert running.stdout.readline() == "reading\n"
-    time.sleep(1.0)
-    timer = threading.Timer(20.0, running.kill)
+    assert running.stderr.readline() == "batch\n"
+    timer = threading.Timer(90.0, running.kill)
     timer.start()
-    start = time.monotonic()
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate()
     timer.cancel()
-    assert "KeyboardInterrupt" in errors and time.monotonic() - start < 5.0
+    assert "KeyboardInterrupt" in errors
+    assert errors.count("batch\n") < 60, "of 120 in each pass over both samples"
 
 
 POOL = """
@@ -430,12 +431,10 @@ def test_an_interrupt_ends_a_pool_of_processes(tmp_path, all_of_them):
     timer = threading.Timer(90.0, os.killpg, (running.pid, signal.SIGKILL))
     timer.start()
     assert running.stdout.readline() == "reading\n"
-    start = time.monotonic()
     (os.killpg if all_of_them else os.kill)(running.pid, signal.SIGINT)
     _, errors = running.communicate()  # its pipes are closed once the last of its processes has ended
     timer.cancel()
-    assert running.returncode != 0 and "KeyboardInterrupt" in errors
-    assert time.monotonic() - start < 15.0
+    assert running.returncode not in (0, -signal.SIGKILL) and "KeyboardInterrupt" in errors
 
 
 def test_kernels_are_told_apart():
