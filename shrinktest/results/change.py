@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._validate import percent
 from shrinktest.results.aggregate import AggregateResult
+from shrinktest.results.as_json import listed, time_entry
 from shrinktest.results.kinds import OUTSIDE_INSIDE
-from shrinktest.results.reading import numbers_of
 from shrinktest.results.result import TestResult
 from shrinktest.results.text import Table
 from shrinktest.results.when import When
@@ -86,14 +85,9 @@ class Placed:
     def to_dict(self, *, effect: bool = False) -> dict[str, Any]:
         """Plain Python values under the attribute names."""
         out: dict[str, Any] = super().to_dict(effect=effect)  # type: ignore[misc]  # of the results it stands before
-        out |= {name: getattr(self, name) for name in ("location", "until", "confidence")}
-        out |= {name: _listed(getattr(self, name)) for name in ("interval", "until_interval")}
-        return out | {"curve": self.curve.tolist(), "times": list(map(_plain, self.times))}
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
-        found: Self = super()._of_json(read, curve=numbers_of(read["curve"]), **rest)  # type: ignore[misc]
-        return found
+        names = ("location", "until", "confidence", "interval", "until_interval", "curve")
+        out |= {name: listed(getattr(self, name)) for name in names}
+        return out | {"times": list(map(time_entry, self.times))}
 
     def to_frame(self) -> Any:
         """One row for a table of results (pandas), without the null distribution and the curve."""
@@ -183,12 +177,3 @@ class AggregateChangeResult(Placed, AggregateResult):
     >>> result.pvalue, result.location, result.best.kernel.label
     (0.001, 60, 'Gaussian of deviations')
     """
-
-
-def _plain(time: Any) -> Any:
-    """A time as JSON has it: numbers and texts as they are, dates as text."""
-    return time if isinstance(time, int | float | str) else str(time)
-
-
-def _listed(interval: tuple[int, int] | None) -> list[int] | None:
-    return None if interval is None else list(interval)

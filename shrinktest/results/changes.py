@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest._validate import counted, percent
-from shrinktest.results.as_json import AsJson
+from shrinktest.results.as_json import AsJson, time_entry
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.kinds import CHANGE
-from shrinktest.results.reading import SCHEMA, entry_of, number_of, numbers_of, shown_of
+from shrinktest.results.reading import fields_of, shown_of
 from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 from shrinktest.results.when import When
@@ -176,44 +176,23 @@ class ChangesResult(AsJson, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names, without the rows."""
-        return {
-            "result": type(self).__name__,
-            "schema": SCHEMA,
-            "test": CHANGE.name,
-            "pvalue": self.pvalue,
-            "reject": self.reject(),
-            "locations": self.locations.tolist(),
-            "adjusted": self.adjusted.tolist(),
-            "pvalues": self.pvalues.tolist(),
-            "intervals": [None if one is None else list(one) for one in self.intervals],
-            "tests": [{name.name: getattr(one, name.name) for name in fields(one)} for one in self.tests],
-            "curve": self.curve.tolist(),
-            "n_observations": list(self.n_observations),
-            "alpha": self.alpha,
-            "confidence": self.confidence,
+        return self._entries(test=CHANGE.name, pvalue=self.pvalue, reject=self.reject()) | {
+            "tests": list(map(asdict, self.tests)),
             "estimator": repr(self.estimator),
             "estimator_label": label_of(self.estimator),
             "kernel": repr(self.kernel),
-            "columns": None if self.columns is None else list(self.columns),
-            "times": [one if isinstance(one, int | float | str) else str(one) for one in self.times],
-            "restriction": self.restriction,
-            "notes": list(self.notes),
-            "rng": self.rng,
-            "versions": self.versions,
+            "times": list(map(time_entry, self.times)),
         }
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        found = {one.name: entry_of(one, read[one.name]) for one in fields(cls) if one.name in read}
-        numbers = {name: numbers_of(read[name]) for name in ("adjusted", "pvalues", "curve")}
-        tests = tuple(
-            Stretch(one["first"], one["end"], number_of(one["pvalue"]), number_of(one["adjusted"]), one["location"])
-            for one in read["tests"]
-        )
-        shown = {"kernel": shown_of(read["kernel"])}
-        shown["estimator"] = shown_of(read["estimator"], read["estimator_label"])
-        locations = np.array(read["locations"], dtype=np.int64)
-        return cls(**(found | numbers | shown | {"locations": locations, "tests": tests}))
+        found = fields_of(cls, read) | {
+            "locations": np.array(read["locations"], dtype=np.int64),
+            "tests": tuple(Stretch(**fields_of(Stretch, one)) for one in read["tests"]),
+            "estimator": shown_of(read["estimator"], read["estimator_label"]),
+            "kernel": shown_of(read["kernel"]),
+        }
+        return cls(**found)
 
     def summary(self) -> str:
         """What was done, and the changes in order."""

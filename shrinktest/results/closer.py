@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level, percent
-from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result, label_of
+from shrinktest.results.as_json import AsJson, kernel_entries
+from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
-from shrinktest.results.result import text_of, versions
+from shrinktest.results.reading import fields_of, shown_of
+from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ ESTIMATES = {
     DEPENDENCE: "kernel correlation",
     HSIC: "HSIC",
 }
-
-_NUMBERS = ("statistic", "pvalue", "difference", "error", "freedom")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,42 +154,13 @@ class CloserResult(AsJson, Result):
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
         tables call the kernel.
         """
-        return {
-            "result": type(self).__name__,
-            "schema": SCHEMA,
-            "answer": self.answer,
-            "nearer": self.nearer,
-            "reject": self.reject(),
-            **{name: getattr(self, name) for name in _NUMBERS},
-            "interval": list(self.interval),
-            "confidence": self.confidence,
-            "distances": list(self.distances),
-            "measure": self.measure,
-            "alternative": self.alternative,
-            "alpha": self.alpha,
-            "names": list(self.names),
-            "n_observations": list(self.n_observations),
-            "units": self.units,
-            "kernel": text_of(self.kernel),
-            "kernel_label": text_of(self.kernel, label_of),
-            "bandwidth": self.bandwidth,
-            "route": self.route,
-            "columns": [None if names is None else list(names) for names in self.columns],
-            "notes": list(self.notes),
-            "rng": self.rng,
-            "versions": self.versions,
-        }
+        told = self._entries(answer=self.answer, nearer=self.nearer, reject=self.reject())
+        return told | kernel_entries(self)
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        found = {
-            **{one.name: entry_of(one, read[one.name]) for one in fields(cls)},
-            **{name: number_of(read[name]) for name in _NUMBERS},
-            "interval": tuple(map(number_of, read["interval"])),
-            "distances": tuple(map(number_of, read["distances"])),
-            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
-        }
-        return cls(**found)
+        kernel = shown_of(read["kernel"], read["kernel_label"], read["bandwidth"])
+        return cls(**fields_of(cls, read) | {"kernel": kernel})
 
     def summary(self) -> str:
         """The answer, both estimates, their difference with its interval, how they were computed, and notes."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,15 +13,12 @@ from shrinktest._validate import level, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
 from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult
-from shrinktest.results.reading import SCHEMA, entry_of, numbers_of, rebuilt
+from shrinktest.results.reading import fields_of, rebuilt
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-
-_AS_THEY_ARE = {"reference", "names", "method", "alpha", "notes"}  # what JSON holds as the result does
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -163,33 +160,19 @@ class CloserMatrixResult(AsJson, Result):
 
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout.
         """
-        return {
-            "result": type(self).__name__,
-            "schema": SCHEMA,
-            "answer": self.answer,
-            "reference": self.reference,
-            "names": list(self.names),
-            "distances": self.distances.tolist(),
-            "best": list(self.best),
-            "ranked": list(self.ranked),
-            "measure": self.measure,
-            "pvalue": self.pvalue,
-            "method": self.method,
-            "alpha": self.alpha,
-            "adjusted": self.adjusted.tolist(),
-            "notes": list(self.notes),
-            "versions": self.tests[0].versions,
-            "tests": [test.to_dict() for test in self.tests],
-        }
+        told = self._entries(
+            answer=self.answer,
+            best=list(self.best),
+            ranked=list(self.ranked),
+            measure=self.measure,
+            pvalue=self.pvalue,
+            versions=self.tests[0].versions,
+        )
+        return told | {"tests": [test.to_dict() for test in self.tests]}
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        return cls(
-            **{one.name: entry_of(one, read[one.name]) for one in fields(cls) if one.name in _AS_THEY_ARE},
-            distances=numbers_of(read["distances"]),
-            tests=tuple(rebuilt(test) for test in read["tests"]),
-            adjusted=numbers_of(read["adjusted"]),
-        )
+        return cls(**fields_of(cls, read) | {"tests": tuple(map(rebuilt, read["tests"]))})
 
     def summary(self) -> str:
         """The answer, the estimates, a row for every two models, the clearest first, and notes."""

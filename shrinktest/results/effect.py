@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from shrinktest._validate import percent
-from shrinktest.results.as_json import AsJson
+from shrinktest.results.as_json import AsJson, entries_of
 from shrinktest.results.base import Result
-from shrinktest.results.reading import SCHEMA
+from shrinktest.results.reading import fields_of
 from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
@@ -69,15 +69,6 @@ class Effect(AsJson, Result, ABC):
     def to_frame(self) -> pd.DataFrame:
         """``table``, under the name that it has for other results (pandas)."""
         return self.table
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values under the attribute names; ``result`` and ``schema`` are those of every result."""
-        found = {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
-        return {"result": type(self).__name__, "schema": SCHEMA, **found}
-
-    @classmethod
-    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
-        return cls(**{one.name: _read(read[one.name]) for one in fields(cls) if one.name not in rest}, **rest)
 
     def summary(self) -> str:
         """What was found, in sentences and as a table."""
@@ -248,17 +239,13 @@ class KSampleEffect(Effect):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values under the attribute names; ``pairs`` is a list."""
-        shared = ("result", "schema")
-        pairs = [
-            {"first": i, "second": j, **{key: entry for key, entry in one.to_dict().items() if key not in shared}}
-            for (i, j), one in self.pairs.items()
-        ]
+        pairs = [{"first": i, "second": j, **entries_of(one)} for (i, j), one in self.pairs.items()]
         return super().to_dict() | {"pairs": pairs}
 
     @classmethod
-    def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
+    def _of_json(cls, read: Mapping[str, Any]) -> Self:
         pairs = {(one["first"], one["second"]): TwoSampleEffect._of_json(one) for one in read["pairs"]}
-        return super()._of_json(read, pairs=pairs, **rest)
+        return cls(**fields_of(cls, read) | {"pairs": pairs})
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -374,18 +361,3 @@ def _contributed(shares: Mapping[str, float]) -> str:
         return "Exchanging the values of any column takes nothing from the statistic."
     parts = ", ".join(f"{share:.0%} ({f'column {name}' if name.isdecimal() else name})" for share, name in leading)
     return f"Exchanging the values of a column takes from the statistic: {parts}."
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return dict(value) if isinstance(value, Mapping) else value
-
-
-def _read(entry: Any) -> Any:
-    """An entry of JSON as effects hold it: null is NaN, and a list a tuple."""
-    if isinstance(entry, dict):
-        return {key: _read(one) for key, one in entry.items()}
-    if isinstance(entry, list):
-        return tuple(map(_read, entry))
-    return math.nan if entry is None else entry

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level
-from shrinktest.results.as_json import AsJson
-from shrinktest.results.base import Result, label_of
+from shrinktest.results.as_json import AsJson, kernel_entries, text_of
+from shrinktest.results.base import Result
 from shrinktest.results.closer import kernel_in_words
 from shrinktest.results.effects import shown_pvalue
-from shrinktest.results.reading import SCHEMA, entry_of, number_of, shown_of
-from shrinktest.results.result import text_of, versions
+from shrinktest.results.reading import fields_of, shown_of
+from shrinktest.results.result import versions
 from shrinktest.results.text import Report, Table
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ _SHOWN = {
     AUC: "such a witness function hardly tells them apart",
     DEPENDENCE: "they are practically independent on this scale",
 }
-
-_NUMBERS = ("statistic", "pvalue", "estimate", "upper", "margin", "alpha")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,37 +152,13 @@ class EquivalenceResult(AsJson, Result):
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``kernel_label`` what
         tables call the kernel.
         """
-        return {
-            "result": type(self).__name__,
-            "schema": SCHEMA,
-            "answer": self.answer,
-            "reject": self.reject(),
-            **{name: getattr(self, name) for name in _NUMBERS},
-            "scale": self.scale,
-            "margin_words": self.margin_words,
-            "names": list(self.names),
-            "n_observations": list(self.n_observations),
-            "kernel": text_of(self.kernel),
-            "kernel_label": text_of(self.kernel, label_of),
-            "bandwidth": self.bandwidth,
-            "route": self.route,
-            "estimator": text_of(self.estimator),
-            "folds": self.folds,
-            "columns": [None if names is None else list(names) for names in self.columns],
-            "notes": list(self.notes),
-            "rng": self.rng,
-            "versions": self.versions,
-        }
+        told = self._entries(answer=self.answer, reject=self.reject())
+        return told | kernel_entries(self) | {"estimator": text_of(self.estimator)}
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        found = {
-            **{one.name: entry_of(one, read[one.name]) for one in fields(cls)},
-            **{name: number_of(read[name]) for name in _NUMBERS},
-            "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
-            "estimator": shown_of(read["estimator"]),
-        }
-        return cls(**found)
+        kernel = shown_of(read["kernel"], read["kernel_label"], read["bandwidth"])
+        return cls(**fields_of(cls, read) | {"kernel": kernel, "estimator": shown_of(read["estimator"])})
 
     def summary(self) -> str:
         """The answer, the estimate with its upper limit beside the margin, how they were computed, and notes."""

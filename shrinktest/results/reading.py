@@ -176,10 +176,18 @@ def value_of(entry: Any) -> Any:
 
 
 def entry_of(field: Field[Any], entry: Any) -> Any:
-    """An entry of JSON as a field of a result holds it: "inf" is a name where the field holds texts only."""
-    kinds = set(re.findall(r"\w+", str(field.type)))
+    """An entry of JSON as a field of a result holds it: among numbers null is NaN, among texts "inf" is a name."""
+    kind = str(field.type)
+    if kind in _NUMBERS:
+        return _NUMBERS[kind](entry)
+    kinds = set(re.findall(r"\w+", kind))
     texts = "str" in kinds and not kinds & {"float", "Any"}
     return _as_tuples(entry) if texts else value_of(entry)
+
+
+def fields_of(kind: type, read: Mapping[str, Any]) -> dict[str, Any]:
+    """What the fields of a result hold by the entries of its JSON, in which those with ``compare=False`` are not."""
+    return {one.name: entry_of(one, read[one.name]) for one in fields(kind) if one.compare}
 
 
 def _as_tuples(entry: Any) -> Any:
@@ -196,6 +204,20 @@ def number_of(entry: Any) -> float:
 def numbers_of(entries: Any) -> np.ndarray:
     """Numbers, shape (k,)."""
     return np.array([number_of(entry) for entry in entries], dtype=np.float64)
+
+
+def _interval_of(entries: Any) -> tuple[float, ...]:
+    return tuple(map(number_of, entries))
+
+
+#: How numbers are read, by the type of the field that holds them.
+_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "float": number_of,
+    "np.ndarray": numbers_of,
+    "Interval": _interval_of,
+    "tuple[float, float]": _interval_of,
+    "Mapping[str, float]": lambda entries: {key: number_of(entry) for key, entry in entries.items()},
+}
 
 
 def shown_of(text: Any, label: Any = "", bandwidth: Any = None, **about: Any) -> Any:

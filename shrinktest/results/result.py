@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,8 +14,8 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
-from shrinktest.results.as_json import written
-from shrinktest.results.base import Result, label_of
+from shrinktest.results.as_json import kernel_entries, listed, text_of, written
+from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
 from shrinktest.results.kinds import Kind, kind_of
@@ -24,7 +24,6 @@ from shrinktest.results.reading import (
     Fitted,
     entry_of,
     number_of,
-    numbers_of,
     read_json,
     rebuilt,
     shown_of,
@@ -37,13 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from shrinktest.results.text import Summary
-
-
-def text_of(value: Any, how: Callable[[Any], str] = repr) -> Any:
-    """What JSON holds of an object, or of each of a tuple of them; None of None."""
-    if isinstance(value, tuple):
-        return [text_of(entry, how) for entry in value]
-    return None if value is None else how(value)
 
 
 @functools.cache  # files are read, and a test may take less time than that
@@ -263,12 +255,10 @@ class TestResult(Kept, Result):
             "form": self.form,
             "estimator": text_of(self.estimator),
             "tuning": self.tuning,
-            "kernel": text_of(self.kernel),
-            "kernel_label": text_of(self.kernel, label_of),
-            "bandwidth": self.bandwidth,
+            **kernel_entries(self),
             "n_observations": list(self.n_observations),
             "names": list(self.names),
-            "columns": [None if one is None else list(one) for one in self.columns],
+            "columns": listed(self.columns),
             "encodings": [None if one is None else one.to_dict() for one in self.encodings],
             "estimates": [
                 {"n": e.n, "shrinkage": e.shrinkage, "amount": amount, "norm2": e.norm2()} for e in self.estimates
@@ -334,15 +324,14 @@ class TestResult(Kept, Result):
     @classmethod
     def _of_json(cls, read: Mapping[str, Any], **rest: Any) -> Self:
         amounts = [entry["amount"] for entry in read["estimates"]]
-        count, values = read["n_resamples"], read.get("null_distribution")
+        found = {field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read}
+        count = read["n_resamples"]
         # members of a combined test have none there, which is not the same as none at all
-        null = np.full(count, np.nan) if values is None else numbers_of(values)
+        null = found.setdefault("null_distribution", np.full(count, np.nan))
         if len(null) != count:
             raise ValueError(f"null_distribution has {len(null)} entries for n_resamples={count}")
-        found = {
-            **{field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read},
+        found |= {
             **{name: number_of(read[name]) for name in ("statistic", "pvalue", "tolerance")},
-            "null_distribution": null,
             "estimator": shown_of(read["estimator"], amount=amounts[0] if amounts else "amount"),
             "kernel": shown_of(read["kernel"], read["kernel_label"], read["bandwidth"]),
             "stopping": shown_of(read["stopping"]),
