@@ -215,9 +215,10 @@ def _in_batches(
     """The tests of the columns of two samples in batches; ``asked`` has the bandwidths of all of them."""
     from shrinktest.batches.source import as_batches
     from shrinktest.hypotheses.binned import TwoBinned
+    from shrinktest.hypotheses.supported import checked_estimator
     from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, by_whom, check, columns_in_bins
 
-    check(estimator, replace(asked, bandwidth="median"), settings, TwoBinned.kind.name)
+    check(estimator, [replace(asked, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
     samples = as_batches(samples, XY)
     if samples[0].bins is None:
         raise ValueError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,7 +62,7 @@ def run_binned(
         raise ValueError(f"a test takes two samples or more, got {len(samples)}")
     kind = TwoBinned if two else Binned
     refuse(refused)
-    check(estimator, asked, settings, kind.kind.name)
+    check(estimator, [asked], settings, kind.kind.name, checked_estimator)
     samples = as_batches(samples, names)
     if samples[0].bins is None:
         check_free(estimator, asked, settings)
@@ -128,22 +128,32 @@ def refuse(arguments: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument}= takes all rows at once, and is not for samples in batches; leave it out")
 
 
-def check(estimator: Any, asked: Asked, settings: Settings, test: str) -> None:
-    """Raise ValueError for estimators and kernels that take more than features, before any row is read."""
+def check(estimator: Any, asked: Sequence[Asked], settings: Settings, test: str, checked: Callable[[Any], Any]) -> None:
+    """Raise ValueError for kernels that take more than features, and by ``checked`` for estimators.
+
+    This comes before any row is read.
+    """
     members: Sequence[Any] = ()
     if isinstance(estimator, Collection) or is_auto(estimator):
-        members = collect(estimator, [asked], (), np.random.default_rng(0), test, ()).members
-    kernels = asked.kernel if isinstance(asked.kernel, list | tuple) else [asked.kernel]
+        members = collect(estimator, asked, (), np.random.default_rng(0), test, ()).members
     for one in [member.estimator for member in members] or estimators_of(estimator):
-        checked_estimator(one)
+        checked(one)
     gram = choice(settings.gram, GRAMS, "gram")
-    if not is_several(estimator, [asked]):
-        asked.alone()
-    for kernel in [member.kernel for member in members] or [as_kernel(one, name=asked.name) for one in kernels]:
+    if members:
+        kernels = [kernel for member in members for kernel in _each(member.kernel)]
+    elif is_several(estimator, asked):
+        kernels = [as_kernel(kernel, name=one.name) for one in asked for kernel in _each(one.kernel)]
+    else:
+        kernels = [one.alone() for one in asked]
+    for kernel in kernels:
         if checked_route(kernel, gram) == "factor" and settings.rank is not None:
             raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
     if settings.rank is not None:
         count(settings.rank, "rank", minimum=1)
+
+
+def _each(kernel: Any) -> Sequence[Any]:
+    return kernel if isinstance(kernel, list | tuple) else [kernel]
 
 
 def check_free(estimator: Any, asked: Asked, settings: Settings) -> None:

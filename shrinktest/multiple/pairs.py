@@ -6,21 +6,18 @@ import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from shrinktest._progress import preparing
-from shrinktest._validate import as_rng, choice, count
+from shrinktest._validate import as_rng
 from shrinktest.hypotheses.pair_features import RANK, PairPlan
 from shrinktest.hypotheses.pairs import IndependenceInBatches
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.hypotheses.supported import checked_policy, checked_route, checked_scaled
+from shrinktest.hypotheses.supported import checked_policy, checked_scaled
 from shrinktest.kernels import as_kernel
-from shrinktest.multiple.binned import beside, by_whom, refuse
-from shrinktest.multiple.collection import Asked, Collection, collect, estimators_of, is_auto, is_several, spares
+from shrinktest.multiple.binned import beside, by_whom, check, refuse
+from shrinktest.multiple.collection import Asked, collect, is_several, spares
 from shrinktest.multiple.run import run
 from shrinktest.results.kinds import INDEPENDENCE
 from shrinktest.results.result import TestResult
-from shrinktest.statistics.gram import GRAMS
 
 _FEATURES = (3, 5)  # uses of random numbers: features of x, and of y
 
@@ -46,8 +43,8 @@ def run_pairs(
     """
     refuse(refused)
     checked_policy(nan_policy)
-    check(estimator, asked, settings)
-    drawn = RANK if settings.rank is None else count(settings.rank, "rank", minimum=1)
+    check(estimator, asked, settings, INDEPENDENCE.name, checked_scaled)
+    drawn = settings.rank or RANK
     generator = as_rng(rng)
     with preparing(settings.progress):
         hypothesis = IndependenceInBatches.in_batches(
@@ -73,23 +70,3 @@ def run_pairs(
     with preparing(settings.progress):
         hypothesis = hypothesis.reading(plan)
     return run(hypothesis, estimator, asked, settings, generator)
-
-
-def check(estimator: Any, asked: Sequence[Asked], settings: Settings) -> None:
-    """Raise ValueError for estimators and kernels that take more than sums of products, before any row is read."""
-    members: Sequence[Any] = ()
-    if isinstance(estimator, Collection) or is_auto(estimator):
-        members = collect(estimator, asked, (), np.random.default_rng(0), INDEPENDENCE.name, ()).members
-    for one in [member.estimator for member in members] or estimators_of(estimator):
-        checked_scaled(one)
-    gram = choice(settings.gram, GRAMS, "gram")
-    if not is_several(estimator, asked):
-        kernels = [one.alone() for one in asked]
-    elif members:
-        kernels = [kernel for member in members for kernel in member.kernel]
-    else:
-        given = [(one, one.kernel if isinstance(one.kernel, list | tuple) else [one.kernel]) for one in asked]
-        kernels = [as_kernel(kernel, name=one.name) for one, some in given for kernel in some]
-    for kernel in kernels:
-        if checked_route(kernel, gram) == "factor" and settings.rank is not None:
-            raise ValueError(f"rank={settings.rank} is for gram='nystrom' or 'rff'; {kernel!r} has features of its own")
