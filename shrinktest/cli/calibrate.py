@@ -20,21 +20,18 @@ from shrinktest.cli.input import (
     Data,
     apart,
     given_columns,
-    labels_in,
     labels_of,
-    read_samples,
     read_table,
-    sample_columns,
-    samples_from,
+    samples_in,
     types_of,
     units_by_variable,
     variables_from,
     widths_by_variable,
 )
 from shrinktest.cli.options import (
-    COLUMNS,
     COMPLETE,
     DEFAULTS,
+    add_columns,
     add_kernels,
     add_restrictions,
     add_test_options,
@@ -64,7 +61,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help="the first sample, or the pairs; - is standard input")
     add("second", metavar="B.csv", nargs="?", help="the second sample")
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name), where there are two files")
+    add_columns(command, ", where there are two files")
     for variable in "xy":
         add(f"--{variable}", metavar="NAMES", help=f"columns of the variable {variable}, where there is one file")
     what = "a function (X, Y) -> p-value, such as mine:pipeline, or ks_2samp (default: ours with --estimator)"
@@ -144,10 +141,8 @@ def _samples(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
         raise ValueError("--given is for two variables in one file; two files are two samples")
     if args.x is not None or args.y is not None:
         raise ValueError("--x and --y are for two variables in one file; two files are two samples")
-    files = read_samples([args.first, args.second], args, "two samples")
-    labels, types = labels_of(args, files[0]), types_of(args, files)
-    names = sample_columns(files, args.columns, labels, types)
-    return samples_from(files, names, types, args), labels_in(files, labels)
+    _, data, labels = samples_in([args.first, args.second], args, "two samples")
+    return data, labels
 
 
 def _pipeline(

@@ -8,19 +8,14 @@ from typing import Any
 from shrinktest import CloserMatrixResult, CloserResult, closer_matrix, closer_test
 from shrinktest._validate import choice
 from shrinktest.cli.input import (
-    different,
-    labels_in,
     labels_of,
     names_without_endings,
-    read_samples,
-    sample_columns,
-    samples_from,
-    types_of,
+    samples_in,
     units_by_variable,
-    variables_from,
+    variables_asked,
     widths_by_variable,
 )
-from shrinktest.cli.options import COLUMNS, COMPLETE, add_kernel, add_test_options, arguments, one_bandwidth, refuse
+from shrinktest.cli.options import COMPLETE, add_columns, add_kernel, add_test_options, arguments, one_bandwidth, refuse
 from shrinktest.cli.report import report
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path
@@ -52,7 +47,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the interval (default: 0.95)")
     what = "of more than two models, how p-values are adjusted: holm (default), fdr_bh, or another of statsmodels"
     add("--method", metavar="NAME", help=what)
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     for side in _SIDES:
         add(f"--{side}", metavar="NAMES", help="columns of a variable, with --measure dependence or hsic")
     add("--paired", action="store_true", help="row i of all files belong together")
@@ -78,10 +73,8 @@ def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult 
     for side in _SIDES:
         if getattr(args, side) is not None:
             raise ValueError(f"--{side} is for --measure dependence; give --columns, or leave it out")
-    files = read_samples(args.files, args, "samples")
-    labels, types = labels_of(args, files[0]), types_of(args, files)
-    data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
-    given |= {"column_types": data.column_types, "paired": args.paired, **labels_in(files, labels)}
+    files, data, labels = samples_in(args.files, args, "samples")
+    given |= {"column_types": data.column_types, "paired": args.paired, **labels}
     names = names_without_endings(files)
     if len(files) == 3:
         _only_two(args)
@@ -96,27 +89,20 @@ def _distances(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult 
 def _dependences(args: argparse.Namespace, given: dict[str, Any]) -> CloserResult:
     """The comparison of variables in one file."""
     _only_two(args)
-    wanted = [getattr(args, side) for side in _SIDES]
-    if len(args.files) != 1 or None in wanted:
+    if len(args.files) != 1 or any(getattr(args, side) is None for side in _SIDES):
         raise ValueError(
             f"--measure {args.measure} compares variables of one file: give the file, and their columns with --x, --y "
             "and --z"
         )
     if args.columns is not None:
         raise ValueError("--columns is for --measure distance; give --x, --y and --z")
-    (file,) = read_samples(args.files, args, "samples")
-    types = types_of(args, [file])
-    x, y, z = (file.select(columns) for columns in wanted)
-    different(x, y)
-    different(x, z, "--z")
-    data = variables_from(file, [x, y, z], types, args)
+    file, data = variables_asked(args.files[0], args, _SIDES)
     named = tuple(", ".join(table.names) for table in data.tables)
     given |= {"column_types": data.column_types, "paired": args.paired}
     given["scale"] = units_by_variable(args.scale, data.sizes)
     if isinstance(given["bandwidth"], dict | tuple):
         given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)
-    if labels := labels_of(args, file):
-        given["groups"] = file.labels(labels["groups"])
+    given |= {name: file.labels(column) for name, column in labels_of(args, file).items()}
     return closer_test(*data.tables, names=named, alternative=args.alternative, **given)  # type: ignore[arg-type]
 
 

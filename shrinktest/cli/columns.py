@@ -8,10 +8,10 @@ from typing import Any
 
 from shrinktest import two_sample_test_columns
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
-from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, samples_from, types_of
+from shrinktest.cli.input import samples_in
 from shrinktest.cli.options import (
-    COLUMNS,
     PATTERNS,
+    add_columns,
     add_kernel,
     add_method,
     add_restrictions,
@@ -32,7 +32,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add = command.add_argument
     add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample")
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     add_method(command)
     add_restrictions(command, TWO_SAMPLE.name)
     add_kernel(command)
@@ -42,6 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test in which columns two samples differ; the exit code."""
     refuse(args, ("stopping",), "columns")
+    check_path(args.plot)
     (first, second), told = (_in_batches if in_batches((args.first, args.second)) else _in_memory)(args)
     result = two_sample_test_columns(
         first,
@@ -58,7 +59,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]]:
     """Samples that may have more rows than memory, and what the test is told of them."""
-    check_path(args.plot)
     samples = batches_of((args.first, args.second), args)
     return [*samples.values()], {"column_types": args.types, "store": args.store}
 
@@ -66,9 +66,5 @@ def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]
 def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], dict[str, Any]]:
     """Both samples, and what the test is told of them."""
     refuse_batched(args, (args.first, args.second))
-    files = read_samples([args.first, args.second], args, "two samples")
-    labels, types = labels_of(args, files[0]), types_of(args, files)
-    names = sample_columns(files, args.columns, labels, types)
-    check_path(args.plot)
-    data = samples_from(files, names, types, args)
-    return data.tables, {"column_types": data.column_types, **labels_in(files, labels)}
+    _, data, labels = samples_in([args.first, args.second], args, "two samples")
+    return data.tables, {"column_types": data.column_types, **labels}

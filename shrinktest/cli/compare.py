@@ -9,7 +9,7 @@ from pathlib import Path
 from shrinktest import ComparisonResult, compare
 from shrinktest.cli.exits import RAN, REJECTS
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in, writable
-from shrinktest.cli.options import COLUMNS, add_method, add_restrictions, add_test_options, arguments, refuse
+from shrinktest.cli.options import add_columns, add_method, add_restrictions, add_test_options, arguments, refuse
 from shrinktest.cli.report import as_said
 from shrinktest.cli.streams import named
 from shrinktest.cli.values import number
@@ -35,7 +35,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         missing="indicator (default: that they are missing counts), omit their rows, or raise",
     )
     add("--confidence", metavar="SHARE", type=number, default=0.95, help="of the intervals of effects (default: 0.95)")
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     add_method(command)
     add_restrictions(command, TWO_SAMPLE.name)
 

@@ -8,21 +8,16 @@ from typing import Any
 from shrinktest import EquivalenceResult, equivalence_test
 from shrinktest._validate import choice
 from shrinktest.cli.input import (
-    different,
-    labels_in,
     labels_of,
     names_without_endings,
-    read_samples,
-    sample_columns,
-    samples_from,
-    types_of,
+    samples_in,
     units_by_variable,
-    variables_from,
+    variables_asked,
     widths_by_variable,
 )
 from shrinktest.cli.options import (
-    COLUMNS,
     COMPLETE,
+    add_columns,
     add_kernel,
     add_restrictions,
     add_test_options,
@@ -66,7 +61,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     )
     add("--on", metavar="SCALE", help=what)
     add("--folds", metavar="N", type=whole, help="with --on auc, of the cross-fitting (default: 5)")
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     for side in _SIDES:
         add(f"--{side}", metavar="NAMES", help="columns of a variable, with --on dependence")
     add_restrictions(command, TWO_SAMPLE.name)
@@ -115,29 +110,22 @@ def _samples(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResu
     for side in _SIDES:
         if getattr(args, side) is not None:
             raise ValueError(f"--{side} is for --on dependence; give --columns, or leave it out")
-    files = read_samples(args.files, args, "two samples")
-    labels, types = labels_of(args, files[0]), types_of(args, files)
-    data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
+    files, data, labels = samples_in(args.files, args, "two samples")
     first, second = names_without_endings(files)
-    given |= {"column_types": data.column_types, "names": (first, second), **labels_in(files, labels)}
+    given |= {"column_types": data.column_types, "names": (first, second), **labels}
     return equivalence_test(data.tables[0], data.tables[1], **given)
 
 
 def _variables(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResult:
     """The test of two variables of one file."""
-    wanted = [getattr(args, side) for side in _SIDES]
-    if len(args.files) != 1 or None in wanted:
+    if len(args.files) != 1 or any(getattr(args, side) is None for side in _SIDES):
         raise ValueError(
             "--on dependence is about variables of one file: give the file, and their columns with --x and --y"
         )
     if args.columns is not None:
         raise ValueError("--columns is for samples; give --x and --y")
-    (file,) = read_samples(args.files, args, "samples")
-    types, labels = types_of(args, [file]), labels_of(args, file)
-    x, y = (file.select(columns) for columns in wanted)
-    different(x, y)
-    data = variables_from(file, [x, y], types, args)
-    given |= {name: file.labels(column) for name, column in labels.items()}
+    file, data = variables_asked(args.files[0], args, _SIDES)
+    given |= {name: file.labels(column) for name, column in labels_of(args, file).items()}
     given["units"] = units_by_variable(args.scale, data.sizes)
     if isinstance(given["bandwidth"], dict | tuple):
         given["bandwidth"] = widths_by_variable(given["bandwidth"], data.tables, data.sizes)

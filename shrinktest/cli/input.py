@@ -312,6 +312,19 @@ def samples_from(
     return Data(*_read(files, names, types, args))
 
 
+def samples_in(
+    paths: Sequence[str], args: argparse.Namespace, what: str
+) -> tuple[list[TextTable], Data, dict[str, Any]]:
+    """The files of several samples, the columns that are tested, and the labels for each argument of the test.
+
+    It raises as `samples_from`.
+    """
+    files = read_samples(paths, args, what)
+    labels, types = labels_of(args, files[0]), types_of(args, files)
+    data = samples_from(files, sample_columns(files, args.columns, labels, types), types, args)
+    return files, data, labels_in(files, labels)
+
+
 def variables_from(
     file: TextTable, variables: Sequence[Sequence[str]], types: Mapping[str, Any], args: argparse.Namespace
 ) -> Data:
@@ -319,6 +332,15 @@ def variables_from(
     read = [_read([file], names, types, args) for names in variables]
     asked = {name: kind for one in read for name, kind in one[1].items()}
     return Data(tuple(one[0][0] for one in read), asked, tuple(one[2][0] for one in read))
+
+
+def variables_asked(path: str, args: argparse.Namespace, sides: Sequence[str]) -> tuple[TextTable, Data]:
+    """A file, and the variables in it that options name; the first shares no column with the others."""
+    file = read_table(path, args)
+    types, (first, *others) = types_of(args, [file]), [file.select(getattr(args, side)) for side in sides]
+    for side, other in zip(sides[1:], others, strict=True):
+        different(first, other, f"--{side}")
+    return file, variables_from(file, [first, *others], types, args)
 
 
 def _read(

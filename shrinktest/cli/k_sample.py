@@ -9,10 +9,10 @@ from typing import Any
 
 from shrinktest import k_sample_test
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
-from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
+from shrinktest.cli.input import names_of, samples_in
 from shrinktest.cli.options import (
-    COLUMNS,
     PATTERNS,
+    add_columns,
     add_effect,
     add_kernels,
     add_restrictions,
@@ -31,7 +31,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_test_options(command)
     add = command.add_argument
     add("samples", metavar="A.csv", nargs="+", help=f"the samples, two files or more; {PATTERNS}")
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     add("--comparison", metavar="HOW", default="pairs", help="pairs (default), or pooled: each sample with all")
     add("--weights", metavar="HOW", default="sizes", help="sizes (default): large samples count more; or equal")
     add_restrictions(command, K_SAMPLE.name)
@@ -44,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
     """Test whether several samples come from the same distribution; the exit code."""
     if len(args.samples) < 2:
         raise ValueError("give two files or more, one for each sample")
+    check_path(args.plot)
     samples, names, told = (_in_batches if in_batches(args.samples) else _in_memory)(args)
     result = k_sample_test(
         *samples,
@@ -60,7 +61,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], dict[str, Any]]:
     """Samples that may have more rows than memory, their names, and what the test is told of them."""
-    check_path(args.plot)
     samples = batches_of(args.samples, args)
     return [samples], tuple(samples), {"column_types": args.types, "store": args.store}
 
@@ -68,9 +68,5 @@ def _in_batches(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...
 def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...], dict[str, Any]]:
     """All samples, their names, and what the test is told of them."""
     refuse_batched(args, args.samples)
-    files = read_samples(args.samples, args, "samples")
-    labels, types = labels_of(args, files[0]), types_of(args, files)
-    names = sample_columns(files, args.columns, labels, types)
-    check_path(args.plot)
-    data = samples_from(files, names, types, args)
-    return data.tables, names_of(files), {"column_types": data.column_types, **labels_in(files, labels)}
+    files, data, labels = samples_in(args.samples, args, "samples")
+    return data.tables, names_of(files), {"column_types": data.column_types, **labels}

@@ -137,6 +137,11 @@ def add_test_options(
     add("--exit-code", action="store_true", help=exits)
 
 
+def add_columns(command: argparse.ArgumentParser, more: str = "") -> None:
+    """Add which columns of several samples are tested; ``more`` says where it is heeded."""
+    command.add_argument("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name){more}")
+
+
 def add_effect(command: argparse.ArgumentParser) -> None:
     """Add that the effect is wanted."""
     what = "also say how large the difference or dependence is, with intervals"

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from shrinktest.cli.exits import RAN
+from shrinktest.cli.report import save_picture
 from shrinktest.cli.settings import estimators
 from shrinktest.cli.streams import named
 from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import list_of, resamples, whole
-from shrinktest.plots.axes import check_path, save
+from shrinktest.plots.axes import check_path
 from shrinktest.power import KNOWN_TESTS, power_study
 from shrinktest.power.designs import DESIGNS, Design
 from shrinktest.results.kinds import KINDS
@@ -56,9 +57,7 @@ def run(args: argparse.Namespace) -> int:
     if args.csv is not None:
         with named(args.csv):
             result.to_csv(args.csv)
-    if args.plot is not None:
-        with named(args.plot):
-            save(result.plot, args.plot)
+    save_picture(result.plot, args.plot)
     return RAN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,11 +18,16 @@ def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
     asked = {"effect": True} if getattr(args, "effect", False) else {}  # which not every command knows
     said = as_said(replace(result, stored=result.effect()) if asked else result, args)
     print(said.to_json(**asked) if args.json else said.summary(**asked))
-    if args.plot is not None:
-        # of several tests, or of a calibration, there is a picture of its own
-        with named(args.plot):
-            save(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
+    # of several tests, or of a calibration, there is a picture of its own
+    save_picture(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
     return REJECTS if args.exit_code and rejects else RAN
+
+
+def save_picture(plot: Callable[[Any], object], path: str | None) -> None:
+    """Save a picture where one is asked for; an error of the system has its name."""
+    if path is not None:
+        with named(path):
+            save(plot, path)
 
 
 def as_said(result: Any, args: argparse.Namespace) -> Any:

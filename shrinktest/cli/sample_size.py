@@ -6,11 +6,11 @@ import argparse
 from dataclasses import replace
 
 from shrinktest.cli.exits import RAN
+from shrinktest.cli.report import save_picture
 from shrinktest.cli.settings import estimators
-from shrinktest.cli.streams import named
 from shrinktest.cli.studies import add_study_options, refuse_resamples, study_arguments
 from shrinktest.cli.values import number, resamples, whole
-from shrinktest.plots.axes import check_path, save
+from shrinktest.plots.axes import check_path
 from shrinktest.power import solve_sample_size
 
 
@@ -48,7 +48,5 @@ def run(args: argparse.Namespace) -> int:
     )
     result = replace(result, estimator=label)  # as it was typed
     print(result.summary())
-    if args.plot is not None:
-        with named(args.plot):
-            save(result.plot, args.plot)
+    save_picture(result.plot, args.plot)
     return RAN

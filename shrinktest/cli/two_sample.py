@@ -5,16 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from shrinktest import two_sample_test
 from shrinktest.cli.batches import add_bins, batches_of, in_batches, refuse_batched
 from shrinktest.cli.input import labels_in, labels_of, names_of, read_samples, sample_columns, samples_from, types_of
 from shrinktest.cli.options import (
-    COLUMNS,
     MISSING,
     PATTERNS,
+    add_columns,
     add_effect,
     add_kernels,
     add_restrictions,
@@ -23,11 +22,10 @@ from shrinktest.cli.options import (
     arguments,
     named_estimator,
 )
-from shrinktest.cli.report import report
-from shrinktest.cli.streams import named
+from shrinktest.cli.report import report, save_picture
 from shrinktest.cli.values import bandwidth
 from shrinktest.multiple.collection import Asked, is_several
-from shrinktest.plots.axes import check_path, save
+from shrinktest.plots.axes import check_path
 from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.tables.reading import Table
 
@@ -46,7 +44,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add("--covariates", metavar="NAMES", help=what)
     what = "auto (default: strata for categories, propensity for numbers), strata or propensity"
     add("--covariate-method", metavar="NAME", default="auto", help=what)
-    add("--columns", metavar="NAMES", help=f"{COLUMNS[:-1]}, matched by name)")
+    add_columns(command)
     add_restrictions(command, TWO_SAMPLE.name)
     add_shift(command)
     add_kernels(command)
@@ -72,9 +70,7 @@ def run(args: argparse.Namespace) -> int:
     )
     result = replace(result, names=names)
     code = report(args, result, result.reject())
-    if args.witness is not None:
-        with named(args.witness):
-            save(partial(result.plot_witness, coordinates=shown or None), args.witness)
+    save_picture(lambda ax: result.plot_witness(ax, coordinates=shown or None), args.witness)
     return code
 
 

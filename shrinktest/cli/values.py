@@ -7,42 +7,38 @@ import csv
 import shlex
 from ast import literal_eval
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from shrinktest._validate import listed
 from shrinktest.kernels.bandwidths import RULES
 
+Value = TypeVar("Value")
+
+
+def _reader(read: Callable[[str], Value], what: str) -> Callable[[str], Value]:
+    """The same reader, for which what it cannot read is a wrong argument."""
+
+    def read_or_refuse(text: str) -> Value:
+        try:
+            return read(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"must be {what}; got {text!r}") from None
+
+    return read_or_refuse
+
+
+number = _reader(float, "a number")
+whole = _reader(int, "a whole number")
+whole_or_none = _reader(lambda text: "none" if text.lower() == "none" else int(text), "a whole number, or none")
+#: A number of permutations; ``inf`` is all of them.
+resamples = _reader(lambda text: float("inf") if text == "inf" else int(text), "a whole number or inf")
+
 
 def list_of(kind: Callable[[str], Any]) -> Callable[[str], list[Any]]:
     """A reader of numbers that are separated by commas."""
-
-    def read(text: str) -> list[Any]:
-        try:
-            return [kind(item) for item in text.split(",")]
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"must be numbers separated by commas; got {text!r}") from None
-
-    return read
-
-
-def whole(text: str) -> int:
-    """A whole number."""
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number; got {text!r}") from None
-
-
-def whole_or_none(text: str) -> int | str:
-    """A whole number, or the word "none"."""
-    if text.lower() == "none":
-        return "none"
-    try:
-        return int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number, or none; got {text!r}") from None
+    return _reader(lambda text: [kind(item) for item in text.split(",")], "numbers separated by commas")
 
 
 def shift(text: str) -> int | str:
@@ -62,14 +58,6 @@ def lags(text: str) -> list[int]:
     if not found:
         raise argparse.ArgumentTypeError(f"must be whole numbers such as -5:5 or 0,1,2; got {text!r}")
     return found
-
-
-def number(text: str) -> float:
-    """A number."""
-    try:
-        return float(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a number; got {text!r}") from None
 
 
 def one_of(known: tuple[str, ...]) -> Callable[[str], str]:
@@ -95,14 +83,6 @@ def names(text: str) -> str | list[str]:
     """A name, or a list of several with commas between them."""
     found = [name.strip() for name in text.split(",")]
     return found if len(found) > 1 else found[0]
-
-
-def resamples(text: str) -> int | float:
-    """A number of permutations; ``inf`` is all of them."""
-    try:
-        return float("inf") if text == "inf" else int(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"must be a whole number or inf; got {text!r}") from None
 
 
 def width(text: str) -> str | float | tuple[float, ...] | dict[str, float]:
