@@ -19,7 +19,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
-from shrinktest.multiple.run import run_side_by_side
+from shrinktest.multiple.run import beside, run_side_by_side
 from shrinktest.nulls.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
@@ -216,7 +216,7 @@ def _in_batches(
     from shrinktest.batches.source import as_batches
     from shrinktest.hypotheses.binned import TwoBinned
     from shrinktest.hypotheses.supported import checked_estimator
-    from shrinktest.multiple.binned import RANK_OF_COLUMN, beside, by_whom, check, columns_in_bins
+    from shrinktest.multiple.binned import RANK_OF_COLUMN, by_whom, check, columns_in_bins
 
     check(estimator, [replace(asked, bandwidth="median")], settings, TwoBinned.kind.name, checked_estimator)
     samples = as_batches(samples, XY)

@@ -32,7 +32,7 @@ from shrinktest.multiple.collection import (
     is_several,
     spares,
 )
-from shrinktest.multiple.run import run
+from shrinktest.multiple.run import beside, run
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import GRAMS
 
@@ -198,8 +198,3 @@ def collected(estimator: Any, asked: Asked, hypothesis: Binned, plan: Plan) -> t
     collection = collect(estimator, [asked], hypothesis.variables, plan.rng(), test, hypothesis.n_observations)
     spare = spares(estimator, test)  # those that are recommended are told by their name
     return estimator if spare else collection, [member.kernel for member in collection.members], spare
-
-
-def beside(generator: np.random.Generator, use: int) -> np.random.Generator:
-    """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
-    return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), use])

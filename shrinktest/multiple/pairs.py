@@ -13,9 +13,9 @@ from shrinktest.hypotheses.pairs import IndependenceInBatches
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.supported import checked_policy, checked_scaled
 from shrinktest.kernels import as_kernel
-from shrinktest.multiple.binned import beside, by_whom, check, refuse
+from shrinktest.multiple.binned import by_whom, check, refuse
 from shrinktest.multiple.collection import Asked, collect, is_several, spares
-from shrinktest.multiple.run import run
+from shrinktest.multiple.run import beside, run
 from shrinktest.results.kinds import INDEPENDENCE
 from shrinktest.results.result import TestResult
 

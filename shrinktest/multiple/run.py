@@ -106,7 +106,7 @@ def _combined(
         nothing = (conclude(None, kernel=m.kernel, **d, **common) for m, d in zip(members, described, strict=True))
         return aggregated(collection, (), tuple(nothing), **common)
     # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
-    for_kernels = _source_for_kernels(generator)
+    for_kernels = beside(generator, 1)
     first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels, settings.n_resamples)
     resolved = Resolved(for_kernels, fresh=grams.random)
@@ -299,10 +299,9 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
         )
 
 
-def _source_for_kernels(generator: np.random.Generator) -> np.random.Generator:
-    """Random numbers that are independent of those the generator goes on to draw, which stay what they are."""
-    beside = copy.deepcopy(generator)
-    return np.random.default_rng([*beside.integers(2**63, size=2).tolist(), 1])
+def beside(generator: np.random.Generator, use: int) -> np.random.Generator:
+    """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
+    return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), use])
 
 
 def same_state(generator: np.random.Generator) -> Callable[[], np.random.Generator]:
