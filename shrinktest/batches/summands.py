@@ -70,15 +70,30 @@ class Waves(Summands):
 
 
 @dataclass(frozen=True, eq=False)
-class Bells(Summands):
-    """Values of a Gaussian kernel and landmarks, of which the coordinates are a linear map."""
+class Values(Summands):
+    """Values of any kernel and landmarks, of which the coordinates are a linear map."""
 
     landmarks: Landmarks
-    widths: Array
 
     @property
     def width(self) -> int:
         return len(self.landmarks.points)
+
+    def of(self, rows: Array) -> Array:
+        return _padded(lambda some: self.landmarks.kernel(some, self.landmarks.points), rows, self.width)
+
+    def features(self, means: Array) -> Array:
+        return self.landmarks.projected(means)
+
+    def alone(self) -> Summands:
+        return replace(self, landmarks=replace(self.landmarks, factor=np.empty((0, 0))))
+
+
+@dataclass(frozen=True, eq=False)
+class Bells(Values):
+    """Values of a Gaussian kernel and landmarks."""
+
+    widths: Array
 
     @cached_property
     def _known(self) -> tuple[Array, Array, Array]:
@@ -96,32 +111,6 @@ class Bells(Summands):
 
     def exponents(self, probe: Array) -> Array:
         return np.ones(self.width, dtype=np.int64)
-
-    def features(self, means: Array) -> Array:
-        return self.landmarks.projected(means)
-
-    def alone(self) -> Summands:
-        return replace(self, landmarks=replace(self.landmarks, factor=np.empty((0, 0))))
-
-
-@dataclass(frozen=True, eq=False)
-class Values(Summands):
-    """Values of any kernel and landmarks."""
-
-    landmarks: Landmarks
-
-    @property
-    def width(self) -> int:
-        return len(self.landmarks.points)
-
-    def of(self, rows: Array) -> Array:
-        return _padded(lambda some: self.landmarks.kernel(some, self.landmarks.points), rows, self.width)
-
-    def features(self, means: Array) -> Array:
-        return self.landmarks.projected(means)
-
-    def alone(self) -> Summands:
-        return replace(self, landmarks=replace(self.landmarks, factor=np.empty((0, 0))))
 
 
 @dataclass(frozen=True, eq=False)
