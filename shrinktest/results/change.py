@@ -36,12 +36,12 @@ class Placed:
     @property
     def when(self) -> Any:
         """The time of the first row after the change; its number where no times are known, None without a place."""
-        return self._time(self.location)
+        return When(self.times).at(self.location)
 
     @property
     def when_interval(self) -> tuple[Any, Any] | None:
         """The times of both ends of ``interval``; their rows where no times are known, None without an interval."""
-        return None if self.interval is None else (self._time(self.interval[0]), self._time(self.interval[1]))
+        return When(self.times).ends(self.interval)
 
     def estimate_names(self, count: int) -> tuple[str, ...]:
         """A name for each estimate: an epidemic change has rows outside and inside, another before and after."""
@@ -49,11 +49,6 @@ class Placed:
             return OUTSIDE_INSIDE
         found: tuple[str, ...] = super().estimate_names(count)  # type: ignore[misc]  # of the results it stands before
         return found
-
-    def _time(self, row: int | None) -> Any:
-        if row is None or not self.times:
-            return row
-        return self.times[row] if row < len(self.times) else None
 
     def places(self) -> list[tuple[str, str]]:
         """What summaries say of the place: labels and values."""
@@ -72,7 +67,7 @@ class Placed:
         return rows
 
     def _shown(self, row: int, when: When) -> str:
-        return f"{row}" if self._time(row) in (row, None) else f"{row} ({when.of(row)})"
+        return f"{row}" if when.at(row) in (row, None) else f"{row} ({when.of(row)})"
 
     def _between(self, interval: tuple[int, int], when: When) -> str:
         rows = f"{interval[0]} to {interval[1]}"

@@ -135,17 +135,12 @@ class ChangesResult(AsJson, Result):
     @property
     def when(self) -> tuple[Any, ...]:
         """The times of the changes; their rows where no times are known."""
-        return tuple(map(self._time, self.locations))
+        return tuple(map(When(self.times).at, self.locations.tolist()))
 
     @property
     def when_intervals(self) -> tuple[tuple[Any, Any] | None, ...]:
         """The times of both ends of every interval; their rows where no times are known."""
-        return tuple(None if ends is None else (self._time(ends[0]), self._time(ends[1])) for ends in self.intervals)
-
-    def _time(self, row: int) -> Any:
-        if not self.times:
-            return int(row)
-        return self.times[row] if row < len(self.times) else None
+        return tuple(map(When(self.times).ends, self.intervals))
 
     @property
     def segments(self) -> tuple[tuple[int, int], ...]:

@@ -38,6 +38,16 @@ class When:
         days = _MIDNIGHT.search(found) and self._days
         return _MIDNIGHT.sub("", found) if days else found
 
+    def at(self, row: int | None) -> Any:
+        """The time as it is: the number of the row where no times are known, None behind the last row."""
+        if row is None or not self.times:
+            return row
+        return self.times[row] if row < len(self.times) else None
+
+    def ends(self, interval: tuple[int, int] | None) -> tuple[Any, Any] | None:
+        """The times of both ends of an interval of rows, as they are; None without an interval."""
+        return None if interval is None else (self.at(interval[0]), self.at(interval[1]))
+
     def between(self, interval: tuple[int, int]) -> str:
         """The times of both ends of an interval of rows."""
         low, high = map(self.of, interval)
