@@ -214,9 +214,7 @@ class PowerStudyResult(Result):
     def to_markdown(self) -> str:
         """Power and level side by side as a Markdown table."""
         header, *rows = self._cells()
-        rule = ["---"] + ["---:"] * (len(header) - 1)
-        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (header, rule, *rows)]
-        return "\n".join(f"| {' | '.join(row)} |" for row in escaped)
+        return Table(rows, "lr", header).as_markdown()
 
     def to_latex(self) -> str:
         """Power and level side by side as a LaTeX ``tabular`` with booktabs rules."""

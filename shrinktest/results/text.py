@@ -51,6 +51,12 @@ class Table:
         pad = {"l": str.ljust, "r": str.rjust, "c": str.center}
         return self.gap.join(pad[align](cell, width) for cell, width, align in zip(row, widths, aligns, strict=True))
 
+    def as_markdown(self) -> str:
+        """The table in Markdown, without its title."""
+        rule = ["---:" if align == "r" else "---" for align in self._aligns()]
+        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (self.headers, rule, *self.rows)]
+        return "\n".join(f"| {' | '.join(row)} |" for row in escaped)
+
     def as_simple_table(self) -> Any:
         """The same as a ``SimpleTable`` of statsmodels, which also knows HTML, LaTeX and CSV."""
         from statsmodels.iolib.table import SimpleTable

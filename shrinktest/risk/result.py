@@ -202,9 +202,7 @@ class RiskStudyResult(Result):
     def to_markdown(self) -> str:
         """Losses and improvements as a Markdown table."""
         header, *rows = self._text()
-        rule = ["---"] * 2 + ["---:"] * (len(header) - 2)
-        escaped = [[cell.replace("|", "\\|") for cell in row] for row in (header, rule, *rows)]
-        return "\n".join(f"| {' | '.join(row)} |" for row in escaped)
+        return Table(rows, "llr", header).as_markdown()
 
     def summary(self) -> str:
         """What was done, and the losses and improvements with their intervals."""
