@@ -56,7 +56,7 @@ def refuse_cut(groups: np.ndarray | None, codes: np.ndarray, argument: str) -> N
         )
 
 
-def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[str, ...]]:
+def enough_alike(codes: np.ndarray) -> tuple[np.ndarray, tuple[str, ...]]:
     """The rows whose stratum has another row, and a note on those without.
 
     Raises ValueError if every row is alone in its stratum.
@@ -64,14 +64,14 @@ def enough_alike(codes: np.ndarray, argument: str) -> tuple[np.ndarray, tuple[st
     kept = np.bincount(codes)[codes] > 1
     if not kept.any():
         raise ValueError(
-            f"{argument}: each of {counted(len(codes), 'row')} has a value of its own, so that there is nothing to "
+            f"given: each of {counted(len(codes), 'row')} has a value of its own, so that there is nothing to "
             "permute; use fewer and larger strata, or given_method='residuals' for numbers"
         )
     if kept.all():
         return kept, ()
     alone = int((~kept).sum())
     return kept, (
-        f"{alone} of {counted(len(codes), 'row')} {'has' if alone == 1 else 'have'} a value of {argument} that no "
+        f"{alone} of {counted(len(codes), 'row')} {'has' if alone == 1 else 'have'} a value of given that no "
         f"other row has, and {'is' if alone == 1 else 'are'} left out.",
     )
 

@@ -23,24 +23,24 @@ TUNINGS = ("auto", "sample", "joint", "pooled")
 Needs = Literal["sums", "filter", "noise", "function"]
 
 
-def as_gram(gram: object, name: str = "gram") -> np.ndarray:
+def as_gram(gram: object) -> np.ndarray:
     """A Gram matrix as (n, n) float64 in C order; raises ValueError if it is not square, finite and symmetric."""
     try:
         g = np.require(real_values(gram), requirements=["C", "W"])  # a read-only one is copied
     except TypeError as error:
-        raise TypeError(f"{name} must be a matrix of numbers: {error}") from None
+        raise TypeError(f"gram must be a matrix of numbers: {error}") from None
     if g.ndim != 2 or g.shape[0] != g.shape[1]:
-        raise ValueError(f"{name} must be a square Gram matrix, shape (n, n); found shape {g.shape}")
+        raise ValueError(f"gram must be a square Gram matrix, shape (n, n); found shape {g.shape}")
     if g.shape[0] == 0:
-        raise ValueError(f"{name} is empty; an estimate needs at least one point")
+        raise ValueError("gram is empty; an estimate needs at least one point")
     if not np.isfinite(g).all():
         i, j = np.argwhere(~np.isfinite(g))[0]
-        raise ValueError(f"{name}[{i}, {j}] is {g[i, j]}; every entry must be finite")
+        raise ValueError(f"gram[{i}, {j}] is {g[i, j]}; every entry must be finite")
     gap = np.abs(g - g.T)
     if gap.max() > 1e-8 * max(np.abs(g).max(), np.finfo(float).tiny):
         i, j = np.unravel_index(int(gap.argmax()), g.shape)
         raise ValueError(
-            f"{name} must be symmetric: entries [{i}, {j}] and [{j}, {i}] differ by {gap.max():.3g}; "
+            f"gram must be symmetric: entries [{i}, {j}] and [{j}, {i}] differ by {gap.max():.3g}; "
             "pass the Gram matrix of one sample, not a cross-Gram matrix"
         )
     return g

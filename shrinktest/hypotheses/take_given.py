@@ -155,7 +155,7 @@ def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndepende
     restriction: Restriction = common["restriction"]
     codes = crossed(values_of(z), restriction.blocks)
     refuse_cut(restriction.groups, codes, "given")
-    kept, notes = enough_alike(codes, "given")
+    kept, notes = enough_alike(codes)
     found = ConditionalIndependence(
         method="permutations within strata",
         assumption="the p-value is exact if rows with the same value of given are independent of each other; nothing "

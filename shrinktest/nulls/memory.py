@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from shrinktest._validate import choice, counted
 from shrinktest.nulls.gaps import absent_in, as_read, of_those_there
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.nulls.restriction import Restriction, refuse_gaps
 
 CIRCULAR, STRETCHES = "circular", "stretches"
 
@@ -340,11 +340,7 @@ def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[n
     if restriction.paired or restriction.groups is not None:
         other = "paired=" if restriction.paired else "groups="
         raise ValueError(f"shift={shift!r} moves rows along in time, which does not go with {other}; leave one out")
-    if not keep.all():
-        raise ValueError(
-            f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "
-            f"{counted(int((~keep).sum()), 'row')}; fill them in (interpolate), or test a part without missing values"
-        )
+    refuse_gaps(shift, keep)
     if isinstance(shift, str) and shift == CIRCULAR:
         return Restriction(restriction.blocks, shift=True)
     if isinstance(shift, str):

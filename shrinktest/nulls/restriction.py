@@ -177,6 +177,11 @@ def check_shift(shift: Any, groups: Any, keep: NDArray[np.bool_]) -> None:
             f"shift={shift!r} moves single observations along in time, and groups= moves several at once; leave "
             "one of them out (series that are shifted apart from each other: blocks=)"
         )
+    refuse_gaps(shift, keep)
+
+
+def refuse_gaps(shift: Any, keep: NDArray[np.bool_]) -> None:
+    """Raise ValueError for series with gaps, where some rows are not kept."""
     if not keep.all():
         raise ValueError(
             f"shift={shift!r} needs series without gaps, and nan_policy='omit' would cut out "

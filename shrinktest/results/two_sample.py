@@ -53,14 +53,14 @@ class TwoSampleResult(TestResult):
         """
         self._require_estimates()
         first, second = self.estimates
-        points = first.read(self._encoded(points, "points"), "points")
+        points = first.read(self._encoded(points), "points")
         return first.embedding(points) - second.embedding(points)
 
-    def _encoded(self, points: Any, name: str) -> Any:
+    def _encoded(self, points: Any) -> Any:
         """Points as the numbers that the kernel compares."""
         self._refuse_covariates()
         encoding = self.encodings[0] if self.encodings else None
-        return points if encoding is None else encoding.read(points, name)
+        return points if encoding is None else encoding.read(points, "points")
 
     def _require_estimates(self) -> None:
         if not self.estimates:
@@ -137,7 +137,7 @@ class TwoSampleResult(TestResult):
         """
         again = self._recomputed()
         given = points is None or len(getattr(points, "shape", ())) == 3
-        at = points if given else self._encoded(points, "points")
+        at = points if given else self._encoded(points)
         return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
 
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
