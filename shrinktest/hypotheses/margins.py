@@ -51,6 +51,7 @@ class Margin:
 
     value: float = math.nan  # NaN where it takes the data
     change: Change | None = None  # changes rows (N, d)
+    shift: float = 0.0  # of every column, in standard deviations of the pooled sample
     words: str = ""  # how it was given; empty for a number
 
     @classmethod
@@ -66,7 +67,7 @@ class Margin:
                 said = "margin as a function takes the pooled rows and returns changed ones"
                 takes(given, ("rows",), said)
                 return cls(change=given, words=getattr(given, "__name__", type(given).__name__))
-            return cls(change=_Shift(_shift_in(given)), words=given)
+            return cls(shift=_shift_in(given), words=given)
         if not isinstance(given, Real) or isinstance(given, bool | np.bool_):
             raise TypeError(f"margin must be a number, {_NAMED}; got {given!r} ({type(given).__name__})")
         value = real(given, "margin")
@@ -87,11 +88,11 @@ class Margin:
         estimated as that of the test is, with its kernel.  No label goes into it.  There are no more rows than their
         Gram matrix and another like it fit into ``memory`` bytes.
         """
-        if self.change is None:
+        if not math.isnan(self.value):
             return self.value, ()
         pooled = again.pooled
         encoding = again.hypothesis.variables[0].encoding
-        if isinstance(self.change, _Shift) and encoding is not None:
+        if self.shift and encoding is not None:
             fixed = [one.name for one in encoding.codes if one.categorical or one.indicated]
             if fixed:
                 raise ValueError(
@@ -103,7 +104,7 @@ class Margin:
         member = again.leading
         kernel: Any = member.kernel
         units, unit = again.hypothesis.variables[0].scale, np.ones(pooled.shape[1])
-        if units is not None and not isinstance(self.change, _Shift):  # which has units of its own
+        if units is not None and not self.shift:  # which has units of its own
             if isinstance(kernel, Rescaled):
                 kernel, rows = kernel.kernel, kernel.moved(rows)
             else:  # its bandwidths have the units
@@ -124,14 +125,13 @@ class Margin:
         said = f"The margin {value:.3g} is the difference that {self.words!r} makes to the pooled sample"
         some = f" ({most} rows of it, at random)" if len(pooled) > most else ""
         notes = [f"{said}{some}, with the same kernel; the p-value takes this number as given."]
-        if isinstance(self.change, _Shift):
+        if self.shift:
             notes += self._heavy(pooled)
         return value, tuple(notes)
 
     def _changed(self, rows: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-        if isinstance(self.change, _Shift):
-            return rows + self.change.size * pooled.std(axis=0, ddof=1)
-        assert self.change is not None
+        if self.change is None:
+            return rows + self.shift * pooled.std(axis=0, ddof=1)
         try:
             changed = real_values(self.change(rows.copy()))
         except (TypeError, ValueError) as error:
@@ -155,16 +155,6 @@ class Margin:
             f"Few rows far out make the standard deviation of column {large[0]} more than {_HEAVY:g} times what its "
             "middle half tells, and the margin is larger for it: consider a number, or a function that shifts by less."
         ]
-
-
-@dataclass(frozen=True)
-class _Shift:
-    """A shift of every column by so many standard deviations of the pooled sample."""
-
-    size: float
-
-    def __call__(self, rows: np.ndarray) -> np.ndarray:
-        return rows + self.size * rows.std(axis=0, ddof=1)
 
 
 def _of_pooled(kernel: Any) -> bool:
