@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import Array, choice, counted
+from shrinktest._validate import choice, counted
 from shrinktest.cli.values import typed_type
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table
@@ -70,17 +70,6 @@ class TextTable:
         Raises ValueError for a cell that is none of what its column holds; says where it is, and what to do.
         """
         return Table(tuple(self._column(name, types.get(name)) for name in names), source=self.source)
-
-    def numbers(self, names: Sequence[str], types: Mapping[str, Any] | None = None) -> Array:
-        """The columns ``names``, which hold numbers, as an array (rows, columns); missing cells are NaN."""
-        table = self.columns(names, types or {})
-        for column in table.columns:
-            if column.kind != "number":
-                raise ValueError(
-                    f"{self.source}: column {column.name!r} holds no numbers; leave it out with "
-                    f"{typed_type(column.name, 'drop')}"
-                )
-        return np.column_stack([column.values for column in table.columns])
 
     def require_complete(self, table: Table, names: Sequence[str], *, given: bool = False) -> None:
         """Raise ValueError for the first missing cell of these columns, and say where it is.
