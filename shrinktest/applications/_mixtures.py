@@ -28,16 +28,12 @@ class Mixture(NamedTuple):
     variances: Array
 
 
-class Against(NamedTuple):
-    """Inner products of the components with the target: values (k,), derivatives in means (k, d), variances (k,)."""
+class Inner(NamedTuple):
+    """Inner products of the components, and derivatives in their means (k, d) and variances (k,).
 
-    values: Array
-    means: Array
-    variances: Array
-
-
-class Among(NamedTuple):
-    """Inner products of the components A (k, k), and A pi differentiated in the first argument: (k, d), (k,)."""
+    With the target: f (k,) and its derivatives.  With each other: A (k, k), and A pi differentiated in the first
+    argument.
+    """
 
     values: Array
     means: Array
@@ -51,11 +47,11 @@ class MixtureMeans(ABC):
     sees_variances: bool = True
 
     @abstractmethod
-    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
         """Inner products of the components with the target sum_i b_i k(x_i, .), and their derivatives."""
 
     @abstractmethod
-    def among(self, mixture: Mixture) -> Among:
+    def among(self, mixture: Mixture) -> Inner:
         """Inner products of the components with each other, and their derivatives."""
 
 
@@ -73,23 +69,23 @@ class OfInnerProduct(MixtureMeans):
     def sees_variances(self) -> bool:  # type: ignore[override]
         return self.degree > 1
 
-    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
         _, m, s = mixture
         t, r2 = self.c + points @ m.T, np.square(points).sum(axis=1)
         if self.degree == 1:
-            return Against(b @ t, np.broadcast_to(b @ points, m.shape), np.zeros_like(s))
+            return Inner(b @ t, np.broadcast_to(b @ points, m.shape), np.zeros_like(s))
         if self.degree == 2:
-            return Against(b @ t**2 + s * (b @ r2), 2.0 * (b[:, None] * t).T @ points, np.full_like(s, b @ r2))
+            return Inner(b @ t**2 + s * (b @ r2), 2.0 * (b[:, None] * t).T @ points, np.full_like(s, b @ r2))
         slope = 3.0 * t**2 + 3.0 * s * r2[:, None]
-        return Against(b @ (t**3 + 3.0 * t * s * r2[:, None]), (b[:, None] * slope).T @ points, 3.0 * (b * r2) @ t)
+        return Inner(b @ (t**3 + 3.0 * t * s * r2[:, None]), (b[:, None] * slope).T @ points, 3.0 * (b * r2) @ t)
 
-    def among(self, mixture: Mixture) -> Among:
+    def among(self, mixture: Mixture) -> Inner:
         pi, m, s = mixture
         c, d = self.c, m.shape[1]
         g, norms = m @ m.T, np.square(m).sum(axis=1)
         n1, n2, s1, s2 = norms[:, None], norms[None, :], s[:, None], s[None, :]
         if self.degree == 1:
-            return Among(c + g, np.broadcast_to(pi @ m, m.shape), np.zeros_like(s))
+            return Inner(c + g, np.broadcast_to(pi @ m, m.shape), np.zeros_like(s))
         # T2 = E (X'Y)^2; by_m1, by_m2: the factors of m1 and of m2 in its derivative in m1
         t2 = d * s1 * s2 + s1 * n2 + s2 * n1 + g**2
         by_m1, by_m2, by_s1 = 2.0 * s2 + 0.0 * g, 2.0 * g, d * s2 + n2 + 0.0 * g
@@ -103,7 +99,7 @@ class OfInnerProduct(MixtureMeans):
             by_m2 = 3.0 * c * by_m2 + 3.0 * c**2
             by_m2 = by_m2 + 3.0 * g**2 + 3.0 * (s2 * n1 + s1 * n2) + 3.0 * (d + 2) * s1 * s2
             by_s1 = 3.0 * c * by_s1 + 3.0 * g * n2 + 3.0 * (d + 2) * s2 * g
-        return Among(values, (by_m1 @ pi)[:, None] * m + by_m2 @ (pi[:, None] * m), by_s1 @ pi)
+        return Inner(values, (by_m1 @ pi)[:, None] * m + by_m2 @ (pi[:, None] * m), by_s1 @ pi)
 
 
 @dataclass(frozen=True)
@@ -124,21 +120,21 @@ class OfGaussian(MixtureMeans):
             by_variance = 0.5 * value * (np.square(ratio) - 1.0 / a).sum(axis=-1)
             return value, value[..., None] * ratio, by_variance
 
-    def against(self, points: Array, b: Array, mixture: Mixture) -> Against:
+    def against(self, points: Array, b: Array, mixture: Mixture) -> Inner:
         _, means, variances = mixture
-        found = Against(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
+        found = Inner(np.empty_like(variances), np.empty_like(means), np.empty_like(variances))
         for j, (m, s) in enumerate(zip(means, variances, strict=True)):
             terms = self._value(points - m, np.array(self.th2) + np.array(self.noise) + s)
             for whole, term in zip(found, terms, strict=True):
                 whole[j] = b @ term
         return found
 
-    def among(self, mixture: Mixture) -> Among:
+    def among(self, mixture: Mixture) -> Inner:
         pi, m, s = mixture
         a = np.array(self.th2) + s[:, None, None] + s[None, :, None]
         # _value differentiates in the point that is subtracted: here in the first one, of the rows
         value, by_mean, by_variance = self._value(m[None, :, :] - m[:, None, :], a)
-        return Among(value, np.einsum("jld,l->jd", by_mean, pi), by_variance @ pi)
+        return Inner(value, np.einsum("jld,l->jd", by_mean, pi), by_variance @ pi)
 
 
 def mixture_means(kernel: Kernel, dimension: int, noise: tuple[float, ...] | None = None) -> MixtureMeans:
