@@ -26,7 +26,7 @@ from shrinktest.cli.options import (
     refuse,
 )
 from shrinktest.cli.report import report
-from shrinktest.cli.values import whole
+from shrinktest.cli.values import number_or_word, whole
 from shrinktest.multiple.collection import is_several
 from shrinktest.plots.axes import check_path
 from shrinktest.results.equivalence import AUC, DEPENDENCE, SCALES
@@ -54,7 +54,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         several=False,
     )
     what = "how large a difference does not matter: a number on the scale of --on, or a change such as 'shift 0.2'"
-    add("--margin", metavar="MARGIN", help=what)
+    add("--margin", metavar="MARGIN", type=number_or_word, help=what)
     what = (
         "distance (from 0 to 1), auc (how well a function tells the samples apart, from .5 to 1), or dependence (of "
         "--x and --y, from 0 to 1)"
@@ -90,17 +90,10 @@ def run(args: argparse.Namespace) -> int:
             raise ValueError("--folds is of the cross-fitting, with --on auc; leave it out")
         given["folds"] = args.folds
     given["rng"] = 0 if args.seed is None else args.seed
-    given |= {"margin": _margin(args.margin), "scale": args.on, "paired": args.paired}
+    given |= {"margin": args.margin, "scale": args.on, "paired": args.paired}
     given |= {"kernel": args.kernel, "bandwidth": one_bandwidth(args)}
     result = _variables(args, given) if args.on == DEPENDENCE else _samples(args, given)
     return report(args, result, result.reject())
-
-
-def _margin(text: str) -> Any:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def _samples(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResult:

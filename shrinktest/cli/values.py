@@ -148,8 +148,11 @@ def _by_name(text: str, example: str) -> list[tuple[str, str]]:
 
 
 def _unit(text: str) -> float | str | None:
-    if text.lower() == "none":
-        return None
+    return None if text.lower() == "none" else number_or_word(text)
+
+
+def number_or_word(text: str) -> float | str:
+    """A number, or the text as it is where it is none."""
     try:
         return float(text)
     except ValueError:
