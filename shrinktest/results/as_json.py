@@ -28,13 +28,13 @@ def plain_json(value: Any) -> Any:
 
 def entries_of(result: Any) -> dict[str, Any]:
     """What JSON holds of the fields of a result, without those with ``compare=False``."""
-    return {one.name: listed(getattr(result, one.name)) for one in fields(result) if one.compare}
+    return {one.name: as_lists(getattr(result, one.name)) for one in fields(result) if one.compare}
 
 
-def listed(value: Any) -> Any:
+def as_lists(value: Any) -> Any:
     """A value as JSON has it: arrays and tuples as lists, mappings as dictionaries."""
     if isinstance(value, tuple):
-        return [listed(entry) for entry in value]
+        return [as_lists(entry) for entry in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
     return dict(value) if isinstance(value, Mapping) else value

@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._validate import percent
 from shrinktest.results.aggregate import AggregateResult
-from shrinktest.results.as_json import listed, time_entry
+from shrinktest.results.as_json import as_lists, time_entry
 from shrinktest.results.kinds import OUTSIDE_INSIDE
 from shrinktest.results.result import TestResult
 from shrinktest.results.text import Table
@@ -81,7 +81,7 @@ class Placed:
         """Plain Python values under the attribute names."""
         out: dict[str, Any] = super().to_dict(effect=effect)  # type: ignore[misc]  # of the results it stands before
         names = ("location", "until", "confidence", "interval", "until_interval", "curve")
-        out |= {name: listed(getattr(self, name)) for name in names}
+        out |= {name: as_lists(getattr(self, name)) for name in names}
         return out | {"times": list(map(time_entry, self.times))}
 
     def to_frame(self) -> Any:

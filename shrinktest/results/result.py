@@ -14,7 +14,7 @@ from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.nulls.stopping import Stopping, allowed_rows
-from shrinktest.results.as_json import kernel_entries, listed, text_of, written
+from shrinktest.results.as_json import as_lists, kernel_entries, text_of, written
 from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson
 from shrinktest.results.kept import NOT_IN_JSON, Kept
@@ -258,7 +258,7 @@ class TestResult(Kept, Result):
             **kernel_entries(self),
             "n_observations": list(self.n_observations),
             "names": list(self.names),
-            "columns": listed(self.columns),
+            "columns": as_lists(self.columns),
             "encodings": [None if one is None else one.to_dict() for one in self.encodings],
             "estimates": [
                 {"n": e.n, "shrinkage": e.shrinkage, "amount": amount, "norm2": e.norm2()} for e in self.estimates
