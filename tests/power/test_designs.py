@@ -524,6 +524,11 @@ def test_functions():
     assert np.array_equal(np.sort(y[:, 0]), x[:, 0]) and not np.array_equal(y, x)
 
 
+def test_functions_with_a_ratio_are_always_told_both_sizes():
+    design = FromFunction(lambda rng, n, m: (rng.normal(size=n), rng.normal(size=m)), ratio=1.01)
+    assert [[len(z) for z in design.sample(0, n)] for n in (20, 100)] == [[20, 20], [100, 101]]
+
+
 def test_relabelling_pools_and_splits():
     design = FromFunction(exponential)
     pooled, relabelled = (np.vstack(d.sample(4, 30)) for d in (design, design.null()))

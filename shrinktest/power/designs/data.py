@@ -145,8 +145,8 @@ class FromFunction(Design):
     ----------
     function : callable
         ``function(rng, n) -> (X, Y)`` with a numpy Generator and the number of rows of X; for an independence test Y
-        has as many rows.  Both may be tables.  When a size m of Y other than n is asked for, it is called as
-        ``function(rng, n, m)``.
+        has as many rows.  Both may be tables.  When a size m of Y other than n is asked for, or the ratio is
+        not 1, it is called as ``function(rng, n, m)``.
     test : {"two-sample", "independence"}, default "two-sample"
         What the data are for.
     ratio : float, default 1.0
@@ -208,7 +208,8 @@ class FromFunction(Design):
     def sample(self, rng: Any, n: int, m: int | None = None) -> tuple[Array, ...]:
         n, asked = self._sizes(n, m)
         generator = as_rng(rng)
-        drawn = self.function(generator, n) if asked == n else self.function(generator, n, asked)
+        plain = asked == n and self.ratio == 1.0  # otherwise the function takes m, and may not be without it
+        drawn = self.function(generator, n) if plain else self.function(generator, n, asked)
         if not (isinstance(drawn, tuple | list) and len(drawn) == 2):
             raise TypeError(f"{self!r} must return a pair (X, Y); found {type(drawn).__name__}")
         if all(map(is_table, drawn)):  # the test reads them, with their types and missing values
