@@ -21,9 +21,9 @@ from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, sai
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.store_file import check_store
-from shrinktest.power.study import power_study, relabellings_of
+from shrinktest.power.study import power_study, relabellings_of, too_few
 from shrinktest.power.work import bar
-from shrinktest.results.kinds import CHANGE, INDEPENDENCE, JOINT
+from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,6 +152,7 @@ def solve_sample_size(
         one_sample = {INDEPENDENCE.name: "an independence test has one sample of pairs"}
         one_sample[CHANGE.name] = "a change-point test has one series"
         one_sample[JOINT.name] = "a joint-independence test has one sample of rows"
+        one_sample[CONDITIONAL.name] = "a conditional-independence test has one sample of rows"
         if d.test in one_sample:
             raise ValueError(f"ratio compares the sizes of two samples; {one_sample[d.test]}")
         if not (is_dataclass(d) and "ratio" in {f.name for f in fields(d)}):
@@ -246,13 +247,12 @@ def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, op
     sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
     for n in sizes:
         try:
-            relabellings_of(design, n, alpha, n_resamples, options)
+            if not too_few(relabellings_of(design, n, alpha, n_resamples, options), alpha):
+                return n
         except ValueError:
             if n == sizes[-1]:
                 raise
-        else:
-            return n
-    raise AssertionError("there is a size")
+    return sizes[-1]
 
 
 class _Rejections:

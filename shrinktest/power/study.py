@@ -261,11 +261,16 @@ def _rehearse(
         return  # what they relabel, if anything, is their own affair
     for n in sizes:
         relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
-        if relabellings.exact and 1.0 / relabellings.distinct > alphas[0]:
+        if too_few(relabellings, alphas[0]):
             warn_user(
                 f"n={n} has only {relabellings.distinct} different permutations, so that no p-value is below "
                 f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
             )
+
+
+def too_few(relabellings: Relabellings, alpha: float) -> bool:
+    """Whether there are so few that no p-value can be as small as the level."""
+    return relabellings.exact and 1.0 / relabellings.distinct > alpha
 
 
 def relabellings_of(

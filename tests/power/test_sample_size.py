@@ -17,7 +17,7 @@ from statsmodels.stats.proportion import proportion_confint
 from shrinktest import solve_sample_size
 from shrinktest.power import power_study
 from shrinktest.power.curve import PowerCurve
-from shrinktest.power.designs import FromData, Linear, MeanShift
+from shrinktest.power.designs import Confounded, FromData, Linear, MeanShift
 
 QUICK = {"n_trials": 240, "n_resamples": 99, "workers": 1, "rng": 1}
 
@@ -313,6 +313,17 @@ def test_options_are_a_dict():
 def test_a_ratio_needs_two_samples():
     with pytest.raises(ValueError, match="one sample of pairs"):
         solve_sample_size(Linear(), ratio=2.0, **QUICK)
+    with pytest.raises(ValueError, match="a conditional-independence test has one sample of rows"):
+        solve_sample_size(Confounded(), ratio=2.0, **QUICK)
+
+
+def test_sizes_with_too_few_permutations_to_reject_are_not_tried(recwarn):
+    """Two samples of 2 or 3 can be split in 3 or 10 ways; a size that cannot have a power says nothing of the curve."""
+    found = solve_sample_size(MeanShift(dimension=1, shift=3.0), **{**QUICK, "n_trials": 100, "n_resamples": 199})
+    assert found.table["n"].min() == found.n == 4 and found.table["power"][0] > 0.8
+    assert not [one for one in recwarn if "can never reject" in str(one.message)]
+    with pytest.raises(ValueError, match="at n = 3, the largest size allowed, 0% of 60 tests reject"):
+        solve_sample_size(MeanShift(dimension=1, shift=50.0), **{**QUICK, "largest": 3})
 
 
 def test_the_size_solves_the_fitted_curve():
