@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from shrinktest._validate import choice, count, flag, positive
+from shrinktest._validate import choice, count, flag, positive, takes
 from shrinktest.power.designs.mixture import GaussianMixture
 from shrinktest.risk.mixture import NormalMixture, as_mixture
 
@@ -94,7 +94,7 @@ class FixedMixture(MixtureDesign):
 
     Parameters
     ----------
-    mixture : NormalMixture
+    mixture : NormalMixture or (weights, means, covariances)
 
     Examples
     --------
@@ -103,6 +103,9 @@ class FixedMixture(MixtureDesign):
     """
 
     mixture: NormalMixture
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mixture", as_mixture(self.mixture))
 
     def __repr__(self) -> str:
         numbers = (self.mixture.weights, self.mixture.means, self.mixture.covariances)
@@ -134,6 +137,12 @@ class FromFunction(MixtureDesign):
     """
 
     function: Callable[[np.random.Generator, int], Any]
+
+    def __post_init__(self) -> None:
+        said = "function must be (rng, d) -> (weights, means, covariances)"
+        if not callable(self.function):
+            raise TypeError(f"{said}; found {self.function!r}")
+        takes(self.function, ("rng", "d"), said)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({getattr(self.function, '__qualname__', repr(self.function))})"

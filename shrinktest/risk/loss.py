@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shrinktest._validate import count, positive
 from shrinktest.embedding import MeanEmbedding
@@ -63,8 +63,8 @@ def loss(embedding: MeanEmbedding, truth: TrueEmbedding) -> float:
     >>> [round(loss(estimator.fit(X, truth.kernel), truth), 4) for estimator in (KME(), SKMSE())]
     [0.0617, 0.047]
     """
-    squared = embedding.norm2() - 2.0 * truth.inner(embedding) + truth.squared_norm
-    return max(squared, 0.0)
+    crossed = _true(truth).inner(embedding)
+    return max(embedding.norm2() - 2.0 * crossed + truth.squared_norm, 0.0)
 
 
 def kme_risk(truth: TrueEmbedding, n: int) -> float:
@@ -88,7 +88,7 @@ def kme_risk(truth: TrueEmbedding, n: int) -> float:
     >>> kme_risk(true_embedding(([1.0], [[3.0]], [[[4.0]]]), Linear()), n=10)  # variance over n
     0.4
     """
-    return max(truth.expected_diagonal - truth.squared_norm, 0.0) / count(n, "n", minimum=1)
+    return max(_true(truth).expected_diagonal - truth.squared_norm, 0.0) / count(n, "n", minimum=1)
 
 
 def shrinkage_risk(truth: TrueEmbedding, n: int, alpha: float, target: MeanEmbedding | None = None) -> float:
@@ -159,3 +159,9 @@ def oracle_shrinkage(truth: TrueEmbedding, n: int, target: MeanEmbedding | None 
 
 def _bias(truth: TrueEmbedding, target: MeanEmbedding | None) -> float:
     return truth.squared_norm if target is None else loss(target, truth)
+
+
+def _true(truth: Any) -> TrueEmbedding:
+    if not isinstance(truth, TrueEmbedding):
+        raise TypeError(f"truth must be what true_embedding() returns; got {type(truth).__name__}")
+    return truth

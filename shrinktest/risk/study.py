@@ -107,7 +107,7 @@ def risk_study(
     7    oracle  20  0.017        4.737
     """
     design = as_mixture_design(design)
-    named = _with_references(estimators, oracle)
+    named = _with_references(estimators, flag(oracle, "oracle"))
     kinds = _named_kernels(kernels)
     sizes, dimensions = (
         tuple(sorted({count(one, name, minimum=1) for one in several(values, Integral, name)}))

@@ -67,6 +67,8 @@ class TrueEmbedding:
         k(x_i, .) (erratum E28).  With a kernel of x - y its inner product with mu_P is that of the plain points with
         the kernel mean of X - e.
         """
+        if not isinstance(embedding, MeanEmbedding):
+            raise TypeError(f"embedding must be a MeanEmbedding, as fit() returns it; got {type(embedding).__name__}")
         if embedding.kernel != self.kernel:
             raise ValueError(
                 f"embedding: its kernel {embedding.kernel!r} is not that of the true mean, {self.kernel!r}; make the "

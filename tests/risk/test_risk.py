@@ -294,6 +294,20 @@ def test_losses_need_one_space():
         loss(KME().fit([0.0, 1.0], Gaussian(1.0)), truth)
 
 
+def test_what_is_no_estimate_and_no_truth():
+    truth, mean = true_embedding((WEIGHTS, MEANS, FULL), Gaussian(1.0)), KME().fit(SAMPLE, Gaussian(1.0))
+    for call in (
+        lambda: loss(SAMPLE, truth),
+        lambda: truth.inner(SAMPLE),
+        lambda: shrinkage_risk(truth, 3, 0.1, truth),
+    ):
+        with pytest.raises(TypeError, match=r"embedding must be a MeanEmbedding, as fit\(\) returns it; got"):
+            call()
+    for call in (lambda: loss(truth, mean), lambda: kme_risk(mean, 3), lambda: oracle_shrinkage(mean, 3)):
+        with pytest.raises(TypeError, match=r"truth must be what true_embedding\(\) returns; got MeanEmbedding"):
+            call()
+
+
 def test_risks_need_a_size_and_an_amount():
     truth = true_embedding((WEIGHTS, MEANS, FULL), Gaussian(1.0))
     with pytest.raises(ValueError, match="n must be an integer >= 1, got 0"):

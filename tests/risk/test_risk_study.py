@@ -503,6 +503,7 @@ REFUSED = {
     "trials": ({"n_trials": range(-2, 3)}, ValueError, "from 0 on"),
     "workers": ({"workers": 0}, ValueError, "workers"),
     "rng": ({"rng": "seed"}, TypeError, "rng must be"),
+    "whether oracle": ({"oracle": "no"}, TypeError, "oracle must be True or False, got 'no'"),
     "one point": ({"n": 1}, ValueError, "at least 2 rows"),
 }
 
@@ -522,6 +523,13 @@ def test_parameters_of_designs_are_checked():
         RandomMixture(diagonal=1)
     with pytest.raises(ValueError, match="mixture_seed must be an integer >= 0"):
         RandomMixture(mixture_seed=-1)
+    assert repr(FixedMixture(LAW)) == repr(FixedMixture(NormalMixture(*LAW)))
+    with pytest.raises(TypeError, match="mixture must be a NormalMixture or a triple"):
+        FixedMixture(5)
+    with pytest.raises(TypeError, match=r"function must be \(rng, d\) -> .*; found 5"):
+        FromFunction(5)
+    with pytest.raises(TypeError, match=r"is called with 2 arguments, \(rng, d\); found <lambda>\(rng\)"):
+        FromFunction(lambda rng: LAW)
 
 
 def test_comparisons_refuse_what_they_do_not_have():
