@@ -94,6 +94,11 @@ class MeanEmbedding:
                 "other: an inner product needs one RKHS, but the kernels differ "
                 f"({self.kernel!r} and {other.kernel!r}); {way}"
             )
+        if other.points.shape[1:] != self.points.shape[1:]:
+            raise ValueError(
+                f"other: an inner product needs one RKHS, but the points have shapes {self.points.shape} and "
+                f"{other.points.shape}; fit both to the same columns"
+            )
         between = self._between(other)
         if isinstance(between, FiniteRank):
             first, second = (between.combination(e.points, e.weights) for e in (self, other))

@@ -180,6 +180,14 @@ def test_different_spaces():
     assert same[0].inner(same[1]) == pytest.approx(1 / 14)
 
 
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Linear()], ids=repr)
+def test_points_of_other_columns(kernel):
+    one, other = KME().fit(X, kernel), KME().fit(X[:, :1], kernel)
+    for verb in (one.inner, one.distance2):
+        with pytest.raises(ValueError, match=r"other: .* but the points have shapes .*; fit both to the same columns"):
+            verb(other)
+
+
 def test_every_point_has_a_weight():
     with pytest.raises(
         ValueError, match=r"weights must be one for each point; found shapes \(1, 1\) of points, \(2,\)"

@@ -11,7 +11,7 @@ from shrinktest._validate import Array, Columns, choice, complete_points, counte
 from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
-from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels import FiniteRank, Kernel, as_kernel
 
 #: Kernels of two embeddings: their inner product, or a Gaussian kernel of their distance.
 LEVEL2 = ("linear", "gaussian")
@@ -97,7 +97,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, samples: Any, y: Any = None) -> Array:
         """The kernel matrix of the training samples, shape (N, N), exactly symmetric."""
-        return self._kernel(self._fit(samples), self._norms, self._norms)
+        return self._kernel(self._fit(samples), self.embeddings_, self._norms)
 
     def _fit(self, samples: Any) -> Array:
         """Inner products of the training embeddings."""
@@ -116,8 +116,8 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         self._norms = np.diag(inner).copy()
         self.level2_bandwidth_: float | None = None
         if self.level2 == "gaussian":
-            squares = _squares(inner, self._norms, self._norms)
-            self.level2_bandwidth_ = _median(squares) if median else float(self.level2_bandwidth)
+            squares = self._squares(inner, self.embeddings_, self._norms) if median else None
+            self.level2_bandwidth_ = _median(squares) if squares is not None else float(self.level2_bandwidth)
         return inner
 
     def transform(self, samples: Any) -> Array:
@@ -132,12 +132,22 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
         estimator = as_estimator(self.estimator)
         embeddings = [estimator.embed(rows, self.kernel_) for rows in points]
         norms = np.array([embedding.norm2() for embedding in embeddings])
-        return self._kernel(inner_products(embeddings, self.embeddings_), norms, self._norms)
+        return self._kernel(inner_products(embeddings, self.embeddings_), embeddings, norms)
 
-    def _kernel(self, inner: Array, norms: Array, others: Array) -> Array:
+    def _kernel(self, inner: Array, embeddings: list[MeanEmbedding], norms: Array) -> Array:
         if self.level2_bandwidth_ is None:
             return inner
-        return np.exp(-_squares(inner, norms, others) / (2.0 * self.level2_bandwidth_**2))
+        return np.exp(-self._squares(inner, embeddings, norms) / (2.0 * self.level2_bandwidth_**2))
+
+    def _squares(self, inner: Array, embeddings: list[MeanEmbedding], norms: Array) -> Array:
+        """Squared distances of embeddings from those of the training samples, not below 0."""
+        if isinstance(self.kernel_, FiniteRank):  # nothing cancels that both have far from zero
+            from scipy.spatial.distance import cdist
+
+            combined = self.kernel_.combination
+            rows, columns = ([combined(e.points, e.weights) for e in some] for some in (embeddings, self.embeddings_))
+            return np.asarray(cdist(rows, columns, "sqeuclidean"))
+        return np.asarray(np.maximum(norms[:, None] + self._norms[None, :] - 2.0 * inner, 0.0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -175,13 +185,23 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
     """
     columns = embeddings if others is None else others
     for name, given in (("embeddings", embeddings), ("others", columns)):
+        if not hasattr(given, "__len__") or not all(isinstance(one, MeanEmbedding) for one in given):
+            raise TypeError(
+                f"{name} must be a list of MeanEmbedding, as fit() returns them; got {type(given).__name__}"
+            )
         if len(given) == 0:
             raise ValueError(f"{name} is empty: there is no embedding in the list; fit one to each sample")
+    first = embeddings[0]
     for other in (*embeddings, *columns):
-        if other.kernel != embeddings[0].kernel:
+        if other.kernel != first.kernel:
             raise ValueError(
-                f"embeddings: inner products need one RKHS, but the kernels differ ({embeddings[0].kernel!r} and "
+                f"embeddings: inner products need one RKHS, but the kernels differ ({first.kernel!r} and "
                 f"{other.kernel!r}); fit all with the same resolved kernel"
+            )
+        if other.points.shape[1:] != first.points.shape[1:]:
+            raise ValueError(
+                f"embeddings: inner products need one RKHS, but the points have shapes {first.points.shape} and "
+                f"{other.points.shape}; fit all to the same columns"
             )
     # One kernel matrix per row serves all columns that are smoothed alike, most often all of them.
     alike: dict[tuple[float, ...] | None, list[int]] = {}
@@ -197,11 +217,6 @@ def inner_products(embeddings: Sequence[MeanEmbedding], others: Sequence[MeanEmb
             kernel = row.kernel.smoothed(sum(noise), points.shape[1]) if noise else row.kernel
             found[i, indices] = np.add.reduceat(row.weights @ kernel(row.points, points) * weights, starts)
     return found if others is not None else (found + found.T) / 2.0
-
-
-def _squares(inner: Array, norms: Array, others: Array) -> Array:
-    """Squared distances from inner products, not below 0."""
-    return np.asarray(np.maximum(norms[:, None] + others[None, :] - 2.0 * inner, 0.0))
 
 
 def _median(squares: Array) -> float:

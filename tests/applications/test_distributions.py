@@ -213,3 +213,22 @@ def test_no_embeddings_have_no_inner_products():
         inner_products([], means)
     with pytest.raises(ValueError, match="others is empty"):
         inner_products(means, [])
+
+
+def test_what_has_no_inner_products():
+    means = [KME().fit(sample, "linear") for sample in (TRAIN[0], TRAIN[1][:, :1])]
+    with pytest.raises(ValueError, match=r"the points have shapes \(6, 2\) and \(4, 1\); fit all to the same columns"):
+        inner_products(means)
+    for given, found in ((means[0], "MeanEmbedding"), (TRAIN, "list"), (5, "int")):
+        with pytest.raises(TypeError, match=f"embeddings must be a list of MeanEmbedding, .* got {found}"):
+            inner_products(given)
+    with pytest.raises(TypeError, match="others must be a list of MeanEmbedding"):
+        inner_products(means[:1], means[0])
+
+
+def test_a_linear_kernel_sees_distances_of_means_far_from_zero():
+    near, far = ([[sample + offset for sample in samples] for samples in (TRAIN, NEW)] for offset in (0.0, 1e8))
+    one, other = (DistributionKernel(kernel="linear").fit(samples[0]) for samples in (near, far))
+    np.testing.assert_allclose(other.level2_bandwidth_, one.level2_bandwidth_, rtol=1e-6)
+    np.testing.assert_allclose(other.transform(far[1]), one.transform(near[1]), atol=1e-6)
+    np.testing.assert_allclose(other.transform(far[0]), other.fit_transform(far[0]), rtol=1e-15)
