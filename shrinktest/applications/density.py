@@ -140,10 +140,14 @@ class KernelMeanMatching(DensityMixin, OnPoints):
             raise ValueError(f"n_components={k} is more than the data can carry: X has {found}")
         if distinct == 1:
             raise ValueError("X: all rows are equal, so there is no density to estimate")
+        with np.errstate(over="ignore", under="ignore"):
+            spread = float(points.var(axis=0).mean())
+        if not 0.0 < spread < np.inf:
+            raise ValueError("X: squares of its values are beyond the range of numbers; multiply X by a constant")
         self.kernel_: Kernel = kernel.resolve(points, rng=0)  # of many rows a random part: always the same one
         mixture_means(self.kernel_, points.shape[1])  # is there a closed form?
         self.embedding_: MeanEmbedding = estimator.embed(points, self.kernel_)
-        floor = part * float(points.var(axis=0).mean())
+        floor = part * spread
         self.start_ = self._start(points, k, floor, starts)
         matching = Matching(self.embedding_)
         self.variances_identified_ = matching.closed.sees_variances

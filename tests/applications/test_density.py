@@ -314,6 +314,8 @@ def test_stopping_early_warns():
         ({"max_iter": 0}, POINTS, "max_iter must be an integer >= 1"),
         ({"n_init": 0}, POINTS, "n_init must be an integer >= 1"),
         ({}, [[0.0, np.nan], [1.0, 2.0]], "X has 1 missing value"),
+        ({"n_components": 2}, [[0.0], [1e200], [3e200]], "squares of its values are beyond the range of numbers"),
+        ({"n_components": 2}, [[0.0], [1e-200], [3e-200]], "multiply X by a constant"),
     ],
     ids=lambda value: str(value)[:40],
 )
