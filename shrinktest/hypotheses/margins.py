@@ -118,9 +118,10 @@ class Margin:
         ((area, away, _, _),) = apart(pairs, Restriction(paired=True), [(0, 1)], folds, rng, scored=scale == AUC)
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
+            other = "smaller" if value >= 1.0 else "larger"
             raise ValueError(
                 f"margin={self.words!r}: the change makes a difference of {value:.3g} with scale={scale!r}, and a "
-                f"margin lies between {_LEAST[scale]:g} and 1; give a larger change, or the margin as a number"
+                f"margin lies between {_LEAST[scale]:g} and 1; give a {other} change, or the margin as a number"
             )
         said = f"The margin {value:.3g} is the difference that {self.words!r} makes to the pooled sample"
         some = f" ({most} rows of it, at random)" if len(pooled) > most else ""
