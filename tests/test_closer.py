@@ -292,6 +292,7 @@ def test_one_sided_tests_of_samples_of_very_different_sizes_have_a_note(alternat
         (lambda: closer_test(X, Y, Z, measure="mmd"), ValueError, "measure must be one of 'distance', 'dependence'"),
         (lambda: closer_test(X, Y, Z, alternative="smaller"), ValueError, "alternative must be one of"),
         (lambda: closer_test(X, Y, Z, nan_policy="propagate"), ValueError, "nan_policy must be one of 'raise', 'omit'"),
+        (lambda: closer_test(np.where(X > 1, np.nan, X), Y, Z), ValueError, r"drop their rows \([^,]*are missing\)$"),
         (lambda: closer_test(X, Y, Z, alpha=5), ValueError, "alpha must lie strictly between 0 and 1"),
         (lambda: closer_test(X, Y, Z, confidence=95), ValueError, "confidence must lie strictly"),
         (lambda: closer_test(X, Y, Z, names=("a", "b")), TypeError, "names must be three texts"),

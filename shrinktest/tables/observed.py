@@ -68,7 +68,7 @@ class Observed(ABC):
 
         Of what is ``given`` no missing value is information, and the message does not say that it could be.
         """
-        indicator = "nan_policy='indicator' takes it as information that they are missing, "
+        indicator = "" if given else " (nan_policy='indicator' takes it as information that they are missing)"
         found, start = [], 0
         whole = self.missing()
         for i, (size, name) in enumerate(zip(self.sizes, self.names, strict=True)):
@@ -77,8 +77,7 @@ class Observed(ABC):
             if nan_policy == "raise" and missing.any():
                 raise ValueError(
                     f"{name} has {missing_values(missing, self.shown_in(i))}; remove or impute them, or pass "
-                    f"nan_policy='omit' to drop their rows ({'' if given else indicator}nan_policy='propagate' gives a "
-                    "p-value of nan)"
+                    f"nan_policy='omit' to drop their rows{indicator}"
                 )
             found.append(np.ones(size, dtype=bool) if nan_policy == "indicator" else np.asarray(~missing.any(axis=1)))
         return found
