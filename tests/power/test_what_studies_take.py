@@ -76,9 +76,19 @@ class Array(Odd):
         return rng.normal(size=n)
 
 
+class Bare(Design):  # without the decorator
+    test = "two-sample"
+    neutral = {"shift": 0.0}  # noqa: RUF012
+    shift: float = 1.0
+
+    def draw(self, rng, n, m):
+        return rng.normal(size=(n, 1)), rng.normal(self.shift, 1.0, size=(m, 1))
+
+
 @pytest.mark.parametrize(
     ("design", "error", "message"),
     [
+        (Bare(), TypeError, r"Bare has neutral=.* and no parameters: decorate the class with @dataclass"),
         (Odd(more=3), ValueError, r"must return 10 \+ 10 rows when asked for n=10 and m=10; found 10 \+ 13"),
         (Misspelt(), ValueError, "Did you mean 'two-sample'"),
         (Nothing(), TypeError, "must return a design; found None"),
@@ -89,6 +99,30 @@ class Array(Odd):
 def test_a_design_of_ones_own_draws_what_was_asked_for(design, error, message):
     with pytest.raises(error, match=message):
         power_study(design, "kme", 10, **FEW)
+
+
+@dataclass(frozen=True, repr=False)
+class Correlated(Design):
+    test = "two-sample"
+    neutral = {"factor": np.eye(2)}  # noqa: RUF012
+    factor: np.ndarray
+
+    def draw(self, rng, n, m):
+        return rng.normal(size=(n, 2)), rng.normal(size=(m, len(self.factor))) @ self.factor[:, :2]
+
+
+def test_parameters_of_a_design_may_be_arrays(tmp_path):
+    design, path = Correlated(np.array([[1.0, 0.0], [2.0, 1.0]])), tmp_path / "study.sqlite"
+    assert repr(design) == "Correlated(factor=[[1.0, 0.0], [2.0, 1.0]])"
+    twin = design.null()
+    assert repr(twin) == "Correlated(factor=[[1.0, 0.0], [0.0, 1.0]])" and twin.null() is twin
+    result = power_study(design, "kme", 10, store=path, **FEW)
+    assert power_study(design, "kme", 10, store=path, **FEW) == result
+    large = np.eye(50)
+    assert "<50 x 50, sha256 " in repr(Correlated(large))
+    other = large.copy()
+    other[25, 25] = 2.0
+    assert repr(Correlated(other)) != repr(Correlated(large)) == repr(Correlated(large.copy()))
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from shrinktest._names import numbered
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
 from shrinktest._validate import Array, as_rng, choice, count, flag, positive
+from shrinktest.results.base import same
 from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
@@ -22,6 +24,8 @@ from shrinktest.tables.rows import stacked, taken
 TESTS = (TWO_SAMPLE.name, INDEPENDENCE.name)
 #: Tests of samples, not of variables.
 SAMPLES = (TWO_SAMPLE.name, K_SAMPLE.name)
+
+_SHOWN = 100  # numbers of an array in a repr
 
 
 def parameter(default: Any, check: Any, **limits: Any) -> Any:
@@ -169,10 +173,15 @@ class Design(ABC):
         """The twin under the null hypothesis; a design that is its own twin returns itself."""
         if not self.neutral:
             return Relabelled(self)
+        if not is_dataclass(self):
+            raise TypeError(
+                f"{type(self).__name__} has neutral={self.neutral!r} and no parameters: decorate the class with "
+                "@dataclass(frozen=True, repr=False), and annotate its parameters"
+            )
         for key in self.neutral:
             choice(key, [f.name for f in fields(self)], f"a parameter in {type(self).__name__}.neutral")  # type: ignore[arg-type]
-        twin = replace(self, **self.neutral)  # type: ignore[type-var]  # a design with parameters is a dataclass
-        return self if twin == self else twin
+        twin = replace(self, **self.neutral)
+        return self if same(twin, self) else twin
 
     def options(self) -> dict[str, Any]:
         """Keyword arguments for the test that belong to the design."""
@@ -191,8 +200,8 @@ class Design(ABC):
         if not is_dataclass(self):
             return f"{type(self).__name__}()"
         ordered = sorted(fields(self), key=lambda f: f.kw_only)  # what a design has of its own comes first
-        shown = [(f.name, getattr(self, f.name)) for f in ordered if getattr(self, f.name) != f.default]
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown)})"
+        shown = [(f.name, getattr(self, f.name)) for f in ordered if not same(getattr(self, f.name), f.default)]
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in shown)})"
 
     def _sizes(self, n: Any, m: Any) -> tuple[int, int]:
         """The numbers of rows of X and Y, checked; halves in n * ratio round up."""
@@ -210,6 +219,15 @@ class Design(ABC):
         if size < self.smallest():
             raise ValueError(f"{self!r} needs {name} >= {self.smallest()}, got {size}")
         return size
+
+
+def _shown(value: Any) -> str:
+    """The repr of a parameter; of large arrays, of which that leaves numbers out, their shape and a digest."""
+    if not isinstance(value, np.ndarray) or value.dtype.hasobject:
+        return repr(value)
+    if value.size <= _SHOWN:
+        return repr(value.tolist())
+    return f"<{' x '.join(map(str, value.shape))}, sha256 {hashlib.sha256(value.tobytes()).hexdigest()[:12]}>"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
