@@ -93,6 +93,11 @@ def kmeans_start(points: Array, k: int, floor: float, n_init: int, rng: np.rando
 
     clusters = KMeans(k, n_init=n_init, random_state=int(rng.integers(2**31 - 1))).fit(points)
     sizes = np.bincount(clusters.labels_, minlength=k)
+    if not sizes.all():
+        raise ValueError(
+            f"n_components={k} is more than the data can carry: all but {np.count_nonzero(sizes)} rows of X are equal "
+            "to others, or nearly so"
+        )
     squares = np.square(points - clusters.cluster_centers_[clusters.labels_]).mean(axis=1)
     within = np.bincount(clusters.labels_, weights=squares, minlength=k) / sizes
     within[sizes == 1] = squares.mean()  # one point has no spread of its own

@@ -324,6 +324,14 @@ def test_what_cannot_be_fitted(parameters, rows, message):
         KernelMeanMatching(**parameters).fit(rows)
 
 
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_rows_that_k_means_cannot_tell_apart():
+    with pytest.raises(
+        ValueError, match="n_components=3 is more than the data can carry: all but 2 rows of X are equal"
+    ):
+        KernelMeanMatching(3, random_state=0).fit([[0.0], [1e-300], [1.0]])
+
+
 def test_what_cannot_be_scored():
     with pytest.raises(NotFittedError):
         KernelMeanMatching().score(POINTS)
