@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shrinktest._validate import Array, as_rng, count, positive
+from shrinktest._validate import Array, as_rng, count, positive, real_values
 
 #: NIST's certified parameters of the model, and its residual standard deviation.
 B1, B2, B3 = 1.5543827178, 4.0888321754, 451.54121844
@@ -85,7 +85,10 @@ def eckerle_curve(wavelength: Any) -> Array:
     >>> float(eckerle_curve(451.5).round(4))
     0.3801
     """
-    x = np.asarray(wavelength, dtype=np.float64)
+    try:
+        x = real_values(wavelength)
+    except TypeError as error:
+        raise TypeError(f"wavelength must be numbers, in nanometres: {error}") from None
     return np.asarray(B1 / B2 * np.exp(-0.5 * np.square((x - B3) / B2)))
 
 

@@ -71,3 +71,9 @@ def test_simulation_is_reproducible():
 def test_bad_arguments_are_named(arguments, error, message):
     with pytest.raises(error, match=message):
         simulate_eckerle(**arguments)
+
+
+@pytest.mark.parametrize("wrong", ["a", [1, "a"], 1j, None])
+def test_wavelengths_are_numbers(wrong):
+    with pytest.raises(TypeError, match="wavelength must be numbers, in nanometres: "):
+        eckerle_curve(wrong)
