@@ -60,7 +60,11 @@ def _by_name(name: str, test: str) -> Compared:
     """An estimator, or a test of another package."""
     known, estimators = known_test(name, test), (*ESTIMATORS, *ALIASES, AUTO)
     if known is None and name.lower().replace("-", "_") not in estimators:
-        others = f", nor a {test} test of another package: {listed(known_tests(test))}" if known_tests(test) else ""
+        others = (
+            f", nor {KINDS[test].described} of another package: {listed(known_tests(test))}"
+            if known_tests(test)
+            else ""
+        )
         raise ValueError(
             f"{name!r} is no estimator: {listed(estimators)}{others}{nearest(name, (*estimators, *KNOWN_TESTS))}"
         )
@@ -78,7 +82,7 @@ def options_of(given: Any, test: str, name: str, *others: str) -> dict[str, Any]
     """Keyword arguments of the test, by the names that they have now; raises ValueError for those it does not take."""
     options = by_new_names(mapping_of(given, name), {"statistic": "form"}, name)
     for key in options:
-        choice(key, (*others, *KINDS[test].options), f"a key of {name}, for a {test} test,")
+        choice(key, (*others, *KINDS[test].options), f"a key of {name}, for {KINDS[test].described},")
     return options
 
 

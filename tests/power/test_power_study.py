@@ -509,6 +509,11 @@ REFUSED = {
     "empty range": ({"n_trials": range(3, 3)}, ValueError, "n_trials"),
     "negative trials": ({"n_trials": range(-2, 3)}, ValueError, "from 0 on"),
     "kernel option": ({"test_options": {"kernel_x": "gaussian"}}, ValueError, "of test_options, for a two-sample test"),
+    "option of pairs": (
+        {"design": "linear", "test_options": {"kernel": "gaussian"}},
+        ValueError,
+        "of test_options, for an independence test",
+    ),
     "kernel": ({"test_options": {"kernel": "gausian"}}, ValueError, "Did you mean 'gaussian'"),
     "interval": ({"interval": "wald"}, ValueError, "interval must be one of 'beta', 'wilson'"),
     "workers": ({"workers": 0}, ValueError, "workers"),

@@ -235,7 +235,11 @@ class FromFunction(Design):
         if not isinstance(told, dict):
             raise TypeError(f"restriction must return a dict such as {{'paired': True}}; found {told!r}")
         for key in told:
-            choice(key, KINDS[self.test].restrictions, f"a key of what restriction returns, for a {self.test} test,")
+            choice(
+                key,
+                KINDS[self.test].restrictions,
+                f"a key of what restriction returns, for {KINDS[self.test].described},",
+            )
         return told
 
     def __repr__(self) -> str:
