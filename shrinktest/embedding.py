@@ -55,6 +55,8 @@ class MeanEmbedding:
     smoothing: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("points", "weights"):
+            object.__setattr__(self, name, np.asarray(getattr(self, name)))
         points, weights = np.shape(self.points), np.shape(self.weights)
         if not points or weights != points[:1]:
             raise ValueError(

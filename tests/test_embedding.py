@@ -188,6 +188,11 @@ def test_points_of_other_columns(kernel):
             verb(other)
 
 
+def test_points_and_weights_may_be_lists():
+    mean = MeanEmbedding([[0.0], [1.0]], [0.5, 0.5], Gaussian(1.0))
+    assert mean.embedding([0.5])[0] == pytest.approx(np.exp(-0.125)) and mean.distance2(mean) == 0.0
+
+
 def test_every_point_has_a_weight():
     with pytest.raises(
         ValueError, match=r"weights must be one for each point; found shapes \(1, 1\) of points, \(2,\)"
