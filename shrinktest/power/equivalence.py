@@ -16,7 +16,8 @@ from shrinktest.equivalence import below_half, equivalence_test
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.designs import Design
-from shrinktest.results.equivalence import DEPENDENCE
+from shrinktest.power.designs.base import sizes_of
+from shrinktest.results.equivalence import DEPENDENCE, EquivalenceResult
 from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 
 #: The name that solve_sample_size knows the test by.
@@ -79,7 +80,14 @@ def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> 
     if design.test != kind.name:
         found = KINDS[design.test].described
         raise ValueError(f"scale={scale!r} is for data of {kind.described}, and {design!r} is for {found}")
-    return AnyTest(partial(equivalence_test, workers=1, **options), EQUIVALENCE)
+    restricted = design.options_for(*sizes_of(design.sample(0, max(design.smallest(), FEWEST))))
+    test = partial(_as_told, design=design) if restricted else equivalence_test
+    return AnyTest(partial(test, workers=1, **options), EQUIVALENCE)
+
+
+def _as_told(X: Any, Y: Any, rng: np.random.Generator, *, design: Design, **options: Any) -> EquivalenceResult:
+    """The test of data whose design says of the rows what belongs together."""
+    return equivalence_test(X, Y, rng=rng, **{**design.options_for(len(X), len(Y)), **options})
 
 
 def said_of(test: AnyTest) -> str:

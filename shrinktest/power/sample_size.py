@@ -66,9 +66,9 @@ def solve_sample_size(
         such as "ttest_ind", or a function ``(X, Y)`` or ``(X, Y, rng)`` that returns a p-value.
     test : {None, "equivalence"}
         "equivalence": how many observations :func:`equivalence_test` needs to show equivalence where there is no
-        difference; ``test_options`` are its arguments, with ``margin`` and ``scale``.  Power is then the share of
-        rejections in the design's null twin, and the level in the check that in the design, whose difference should be
-        the margin.
+        difference; ``test_options`` are its arguments, with ``margin`` and ``scale``, and pairs of a design are pairs
+        of the test.  Power is then the share of rejections in the design's null twin, and the level in the check that
+        in the design, whose difference should be the margin.
     power : float, default 0.8
     alpha : float, default 0.05
     ratio : float, optional

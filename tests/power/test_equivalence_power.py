@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shrinktest import equivalence_test, power_study, solve_sample_size
-from shrinktest.power.designs import Linear, MeanShift
-from shrinktest.power.equivalence import Alike
+from shrinktest.power.designs import FromFunction, Linear, MeanShift
+from shrinktest.power.equivalence import Alike, as_equivalence
 
 SHIFT = MeanShift(dimension=1, shift=1.0)
 OPTIONS = {"margin": 0.15, "scale": "distance", "bandwidth": 1.0}  # 1 - exp(-1 / 6) is the distance of the design
@@ -54,6 +54,28 @@ def test_a_design_of_pairs():
     options = {"margin": 0.2, "scale": "dependence"}
     found = solve_sample_size(Linear(noise=1.0), test="equivalence", test_options=options, **QUICK)
     assert "shows that the dependence is below the margin 0.2" in " ".join(found.summary().split())
+
+
+def before_and_after(rng, n):
+    before = rng.normal(scale=3.0, size=n)
+    return before, before + rng.normal(size=n)
+
+
+def pairs(n, m):
+    return {"paired": True}
+
+
+def test_what_a_design_says_belongs_together_is_told_to_the_test():
+    """Pairs that have much in common need a fraction of the observations of two samples."""
+    design, options = FromFunction(before_and_after, restriction=pairs), {"margin": 0.1, "scale": "distance"}
+    found = solve_sample_size(design, test="equivalence", test_options=options, **QUICK)
+    apart = solve_sample_size(FromFunction(before_and_after), test="equivalence", test_options=options, **QUICK)
+    assert found.n < 0.7 * apart.n
+    one, data = as_equivalence(options, design, 0.05), design.sample(3, 20)
+    told = equivalence_test(*data, paired=True, rng=np.random.default_rng(1), **options).pvalue
+    assert one.pvalue(data, np.random.default_rng(1), 99) == told
+    other = as_equivalence({**options, "paired": False}, design, 0.05)
+    assert other.pvalue(data, np.random.default_rng(1), 99) != told
 
 
 @pytest.mark.parametrize(
