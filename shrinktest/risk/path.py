@@ -74,6 +74,10 @@ class LossPath(Result):
         ends = f"{self.amounts[0]:.4g} to {self.amounts[-1]:.4g}"
         return f"LossPath({self.estimator!r}, {self.parameter} = {ends}, {len(self.amounts)} amounts)"
 
+    def summary(self) -> str:
+        """The mean loss at every amount, and what it saves, with their intervals, as text."""
+        return self._report().as_text()
+
     def _report(self) -> Report:
         rows = [
             [str(row.amount), *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]

@@ -451,6 +451,11 @@ def test_the_best_amount_in_hindsight_is_that_of_every_data_set():
     assert found["improvement"] == pytest.approx(naive.improvement(least, losses(path.study, estimator="kme"))[0])
     assert found["loss"] <= path.table["loss"].min()
     assert repr(path) == "LossPath(FKMSE(), lam = 0.01 to 10, 4 amounts)"
+    first, _, heads, _, *rows = path.summary().splitlines()
+    assert first == repr(path) and heads.split() == ["lam", "loss", "low", "high", "improvement", "%"]
+    assert [row.split()[:2] for row in rows[:4]] == [
+        [str(row.amount), f"{row.loss:.4g}"] for row in path.table.itertuples()
+    ]
 
 
 def amount_rows(path):
