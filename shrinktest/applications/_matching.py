@@ -10,8 +10,8 @@ from shrinktest._validate import Array
 from shrinktest.applications._mixtures import Mixture, mixture_means
 from shrinktest.embedding import MeanEmbedding
 
-# Variances stay below this multiple of their floor: far above any data, far below overflow.
-_WIDEST = 1e9
+# Variances stay below this multiple of that of the points: far above any data, far below overflow.
+_WIDEST = 1e6
 
 
 class Gradient(NamedTuple):
@@ -57,6 +57,7 @@ class Matching:
         size = max(self.norm2, float(np.abs(self.closed.among(start).values).max()))
         scale = max(self.evaluate(start)[0], 1e-9 * size) or 1.0
         unit = float(np.sqrt(np.mean(start.variances) + start.means.var(axis=0).mean()))
+        widest = _WIDEST * max(1e3 * floor, float(self.embedding.points.var(axis=0).mean()))
         seen = self.closed.sees_variances
 
         def unpacked(x: Array) -> Mixture:
@@ -80,7 +81,7 @@ class Matching:
             np.concatenate(x),
             jac=True,
             method="L-BFGS-B",
-            bounds=free + [(np.log(floor), np.log(floor * _WIDEST))] * (k if seen else 0),
+            bounds=free + [(np.log(floor), np.log(widest))] * (k if seen else 0),
             # where J is flat to rounding a line search may give up: that is an end like any other
             options={"maxiter": steps, "maxfun": 20 * steps, "ftol": tol, "gtol": 1e-9, "maxcor": 30},
         )

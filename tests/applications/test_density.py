@@ -197,6 +197,13 @@ def test_the_fit_moves_with_the_data():
     assert moved.score(1000.0 * X + 5.0) == pytest.approx(fit.score(X) - 2 * np.log(1000.0), abs=0.02)
 
 
+def test_variances_have_a_floor_that_may_be_as_low_as_one_likes():
+    X = np.random.default_rng(0).normal(size=(50, 2))
+    usual, low = (KernelMeanMatching(1, min_variance=part, random_state=0).fit(X) for part in (1e-3, 1e-14))
+    np.testing.assert_allclose(low.variances_, usual.variances_, rtol=1e-6)
+    assert KernelMeanMatching(1, min_variance=1e12, random_state=0).fit(X).variances_ >= 1e11
+
+
 def test_a_start_that_is_given():
     """That of another fit leads to the same mixture; of one that has arrived nothing is left to do."""
     points = blobs(np.random.default_rng(4), 60)
