@@ -101,6 +101,22 @@ def test_a_design_of_ones_own_draws_what_was_asked_for(design, error, message):
         power_study(design, "kme", 10, **FEW)
 
 
+class Given(Odd):
+    test = "conditional-independence"
+    neutral = {}  # noqa: RUF012
+
+    def draw(self, rng, n, m):
+        x, y, z = rng.normal(size=(3, n, 1))
+        return x + z, y + z, z
+
+
+def test_permuting_makes_no_null_twin_of_conditional_independence():
+    """X and Y would not depend on Z, so that the level would be that of an easier problem."""
+    with pytest.raises(ValueError, match=r"no permutation leaves X and Y .*: name in neutral"):
+        power_study(Given(), "kme", 20, **FEW)
+    assert len(power_study(Given(), "kme", 20, with_null=False, **FEW).table) == 1
+
+
 @dataclass(frozen=True, repr=False)
 class Correlated(Design):
     test = "two-sample"

@@ -17,7 +17,7 @@ from shrinktest._read import XY, read_samples, read_variables
 from shrinktest._series import read_series
 from shrinktest._validate import Array, as_rng, choice, count, flag, positive
 from shrinktest.results.base import same
-from shrinktest.results.kinds import CHANGE, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
+from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, K_SAMPLE, TWO_SAMPLE
 from shrinktest.tables.rows import stacked, taken
 
 #: Tests of two samples or variables.
@@ -98,7 +98,7 @@ class Design(ABC):
     def test(self) -> str:
         """The test the data are for: "two-sample", "independence", "k-sample", "joint-independence", "change-point".
 
-        Or "conditional-independence", of X, Y and what is given.
+        Or "conditional-independence", of X, Y and what is given; it has ``neutral``, or a ``null`` of its own.
         """
 
     @property
@@ -340,6 +340,11 @@ class Relabelled(_Twin):
     def _check(self) -> None:
         if not isinstance(self.design, Design):
             raise TypeError(f"design must be a design; found {self.design!r}")
+        if self.design.test == CONDITIONAL.name:
+            raise ValueError(
+                f"no permutation leaves X and Y of {self.design!r} independent given Z and all else as it is: name in "
+                "neutral the parameters at which they are, give the design a null of its own, or pass with_null=False"
+            )
 
     @property
     def test(self) -> str:
