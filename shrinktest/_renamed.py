@@ -24,8 +24,8 @@ _ELSEWHERE = {
 def renamed(**names: str) -> Callable[[Function], Function]:
     """A decorator for functions whose keyword arguments have changed their names: ``@renamed(old="new")``.
 
-    For one version the old ones do what the new ones do.  What other packages call an argument is an error that names
-    it as it is called here.
+    For one version the old ones do what the new ones do.  What other packages call an argument, or one of it where
+    there are several, is an error that names it as it is called here.
     """
 
     def decorate(function: Function) -> Function:
@@ -36,8 +36,10 @@ def renamed(**names: str) -> Callable[[Function], Function]:
         @wraps(function)
         def called(*values: Any, **given: Any) -> Any:
             for name in given:
-                if name not in known and _ELSEWHERE.get(name) in known:
-                    raise TypeError(f"{function.__name__} has no argument {name}=; it is {_ELSEWHERE[name]}= here")
+                word = _ELSEWHERE.get(name, name)
+                meant = [one for one in (word, f"{word}s", word.removesuffix("s")) if one in known]
+                if name not in known and name not in names and meant:
+                    raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant[0]}= here")
             return function(*values, **by_new_names(given, names, function.__name__))
 
         return called  # type: ignore[return-value]  # it is called as the function is

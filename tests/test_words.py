@@ -15,11 +15,14 @@ from shrinktest import (
     joint_independence_test,
     k_sample_test,
     permutation_test,
+    power_study,
+    solve_sample_size,
     two_sample_test,
     two_sample_test_columns,
 )
 from shrinktest._progress import advancing, preparing
 from shrinktest._validate import takes
+from shrinktest.risk import loss_path, risk_study
 
 X, Y = np.random.default_rng(0).normal(size=(2, 12, 2))
 VERBS = [
@@ -41,6 +44,24 @@ def test_what_arguments_are_called_elsewhere(verb):
     if name != "calibrate":
         with pytest.raises(TypeError, match=f"{name} has no argument n_permutations=; it is n_resamples= here"):
             verb(n_permutations=99)
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "meant"),
+    [
+        (partial(power_study, "mean-shift"), "alpha", "alphas"),
+        (partial(power_study, "mean-shift"), "level", "alphas"),
+        (partial(solve_sample_size, "mean-shift"), "alphas", "alpha"),
+        (partial(risk_study, "mixture"), "estimator", "estimators"),
+        (partial(risk_study, "mixture"), "random_state", "rng"),
+        (partial(loss_path, "skmse", [0.1]), "kernels", "kernel"),
+        (partial(two_sample_test, X, Y), "estimators", "estimator"),
+        (partial(joint_independence_test, X, Y), "bandwidth", "bandwidths"),
+    ],
+)
+def test_one_of_several_and_several_of_one(verb, given, meant):
+    with pytest.raises(TypeError, match=f"{verb.func.__name__} has no argument {given}=; it is {meant}= here"):
+        verb(**{given: 0.05})
 
 
 def test_what_kernels_are_called_elsewhere():

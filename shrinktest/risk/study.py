@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._machine import n_workers
+from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, count, flag
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
@@ -23,6 +24,7 @@ from shrinktest.risk.trial import Compared, OracleShrinkage, run_trial
 BASELINE, ORACLE = "kme", "oracle"
 
 
+@renamed()
 def risk_study(
     design: Any = "mixture",
     estimators: Any = ("skmse", "fkmse"),
