@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from shrinktest.power.result import PowerStudyResult
     from shrinktest.power.sample_size_result import SampleSizeResult
 
-# Okabe and Ito's palette, and a marker for each, so that no curve is told apart by colour alone
+# Okabe and Ito's palette, and markers, so that no curve is told apart by colour alone; one more of these than colours,
+# so that a ninth curve does not look like the first
 COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A800")
-MARKERS = "osD^vP*X"
+MARKERS = "osD^vP*Xp"
 
 
 def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:

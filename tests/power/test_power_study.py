@@ -483,6 +483,17 @@ def test_the_plot_shows_powers_intervals_and_levels():
     plt.close(REPORTED.plot().figure)
 
 
+def test_no_two_of_many_curves_look_alike():
+    from matplotlib.figure import Figure
+
+    tests = {f"test {i}": (lambda X, Y: 0.5) for i in range(12)}
+    lines = (
+        power_study(SHIFT, tests, [5, 6], n_trials=2, workers=1, progress=False).plot(Figure().subplots()).get_lines()
+    )
+    solid = [line for line in lines if line.get_label().startswith("test ")]
+    assert len({(line.get_color(), line.get_marker()) for line in solid}) == len(solid) == 12
+
+
 # ------------------------------------------------------------------------------------------------ refusals
 
 REFUSED = {
