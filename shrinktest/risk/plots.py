@@ -52,7 +52,7 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
 def plot_path(path: LossPath, ax: Axes | None, relative: bool) -> Axes:
     """Mean loss, or improvement over the plain average, against the amount, with its interval."""
     ax = axes(ax)
-    table, references = path.table, path.references
+    table, references = path.table.sort_values("amount"), path.references
     columns = ("improvement", "improvement_low", "improvement_high") if relative else ("loss", "low", "high")
     value, low, high = columns
     style: Any = {"color": COLOURS[0], "marker": MARKERS[0], "markersize": 4}

@@ -478,8 +478,10 @@ def test_the_picture_of_a_path():
     saved = path.plot(Figure().subplots(), relative=True)
     np.testing.assert_array_equal(saved.get_lines()[0].get_ydata(), path.table["improvement"])
     assert saved.get_yscale() == "linear" and saved.get_ylabel() == "risk saved, % of that of kme"
-    steps = loss_path("landweber", [1, 2, 3], n=6, d=2, n_trials=4, workers=1, progress=False, oracle=False)
-    assert steps.plot(Figure().subplots()).get_xscale() == "linear"
+    steps = loss_path("landweber", [3, 1, 2], n=6, d=2, n_trials=4, workers=1, progress=False, oracle=False)
+    curve = (ax := steps.plot(Figure().subplots())).get_lines()[0]
+    assert ax.get_xscale() == "linear" and curve.get_xdata().tolist() == [1, 2, 3]  # whatever their order
+    assert curve.get_ydata()[0] == steps.table["loss"][1]
 
 
 # --- refusals -----------------------------------------------------------------------------------------------
