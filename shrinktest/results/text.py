@@ -8,6 +8,8 @@ from textwrap import fill
 from typing import Any
 
 WIDTH = 80  # of lines of words
+#: How LaTeX writes characters that mean something to it.
+_LATEX = str.maketrans({"\\": r"\textbackslash{}", "^": r"\^{}", "~": r"\~{}"} | {one: rf"\{one}" for one in "#$%&_{}"})
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,12 @@ class Table:
         rows = [list(map(_escaped, row)) for row in self.rows]
         return replace(self, rows=rows, headers=list(map(_escaped, self.headers)), title=_escaped(self.title))
 
+    def widened(self, least: int) -> Table:
+        """The same table with empty columns at its right, so that it has ``least`` columns or more."""
+        more = [""] * (least - len(self.rows[0]))
+        headers = [*self.headers, *more] if self.headers else ()
+        return replace(self, rows=[[*row, *more] for row in self.rows], headers=headers)
+
 
 class Summary:
     """Tables and notes that print as text and render as HTML in a notebook, as a ``Summary`` of statsmodels does.
@@ -129,7 +137,11 @@ class Summary:
 
     def as_latex(self) -> str:
         """The tables and notes as LaTeX."""
-        return str(self._of_statsmodels().as_latex())
+        # statsmodels joins them to one table, whose first rows must not be the longest, and writes notes as they are
+        least = len(self._tables[0].rows[0])
+        written = Summary([table.widened(least) for table in self._tables])
+        written.extra_txt = self.extra_txt and self.extra_txt.translate(_LATEX)
+        return str(written._of_statsmodels().as_latex())
 
     def as_csv(self) -> str:
         """The tables and notes as comma-separated values."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 
 import matplotlib
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 import statsmodels.iolib.summary
 
 import shrinktest
-from shrinktest import FKMSE, SKMSE, Gaussian, independence_test, two_sample_test
+from shrinktest import FKMSE, SKMSE, Gaussian, change_point_test, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.nulls.permutation import Null
 from shrinktest.results.conclude import conclude
@@ -118,6 +119,18 @@ def test_the_text_is_that_of_statsmodels(result, shrunken, paired):
         assert ours._repr_html_() == ours.as_html() == theirs.as_html()
         assert ours._repr_latex_() == theirs.as_latex() and ours.as_csv() == theirs.as_csv()
         assert repr(ours).endswith(f'"""\n{ours}\n"""')
+
+
+def test_narrow_tables_and_signs_that_mean_something_to_latex_are_in_the_latex_of_a_summary(shrunken):
+    series = np.repeat([0.0, 3.0], 12) + np.sin(np.arange(24))
+    named = dataclasses.replace(shrunken, names=("a_1", "100%"))
+    for one in (change_point_test(series, n_resamples=99, rng=0).summary(), named.summary(effect=True)):
+        latex = one._repr_latex_()
+        assert latex == one.as_latex() and latex.count("tabular") == 2
+        for label in [row[0] for table in one.tables for row in table.data if row[0]]:
+            assert str(label).replace("_", r"\_").replace("%", r"\%") in latex
+    below = latex.split(r"\end{center}")[1]
+    assert r"a\_1 and one of 100\%" in below and not re.search(r"(?<!\\)[%_]", below)
 
 
 def test_a_statistic_of_ones_own_has_a_full_result():
