@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from shrinktest.permutation import permutation_test
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
+    from shrinktest.results.calibration import CalibrationResult
     from shrinktest.results.change import AggregateChangeResult, ChangeResult
     from shrinktest.results.changes import ChangesResult
     from shrinktest.results.closer import CloserResult
@@ -107,12 +108,14 @@ _LATER = {
 _RENAMED = {"Decision": "Curtailed", "ManyTests": "MultipleTestsResult"}
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        import importlib
+if not TYPE_CHECKING:  # type checkers would take every name for one of the package, also where it is misspelt
 
-        return getattr(importlib.import_module(_LATER[name]), name)
-    return renamed_attribute(__name__, name, _RENAMED)
+    def __getattr__(name: str) -> Any:
+        if name in _LATER:
+            import importlib
+
+            return getattr(importlib.import_module(_LATER[name]), name)
+        return renamed_attribute(__name__, name, _RENAMED)
 
 
 def __dir__() -> list[str]:

@@ -341,6 +341,15 @@ def test_pictures():
         plt.close(ax.figure)
 
 
+def test_the_place_of_a_combined_test_is_not_that_of_its_members():
+    combined = change_point_test(shifted(), bandwidth=["median", 1.0], rng=0, n_resamples=19)
+    with pytest.raises(ValueError, match="no place of a change to draw: that is in the combined result"):
+        combined.members[0].plot()
+    unknown = change_point_test([np.nan, *np.arange(20.0)], nan_policy="propagate", rng=0)
+    with pytest.raises(ValueError, match="no place of a change to draw: the data had missing values"):
+        unknown.plot()
+
+
 def test_an_epidemic_change_has_rows_outside_and_inside():
     pytest.importorskip("matplotlib")
     series = shifted()

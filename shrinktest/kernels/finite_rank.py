@@ -170,7 +170,7 @@ def factorized(
         found.extend(points, z, known)
         for row in z[known:rank]:
             residual = residual - np.square(row)
-        exact = residual.mean() <= allowed or rank == known  # without a pivot left, the rest is rounding
+        exact = bool(residual.mean() <= allowed) or rank == known  # without a pivot left, the rest is rounding
         if exact or rank == limit:
             return (replace(found, exact=exact), z[:rank].T) if exact or truncate else None
         pool = _worst(residual, order)

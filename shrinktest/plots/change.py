@@ -21,7 +21,8 @@ _ALIKE = 3.0  # times as far spread as another: columns in one unit
 def plot_change(result: Any, ax: Axes | None = None) -> Axes:
     """The standardised distance over the rows, what permutations reach, the place of the change and its interval."""
     if result.location is None:
-        raise ValueError("this result has no place of a change to draw: the data had missing values")
+        why = "the data had missing values" if result.pvalue != result.pvalue else "that is in the combined result"
+        raise ValueError(f"this result has no place of a change to draw: {why}")
     ax = axes(ax)
     epidemic = result.until is not None
     first = "first row of the interval" if epidemic else "first row after the cut"

@@ -21,7 +21,7 @@ class LagsResult(MultipleTestsResult):
 
     Attributes
     ----------
-    labels : tuple
+    labels : tuple of tuple of int
         The lags: at lag k, row t of X meets row t + k of Y, so that k > 0 is about what Y does after X.
     statistics, pvalues : ndarray, shape (k,)
         At every lag, not adjusted.
@@ -44,6 +44,8 @@ class LagsResult(MultipleTestsResult):
     >>> result.lag, round(result.pvalue, 4), result.lags[result.reject()].tolist()
     (2, 0.035, [2])
     """
+
+    labels: tuple[tuple[int], ...]  # type: ignore[assignment]  # texts in other tests
 
     @property
     def tested(self) -> tuple[str, str]:

@@ -13,7 +13,7 @@ the level, ``options`` holds what the test must be told, and its repr rebuilds i
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shrinktest._validate import choice
 from shrinktest._warn import warn_user
@@ -130,12 +130,14 @@ def as_design(design: Any, test: str = TWO_SAMPLE.name) -> Design:
     )
 
 
-def __getattr__(name: str) -> Any:
-    """Names that were changed, for one version."""
-    if name == "SEVERAL":
-        warn_user("designs.SEVERAL is part of designs.DESIGNS; use that", DeprecationWarning)
-        return {kind.name: kind for kind in (OneApart, Parity)}
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # type checkers would take every name for one of the module, also where it is misspelt
+
+    def __getattr__(name: str) -> Any:
+        """Names that were changed, for one version."""
+        if name == "SEVERAL":
+            warn_user("designs.SEVERAL is part of designs.DESIGNS; use that", DeprecationWarning)
+            return {kind.name: kind for kind in (OneApart, Parity)}
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
