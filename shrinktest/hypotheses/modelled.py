@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,9 +137,14 @@ def by_model(X: Any, given: Any, model: Any, read: Variables, common: dict[str, 
         "independent.",
         observed=x - middle,
         others=np.vstack([reference, *(one - middle for one in drawn[:_AMONG])]),
-        draw=lambda rng: model.drawn(raw, x.shape, rng) - middle,
+        draw=partial(_away_from, middle, model, raw),
         **{**common, "variables": (Variable(reference, "copies of X", unit), y_left)},
     )
+
+
+def _away_from(middle: np.ndarray, model: XGivenZ, raw: Any, rng: np.random.Generator) -> np.ndarray:
+    """A copy of x less the mean of others."""
+    return model.drawn(raw, middle.shape, rng) - middle
 
 
 def _of_regressor(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 import itertools
+import pickle
 import typing
 from functools import partial
 
@@ -201,6 +203,15 @@ def test_workers_and_batches_change_nothing():
     for told in ({"x_given_z": model}, {}, {"estimator": "auto", "x_given_z": model}):
         one, two = (independence_test(X, Y, given=Z, n_resamples=99, rng=5, workers=w, **told) for w in (1, 2))
         np.testing.assert_array_equal(one.null_distribution, two.null_distribution)
+
+
+def predicted_and_noise(z, rng):
+    return z[:, 0] + rng.normal(size=len(z))
+
+
+def test_results_of_models_are_pickled_with_their_data():
+    found = independence_test(X, Y, given=Z, x_given_z=XGivenZ(predicted_and_noise), n_resamples=99, rng=0).with_data()
+    assert pickle.loads(pickle.dumps(found)) == found == copy.deepcopy(found)
 
 
 def test_a_fitted_regressor_is_a_model():
