@@ -301,10 +301,10 @@ def flag(value: Any, name: str) -> bool:
 
 
 def choice(value: Any, known: Iterable[str], name: str) -> str:
-    """The value, if it is one of the known names."""
+    """The value, if it is one of the known names; as it is known, where it was a text of numpy or of an enumeration."""
     known = tuple(known)
     if isinstance(value, str) and value in known:
-        return value
+        return known[known.index(value)]
     raise ValueError(f"{name} must be one of {listed(known)}; got {value!r}{nearest(value, known)}")
 
 

@@ -430,6 +430,7 @@ def test_provenance_of_fresh_entropy_and_of_a_generator_in_use():
 def test_choice_lists_what_there_is_and_suggests_the_nearest():
     known = ("gaussian", "laplacian")
     assert choice("gaussian", known, "kernel") == "gaussian"
+    assert type(choice(np.str_("gaussian"), known, "kernel")) is str  # results that hold it are equal
     with pytest.raises(ValueError, match=says("kernel must be one of 'gaussian', 'laplacian'; got 'Gausian'")):
         choice("Gausian", known, "kernel")
     with pytest.raises(ValueError, match=says("Did you mean 'gaussian'?")):

@@ -225,6 +225,10 @@ class Tuned(ABC):
 
     def __post_init__(self) -> None:
         choice(self.tuning, TUNINGS, "tuning")
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, np.generic):  # which the repr, summaries and JSON would show as a type of numpy
+                object.__setattr__(self, f.name, float(value) if isinstance(value, np.floating) else value.item())
         if self.fixed and self.tuning != "auto":
             raise ValueError(
                 f"tuning={self.tuning!r} has nothing to tune: the amount of {self!r} is fixed; drop one of the two"

@@ -367,6 +367,18 @@ def test_fixed_amounts_are_left_alone():
         assert estimator.tuned(Gaussian(1.0), x, y) == estimator
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.longdouble, np.int8])
+def test_numbers_of_numpy_are_shown_as_numbers(kind):
+    for estimator, amount in (
+        (SKMSE, "alpha"), (FKMSE, "lam"), (IteratedTikhonov, "lam_cov"), (Landweber, "eta"), (TSVD, "threshold"),
+        (MKME, "variance"),
+    ):  # fmt: skip
+        plain = 1 if kind is np.int8 else 1.0
+        found, expected = estimator(**{amount: kind(1)}), estimator(**{amount: plain})
+        assert found == expected and repr(found) == repr(expected) == f"{estimator.__name__}({amount}={plain})"
+    assert repr(Landweber(t=np.int64(3))) == "Landweber(t=3)"
+
+
 def test_tuning_by_sizes():
     for estimator in (SKMSE(), FKMSE(), Landweber(), TSVD()):
         assert estimator.tuning_for((8, 8)) == estimator.tuning_for((8,)) == "sample"
