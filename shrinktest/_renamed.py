@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, TypeVar
 
-from shrinktest._warn import warn_user
+from shrinktest._warn import tiny_is_zero, warn_user
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ def renamed(**names: str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         from inspect import signature
 
-        known = signature(function).parameters
+        known, computed = signature(function).parameters, tiny_is_zero(function)
 
         @wraps(function)
         def called(*values: Any, **given: Any) -> Any:
@@ -40,7 +40,7 @@ def renamed(**names: str) -> Callable[[Function], Function]:
                 meant = [one for one in (word, f"{word}s", word.removesuffix("s")) if one in known]
                 if name not in known and name not in names and meant:
                     raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant[0]}= here")
-            return function(*values, **by_new_names(given, names, function.__name__))
+            return computed(*values, **by_new_names(given, names, function.__name__))
 
         return called  # type: ignore[return-value]  # it is called as the function is
 

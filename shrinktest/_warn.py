@@ -1,13 +1,19 @@
-"""A warning that shows the user's line: the last one outside of this package that led to it."""
+"""Warnings: at the user's line, the last one outside of this package that led to it; and none of what is in order."""
 
 from __future__ import annotations
 
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import wraps
+from typing import Any, TypeVar
+
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _NOT_THE_USERS = (os.path.dirname(__file__) + os.sep, "<frozen ")  # this package, and Python's own imports and classes
 
@@ -38,3 +44,17 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     told = module.setdefault("__warningregistry__", {})
     name = module.get("__name__")
     warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, name, told)
+
+
+def tiny_is_zero(function: Function) -> Function:
+    """A decorator for what computes with kernels: those of points that are far apart are 0, whatever numpy is told.
+
+    ``numpy.errstate(under="raise")`` would make an error of that.
+    """
+
+    @wraps(function)
+    def called(*values: Any, **given: Any) -> Any:
+        with np.errstate(under="ignore"):
+            return function(*values, **given)
+
+    return called  # type: ignore[return-value]  # it is called as the function is

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._warn import tiny_is_zero
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.base import FiniteRank
 from shrinktest.kernels.pooled import PooledKernel
@@ -76,6 +77,7 @@ class MeanEmbedding:
         """Squared RKHS norm, w' K w."""
         return self.inner(self)
 
+    @tiny_is_zero
     def inner(self, other: MeanEmbedding) -> float:
         """RKHS inner product with another embedding of the same kernel.
 
@@ -134,6 +136,7 @@ class MeanEmbedding:
             )
         return at
 
+    @tiny_is_zero
     def embedding(self, x: object) -> np.ndarray:
         """Evaluate the estimate at the rows of ``x`` (m, d): mu(x) = <mu, k(x, .)>, shape (m,)."""
         at = self.read(x, "x")

@@ -10,6 +10,7 @@ import pytest
 
 from shrinktest import (
     calibrate,
+    compare,
     independence_matrix,
     independence_test,
     joint_independence_test,
@@ -30,6 +31,7 @@ VERBS = [
     *(partial(test, X, Y) for test in (two_sample_test_columns, independence_matrix)),
     partial(calibrate, lambda x, y: 0.5, X, Y),
     partial(permutation_test, lambda row: 0.0, 12),
+    partial(compare, X, Y),
 ]
 
 

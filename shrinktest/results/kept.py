@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from shrinktest._validate import as_rng, count, level
+from shrinktest._warn import tiny_is_zero
 from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY, kind_of
 
 #: Parts of the rows, each scored by the witness function of the others, where nobody says how many.
@@ -42,6 +43,7 @@ class Kept:
     stored: Any
     keeps_data: bool
 
+    @tiny_is_zero
     def effect(self, *, confidence: float = 0.95, folds: int | None = None, columns: bool = False, rng: Any = 0) -> Any:
         """How large the difference or the dependence is, on scales that do not depend on the sample size.
 

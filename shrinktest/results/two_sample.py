@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shrinktest._warn import tiny_is_zero
 from shrinktest.results.result import TestResult
 
 if TYPE_CHECKING:
@@ -82,6 +83,7 @@ class TwoSampleResult(TestResult):
                 "witness_band() without points, or contributions()"
             )
 
+    @tiny_is_zero
     def witness_band(self, points: Any = None, *, confidence: float = 0.95, studentize: bool = True) -> WitnessBand:
         """The witness function at ``points`` (g, d) with a simultaneous permutation band around zero.
 
@@ -140,6 +142,7 @@ class TwoSampleResult(TestResult):
         at = points if given else self._encoded(points)
         return again.band(self.estimates, at, confidence=confidence, studentize=studentize)
 
+    @tiny_is_zero
     def plot_witness(self, ax: Axes | None = None, **options: Any) -> Axes:
         """The witness function over one or two coordinates, with its band (matplotlib).
 
@@ -159,6 +162,7 @@ class TwoSampleResult(TestResult):
 
         return plot_witness(self, ax, **options)
 
+    @tiny_is_zero
     def contributions(self, *, n_repeats: int = 20, rng: Any = 0) -> pd.DataFrame:
         """What each coordinate contributes to the statistic of a two-sample test (pandas).
 

@@ -14,6 +14,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.results.base import same
 from shrinktest.units import deviations, means, near_one
 
 RNG = np.random.default_rng(0)
@@ -87,3 +88,25 @@ def test_moments(factor):
         np.testing.assert_array_equal(deviations(values), values.std(axis=0))
         np.testing.assert_array_equal(means(values), values.mean(axis=0))
         np.testing.assert_array_equal(near_one(np.zeros((3, 2))), np.zeros((3, 2)))
+
+
+def test_kernels_of_points_far_apart_are_zero_whatever_numpy_is_told():
+    wild, other = np.random.default_rng(1).standard_cauchy(size=(2, 24, 2)) * 5.0
+    calls = (
+        lambda: two_sample_test(wild, other, bandwidth=0.05, **FEW),
+        lambda: two_sample_test(wild, other, covariates=(other, wild), **FEW),
+        lambda: compare(wild, other, **FEW),
+    )
+    told = lambda found: (found.to_json(), str(found.summary()))  # noqa: E731
+    looks = (
+        lambda found: found.effect(),
+        lambda found: found.witness_band(),
+        lambda found: found.contributions(n_repeats=2),
+    )
+    plain = [call() for call in calls]
+    expected = [told(found) for found in plain], [look(plain[0]) for look in looks]
+    with np.errstate(all="raise"):
+        found = [call() for call in calls]
+        seen = [told(one) for one in found], [look(found[0]) for look in looks]
+        assert np.geterr()["under"] == "raise"
+    assert same(expected, seen)
