@@ -22,7 +22,7 @@ def closer_test(
     alternative: str = "two-sided",
     alpha: float = 0.05,
     confidence: float = 0.95,
-    names: tuple[str, str, str] = ("X", "Y", "Z"),
+    names: tuple[str, str, str] | list[str] = ("X", "Y", "Z"),
     paired: bool = False,
     groups: Any = None,
     column_types: Any = None,

@@ -46,7 +46,7 @@ def compare(
     A: Any,
     B: Any,
     *,
-    names: tuple[str, str] = ("A", "B"),
+    names: tuple[str, str] | list[str] = ("A", "B"),
     estimator: Any = "auto",
     method: str = WESTFALL_YOUNG,
     scale: Any = "auto",

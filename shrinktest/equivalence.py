@@ -28,7 +28,7 @@ def equivalence_test(
     estimator: Any = None,
     folds: int | None = None,
     alpha: float = 0.05,
-    names: tuple[str, str] = ("X", "Y"),
+    names: tuple[str, str] | list[str] = ("X", "Y"),
     blocks: Any = None,
     paired: bool = False,
     groups: Any = None,

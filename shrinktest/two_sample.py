@@ -22,7 +22,7 @@ def two_sample_test(
     X: Any,
     Y: Any,
     *,
-    names: tuple[str, str] | None = None,
+    names: tuple[str, str] | list[str] | None = None,
     covariates: Any = None,
     covariate_method: str = "auto",
     propensity: Any = None,

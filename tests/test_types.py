@@ -12,6 +12,28 @@ from shrinktest import independence_test
 from shrinktest.power import designs
 from shrinktest.results.lags import LagsResult
 
+#: Right calls and classes, of which a type checker must say nothing.
+RIGHT = """
+import numpy as np
+from pathlib import Path
+from numpy.typing import NDArray
+
+class Mine(shrinktest.Kernel):
+    def evaluate(self, X: NDArray[np.float64], Y: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ones((len(X), len(Y)))
+    def diagonal(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.ones(len(X))
+    def resolve(self, Z: NDArray[np.float64], rng: object = None) -> "Mine":
+        return self
+
+def right(X: NDArray[np.float64]) -> None:
+    names = ["a", "b"]
+    statistic, pvalue = shrinktest.two_sample_test(X, X.tolist(), estimator=["kme", "fkmse"], names=names, rng=0)
+    shrinktest.two_sample_test(Path("a.csv"), "b.csv", kernel=Mine(), n_resamples=np.inf).to_json(Path("c.json"))
+    shrinktest.compare(X, X, names=names).summary().upper()
+    shrinktest.equivalence_test(X, X, margin=0.1, scale="distance", names=names)
+    shrinktest.closer_test(X, X, X, names=[*names, "c"])
+"""
 MODULES = {"shrinktest": shrinktest, "shrinktest.power.designs": designs}
 
 
@@ -24,13 +46,26 @@ def checked(tmp_path_factory):
     lines += [f"{module}.Tset" for module in MODULES]
     lines += ["def lags(X: Any, Y: Any) -> None:"]
     lines += ["    reveal_type(shrinktest.independence_test(X, Y, lags=[1], shift='circular').labels)"]
+    lines.insert(0, "import shrinktest" + RIGHT)
     file = tmp_path_factory.mktemp("typed") / "user.py"
     file.write_text("\n".join(lines), encoding="utf-8")
     said, errors, _ = api.run(
-        ["--no-incremental", "--config-file=", "--follow-imports=silent", "--ignore-missing-imports", str(file)]
+        [
+            "--strict",
+            "--no-incremental",
+            "--config-file=",
+            "--follow-imports=silent",
+            "--ignore-missing-imports",
+            str(file),
+        ]
     )
     assert not errors
     return said.splitlines()[:-1]
+
+
+def test_nothing_is_said_of_right_calls(checked):
+    right = tuple(f"user.py:{line}:" for line in range(1, RIGHT.count("\n") + 2))
+    assert [line for line in checked if any(one in line for one in right)] == []
 
 
 def test_every_public_name_has_a_type_and_others_are_errors(checked):

@@ -136,7 +136,7 @@ class Kernel(ABC):
         """The Gram matrix of X by at most so many threads; by one, unless a subclass shares out the rows."""
         return self(X)
 
-    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+    def resolve(self, Z: Any, rng: Any = None) -> Kernel:
         """The kernel with bandwidth="median" replaced by the number found on the rows Z (n, d)."""
         return self
 
