@@ -234,7 +234,9 @@ class _Relabelled:
 
 
 def _called(test: Callable[..., Any]) -> str:
-    return getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # of a partial, what it calls
+    name = getattr(getattr(test, "func", test), "__qualname__", None) or repr(test)  # of a partial, what it calls
+    name = name.rpartition("<locals>.")[2]  # not where it was defined
+    return "your test" if name == "<lambda>" else str(name)
 
 
 def _read(

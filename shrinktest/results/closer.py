@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import TYPE_CHECKING, Any, Self
 
 from shrinktest._validate import level, percent
@@ -13,7 +14,7 @@ from shrinktest.results.base import Result
 from shrinktest.results.effects import shown_pvalue
 from shrinktest.results.reading import fields_of, shown_of
 from shrinktest.results.result import versions
-from shrinktest.results.text import Report, Table
+from shrinktest.results.text import WIDTH, Report, Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -182,7 +183,8 @@ class CloserResult(AsJson, Result):
         x = self.names[0]
         what = ESTIMATES[self.measure]
         said = f"{what[0].upper()}{what[1:]} {'from' if self.measure == DISTANCE else 'of'} {x}, "
-        lines = [self.answer, f"{said}with {percent(self.confidence)} interval of the difference"]
+        beside = f"{said}with {percent(self.confidence)} interval of the difference"
+        lines = [fill(line, WIDTH, break_on_hyphens=False) for line in (self.answer, beside)]
         return Report(lines, Table(rows, "ll", gap="  ", below="="), self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:

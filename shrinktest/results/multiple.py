@@ -232,8 +232,7 @@ class MultipleTestsResult(AsJson, Result):
             [
                 *map(str, self.labels[i]),
                 f"{self.statistics[i]:.6g}",
-                f"{self.pvalues[i]:.4g}",
-                f"{self.adjusted[i]:.4g}",
+                *("-" if np.isnan(p) else f"{p:.4g}" for p in (self.pvalues[i], self.adjusted[i])),
                 "reject" if rejected[i] else "",
             ]
             for i in order[:_SHOWN]

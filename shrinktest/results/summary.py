@@ -33,13 +33,14 @@ def summary(result: TestResult, effect: Effect | None = None) -> Summary:
         left += [(f"Bandwidth{name}:", _number(width)) for name, width in zip(names, widths, strict=True)]
     left.append((f"No. {kind.unit}:", " + ".join(map(str, result.n_observations))))
     critical = result.critical_value()
+    critical = np.nan if np.isnan(result.pvalue) else critical
     unknown = np.isnan(critical) and result.n_resamples > 0
     right = [
-        ("Statistic:", f"{result.statistic:.6g}"),
+        ("Statistic:", _or_none(result.statistic, ".6g")),
         *((("Form:", result.form),) if result.form else ()),
-        ("p-value:", f"{result.pvalue:.4g}"),
+        ("p-value:", _or_none(result.pvalue)),
         ("95% Monte Carlo:", _interval(result)),
-        (f"Critical ({result.alpha:g}):", "not known" if unknown else f"{critical:.6g}"),
+        (f"Critical ({result.alpha:g}):", "not known" if unknown else _or_none(critical, ".6g")),
         ("Decision:", _decision(result)),
         ("Permutations:", _drawn(result)),
         *((("Restriction:", result.restriction),) if result.restriction else ()),
@@ -75,7 +76,7 @@ def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> 
     kind = result.kind
     sizes = " + ".join(map(str, result.n_observations))
     rows = [
-        ("Null hypothesis:", kind.null, "p-value:", f"{result.pvalue:.4g}"),
+        ("Null hypothesis:", kind.null, "p-value:", _or_none(result.pvalue)),
         ("Members:", str(len(result.members)), "95% Monte Carlo:", _interval(result)),
         (f"No. {kind.unit}:", sizes, "Decision:", f"{_decision(result)} ({result.alpha:g})"),
         ("Form:", result.form, "Permutations:", _drawn(result)),
@@ -87,7 +88,8 @@ def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> 
         kernels = member.kernel if isinstance(member.kernel, tuple) else (member.kernel,)
         named = (f"{kernel.label} {_number(getattr(kernel, 'bandwidth', None))}" for kernel in kernels)
         numbers = (member.statistic, member.pvalue, row["adjusted"], row["weight"])
-        lines.append((repr(member.estimator), " x ".join(named), *(f"{number:.4g}" for number in numbers)))
+        cells = ("-" if np.isnan(number) else f"{number:.4g}" for number in numbers)
+        lines.append((repr(member.estimator), " x ".join(named), *cells))
     headers = ["", "kernel", "statistic", "p-value", "adjusted", "weight"]
     tables = [_head(f"{kind.title}, combined", rows), Table(lines, "llr", headers, gap="   ")]
     return _with_effect(tables, result.notes, effect)
@@ -121,8 +123,14 @@ def _drawn(result: TestResult) -> str:
 
 
 def _interval(result: TestResult) -> str:
+    if np.isnan(result.pvalue):
+        return "none"
     low, high = result.pvalue_interval()
     return "exact" if result.exact else f"[{low:.4g}, {high:.4g}]"
+
+
+def _or_none(number: float, form: str = ".4g") -> str:
+    return "none" if np.isnan(number) else format(number, form)
 
 
 def _decision(result: TestResult) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from textwrap import fill
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 WIDTH = 80  # of lines of words
 #: How LaTeX writes characters that mean something to it.
@@ -37,12 +38,13 @@ class Table:
 
     def as_text(self) -> str:
         """The table in lines of equal length."""
-        rows = [*([self.headers] if self.headers else []), *self.rows]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [self._line(row, widths, self._aligns()) for row in self.rows]
-        width = len(lines[-1])
-        if self.headers:
-            lines[:0] = [self._line(self.headers, widths, self.heads * len(widths)), "-" * width]
+        headers, *cells = [[" ".join(cell.splitlines()) for cell in row] for row in (self.headers, *self.rows)]
+        rows = [*([headers] if headers else []), *cells]
+        widths = [max(map(_wide, column)) for column in zip(*rows, strict=True)]
+        lines = [self._line(row, widths, self._aligns()) for row in cells]
+        width = _wide(lines[-1])
+        if headers:
+            lines[:0] = [self._line(headers, widths, self.heads * len(widths)), "-" * width]
         title = [self.title.center(width)] if self.title else []
         return "\n".join([*title, "=" * width, *lines, self.below * width])
 
@@ -51,7 +53,8 @@ class Table:
 
     def _line(self, row: Sequence[str], widths: list[int], aligns: str) -> str:
         pad = {"l": str.ljust, "r": str.rjust, "c": str.center}
-        return self.gap.join(pad[align](cell, width) for cell, width, align in zip(row, widths, aligns, strict=True))
+        cells = zip(row, widths, aligns, strict=True)
+        return self.gap.join(pad[align](cell, width + len(cell) - _wide(cell)) for cell, width, align in cells)
 
     def as_markdown(self) -> str:
         """The table in Markdown, without its title."""
@@ -156,6 +159,13 @@ class Summary:
         found = summary.Summary()
         found.tables, found.extra_txt = self.tables, self.extra_txt
         return found
+
+
+def _wide(text: str) -> int:
+    """How many columns of a terminal a text takes: Chinese characters two, marks over others none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(one) else 1 + (east_asian_width(one) in "WF") for one in text)
 
 
 _ROWS = 60  # that a notebook shows of a table

@@ -34,7 +34,8 @@ class When:
         """The time of a row; dates have no hour where all are at midnight, and rows behind the last have no time."""
         if row >= len(self.times):
             return ""
-        found = str(self.times[row])
+        time = self.times[row]
+        found = f"{time:.{self._digits}g}" if isinstance(time, float) else str(time)
         days = _MIDNIGHT.search(found) and self._days
         return _MIDNIGHT.sub("", found) if days else found
 
@@ -52,6 +53,13 @@ class When:
         """The times of both ends of an interval of rows."""
         low, high = map(self.of, interval)
         return f"{low} to {high or 'behind the last'}"
+
+    @cached_property
+    def _digits(self) -> int:
+        """How many digits tell times that are numbers apart, four at least, and one more."""
+        apart = len(set(self.times))
+        found = (digits for digits in range(4, 17) if len({f"{one:.{digits}g}" for one in self.times}) == apart)
+        return next(found, 16) + 1
 
     @cached_property
     def _days(self) -> bool:

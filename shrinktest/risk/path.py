@@ -81,7 +81,7 @@ class LossPath(Result):
 
     def _report(self) -> Report:
         rows = [
-            [str(row.amount), *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]
+            [f"{row.amount:.6g}", *(f"{one:.4g}" for one in (row.loss, row.low, row.high, row.improvement))]
             for row in self.table.itertuples()
         ]
         names = [self.parameter, "loss", "low", "high", "improvement %"]

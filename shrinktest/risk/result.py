@@ -224,8 +224,9 @@ class RiskStudyResult(Result):
         """Header and rows of the table that people read."""
         rows = [["kernel", "estimator", "n", "d", "loss", "95% interval", "improvement %", "95% interval", "data sets"]]
         for row in self.table.itertuples():
-            loss = [f"{row.loss:.4g}", f"[{row.low:.4g}, {row.high:.4g}]"]
-            saved = [f"{row.improvement:.2f}", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"]
+            reach = f"[{row.low:.4g}, {row.high:.4g}]", f"[{row.improvement_low:.2f}, {row.improvement_high:.2f}]"
+            reach = ("-", "-") if np.isnan(row.low) else reach  # of a single data set
+            loss, saved = [f"{row.loss:.4g}", reach[0]], [f"{row.improvement:.2f}", reach[1]]
             if row.estimator == self.baseline:
                 saved = ["-", "-"]
             rows.append([row.kernel, row.estimator, str(row.n), str(row.d), *loss, *saved, str(row.trials)])
