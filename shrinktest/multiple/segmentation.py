@@ -136,9 +136,19 @@ def segmented(
             *(_NOTES if len(found) > 1 else ()),
             *((CHOSEN,) if hasattr(whole, "members") and any(intervals) else ()),
         ),
-        points=hypothesis.points,
+        points=_as_given(hypothesis.points, whole.encodings[0]),
         columns=whole.columns[0],
     )
+
+
+def _as_given(points: np.ndarray, encoding: Any) -> np.ndarray:
+    """Rows as the data have them, dates in days since 1970; as they are compared where columns hold categories."""
+    if encoding is None:
+        return points
+    drawn = [encoding.axis(name) for name in encoding.names]
+    if any(one.feature is None for one in drawn):
+        return points
+    return np.stack([one.drawn(points[:, one.feature]) for one in drawn], axis=1)
 
 
 _NOTES = (

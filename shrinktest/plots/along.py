@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 _LETTERS = 16  # of a category beside an axis
+_OFFSET = 11.0  # points
 _LEVELS = 8  # that fit along an axis
 #: What the numbers of a kind of column are.
 UNITS = {"duration": "days", "time": "hour of the day"}
@@ -36,20 +37,28 @@ class Along:
             ticks(axis, self.kind)
 
 
-def ticks(axis: Any, kind: str) -> None:
-    """Few ticks, which are dates where the numbers are days since 1970."""
+def ticks(axis: Any, kind: str, zone: Any = None) -> None:
+    """Few ticks, which are dates, in a time zone, where the numbers are days since 1970."""
     if kind == "date":
         from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-        locator = AutoDateLocator(minticks=2, maxticks=5)
+        locator = AutoDateLocator(zone, minticks=2, maxticks=5)
         axis.set_major_locator(locator)
-        axis.set_major_formatter(ConciseDateFormatter(locator))
+        axis.set_major_formatter(ConciseDateFormatter(locator, zone))
     else:
         from matplotlib.ticker import MaxNLocator
 
         axis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 2.5, 5, 10]))
 
 
-def short(label: str) -> str:
-    """A label that fits beside an axis."""
-    return label if len(label) <= _LETTERS else f"{label[: _LETTERS - 1]}…"
+def below_offset(ax: Any) -> None:
+    """Put the label of the x axis below what stands at its end, such as 1e9 or a year, if something does."""
+    ax.xaxis.get_majorticklabels()  # which finds it
+    if ax.xaxis.get_major_formatter().get_offset():
+        ax.xaxis.labelpad += _OFFSET
+
+
+def short(label: str, letters: int = _LETTERS) -> str:
+    """A label that fits beside an axis, on one line; a longer one keeps its end, where names tend to differ."""
+    line, end = " ".join(label.split()), letters // 3 if letters > _LETTERS else 0
+    return line if len(line) <= letters else f"{line[: letters - 1 - end]}…{line[len(line) - end :]}"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest._validate import percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest._validate import counted, percent
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,13 +27,13 @@ def plot_calibration(result: CalibrationResult, ax: Axes | None = None) -> Axes:
         grid, low, high, color=GREY, alpha=0.3, linewidth=0, label=f"uniform, {percent(result.confidence)} band"
     )
     ordered = np.concatenate([[0.0], np.sort(result.pvalues), [1.0]])
-    ax.step(ordered, [*np.arange(trials + 1) / trials, 1.0], where="post", color=BLUE, label=f"{trials} trials")
+    ax.step(ordered, [*np.arange(trials + 1) / trials, 1.0], where="post", color=BLUE, label=counted(trials, "trial"))
     table = result.table
     wrong = table[table["verdict"] == "anti-conservative"]
     ax.plot(wrong["alpha"], wrong["level"], "o", color=ORANGE, label="anti-conservative" if len(wrong) else None)
     ax.set_xlabel("p-value")
     ax.set_ylabel("share of trials with a p-value at most this")
-    ax.set_title(f"Calibration of {result.name}", fontsize="medium", parse_math=False)
+    title(ax, f"Calibration of {result.name}")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)
     return ax

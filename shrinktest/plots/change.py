@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._validate import counted, percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
+from shrinktest.plots.along import ticks
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, legend_below, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _UNITS = {"days": 86400.0, "hours": 3600.0, "minutes": 60.0, "seconds": 1.0}  # of durations
 _COLUMNS = 8  # that are drawn
+_APART = 0.12  # of the axis, from which p-values can be written side by side
 _ALIKE = 3.0  # times as far spread as another: columns in one unit
 
 
@@ -45,10 +47,10 @@ def plot_change(result: Any, ax: Axes | None = None) -> Axes:
             )
         what = f"{said[i]}, {result.named(place)}" + ("" if i else f"; p = {result.pvalue:.4g}")
         ax.axvline(at[min(place, len(at) - 1)], color=ORANGE, linewidth=2, label=what)
-    ax.set_xlabel(along)
+    _along(ax, result.times, along)
     ax.set_ylabel("distance outside and inside" if epidemic else "distance before and after")
     kernel = (result if one else result.best).kernel
-    ax.set_title(f"change-point test, {getattr(kernel, 'label', kernel)}", wrap=True)
+    title(ax, f"change-point test, {getattr(kernel, 'label', kernel)}", "large")
     ax.spines[["top", "right"]].set_visible(False)
     legend_below(ax)
     return ax
@@ -63,6 +65,13 @@ def _axis(times: tuple[Any, ...], n: int, otherwise: str) -> tuple[Any, str]:
     seconds = np.array(times, dtype="timedelta64[ns]") / np.timedelta64(1, "s")
     unit = next((name for name, length in _UNITS.items() if np.ptp(seconds) >= length), "seconds")
     return seconds / _UNITS[unit], f"time, in {unit}"
+
+
+def _along(ax: Axes, times: tuple[Any, ...], label: str) -> None:
+    """The label of the x axis, and ticks that are dates where the times are."""
+    if times and isinstance(times[0], date | np.datetime64) and not hasattr(times[0], "freqstr"):
+        ticks(ax.xaxis, "date", getattr(times[0], "tzinfo", None))
+    ax.set_xlabel(label)
 
 
 def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
@@ -82,7 +91,12 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
         for column in shown.T[:_COLUMNS]:
             ax.plot(at, column, linewidth=0.9, color=BLUE if points.shape[1] == 1 else None)
         named = result.columns[0] if points.shape[1] == 1 and result.columns else "rows"
-        ax.set_ylabel(named if alike else "rows, in standard deviations", parse_math=False)
+        first = f", {_COLUMNS} of {points.shape[1]} numbers of each" if points.shape[1] > _COLUMNS else ""
+        said = f"{named}{first}{'' if alike else ', in standard deviations'}"
+        ax.set_ylabel(fitted(said, ax, upright=True), parse_math=False)
+    places = [float(ax.convert_xunits(at[row])) for row in result.locations]
+    apart = len(places) < 2 or np.diff(places).min() > _APART * float(np.ptp(ax.convert_xunits(at)))
+    largest = "" if apart else f", largest p = {result.adjusted.max():.2g}"
     for i, (row, interval, adjusted) in enumerate(
         zip(result.locations, result.intervals, result.adjusted, strict=True)
     ):
@@ -91,10 +105,12 @@ def plot_changes(result: Any, ax: Axes | None = None) -> Axes:
             ax.axvspan(
                 low, high, color=ORANGE, alpha=0.2, label=None if i else f"{percent(result.confidence)} interval"
             )
-        ax.axvline(at[row], color=ORANGE, linewidth=2, label=None if i else "first row after a change")
-        ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), xycoords=("data", "axes fraction"), fontsize=8)
-    ax.set_xlabel(along)
-    ax.set_title(f"{counted(len(result), 'change')} at level {result.alpha:g}", wrap=True, pad=14)
+        ax.axvline(at[row], color=ORANGE, linewidth=2, label=None if i else f"first row after a change{largest}")
+        if apart:
+            where: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            ax.annotate(f"p = {adjusted:.2g}", (at[row], 1.0), (0.0, 2.0), fontsize=8, **where)
+    _along(ax, result.times, along)
+    title(ax, f"{counted(len(result), 'change')} at level {result.alpha:g}", "large", pad=14)
     ax.spines[["top", "right"]].set_visible(False)
     if len(result):
         legend_below(ax)

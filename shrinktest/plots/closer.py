@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import fill
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shrinktest._validate import percent
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.plots.along import short
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, fitted, ink, letters, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_MOST, _LETTERS = 24, 30  # models whose names can be read, and letters of a name
+_LINES = 3  # of a title
 
 
 def plot_closer(result: Any, ax: Axes | None = None) -> Axes:
@@ -22,15 +26,18 @@ def plot_closer(result: Any, ax: Axes | None = None) -> Axes:
     _intervals(ax, [(0.0, result.difference, result.interval, BLUE if result.reject() else GREY)])
     ax.set_yticks([])
     near = "nearer to" if result.measure == "distance" else "more on"
-    ax.set_xlabel(f"← {near} {y}        difference        {near} {z} →", parse_math=False)
-    ax.set_title(fill(result.answer, 70), parse_math=False)
+    sides = [f"← {near} {y}", "difference", f"{near} {z} →"]
+    beside = (" " * 8).join(sides)
+    wide = len(beside) > letters(ax)
+    ax.set_xlabel("\n".join(fitted(side, ax) for side in sides) if wide else beside, parse_math=False)
+    title(ax, result.answer)
     return ax
 
 
 def plot_closer_matrix(result: Any, ax: Axes | None = None) -> Axes:
     """Of every model of a CloserMatrixResult how much further away it is than the nearest, with its interval."""
     ax = axes(ax)
-    nearest, *others = result.ranked
+    nearest, *others = result.ranked[:_MOST]
     drawn = []
     for place, name in enumerate(others, 1):
         test = next(one for one in result.tests if {nearest, name} == set(one.names[1:]))
@@ -39,11 +46,14 @@ def plot_closer_matrix(result: Any, ax: Axes | None = None) -> Axes:
         drawn.append((place, sign * test.difference, limits, GREY if name in result.best else ORANGE))
     _intervals(ax, drawn)
     ax.plot([0.0], [0.0], "o", color=BLUE)
-    ax.set_yticks(np.arange(len(result.ranked)), result.ranked, parse_math=False)
+    named = [short(name, _LETTERS) for name in (nearest, *others)]
+    ax.set_yticks(np.arange(len(named)), named, fontsize="small", parse_math=False)
     ax.invert_yaxis()
     what = "further away than" if result.measure == "distance" else "less dependence than on"
-    ax.set_xlabel(f"{what} {nearest} ({percent(test.confidence)} intervals, each by itself)", parse_math=False)
-    ax.set_title(fill(result.answer, 70), parse_math=False)
+    below = f"{what} {named[0]} ({percent(test.confidence)} intervals, each by itself)"
+    ax.set_xlabel(below, loc="right", parse_math=False)  # where names leave little room, there is room at the left
+    shown = f" ({len(named)} of {len(result.names)} models shown)" if len(named) < len(result.names) else ""
+    title(ax, f"{shorten(result.answer, _LINES * letters(ax), placeholder=' ...')}{shown}", right=True)
     return ax
 
 
@@ -61,7 +71,7 @@ def _intervals(ax: Axes, drawn: Sequence[tuple[float, float, Any, str]]) -> None
             (line,) = ax.plot(ends, [place, place], color=colour, linewidth=2.0)
             without_end += [(line, limits)] if len(known) < len(limits) else []
         ax.plot([value], [place], "o", color=colour)
-    ax.axvline(0.0, color="black", linewidth=0.8)
+    ax.axvline(0.0, color=ink(ax), linewidth=0.8)
     if without_end:
         borders = ax.get_xlim()
         for line, limits in without_end:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice
-from shrinktest.plots.along import UNITS, short, ticks
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS
+from shrinktest.plots.along import UNITS, below_offset, short, ticks
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, SETTINGS, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def plot_comparison(result: ComparisonResult, columns: Any = None, figure: Figur
         grid = figure.subplots(down, across, squeeze=False).ravel()
         for ax, name in zip(grid, shown, strict=False):
             draw_distribution(ax, result.distribution(name), result.names)
-            ax.set_title(name, fontsize="medium")
+            title(ax, name)
         for ax in grid[len(shown) :]:
             ax.remove()
         if figure.get_layout_engine() is None:
@@ -68,6 +68,8 @@ def draw_distribution(ax: Axes, found: Distribution, names: Sequence[str]) -> No
         ticks(ax.xaxis, found.kind)
         ends = "the outermost bins count what is beyond them" if found.clipped else ""
         ax.set_xlabel(", ".join(part for part in (UNITS.get(found.kind, ""), ends) if part), fontsize="small")
+        if ends:
+            below_offset(ax)
         ax.set_ylabel("% of values", fontsize="small")
         ax.set_ylim(0.0, None)
     ax.spines[["top", "right"]].set_visible(False)

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, percent
-from shrinktest.plots.axes import BLUE, GREY, axes
+from shrinktest.plots.along import short
+from shrinktest.plots.axes import BLUE, GREY, axes, ink, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MEASURES = ("auc", "distance")
 _MOST = 24  # pairs whose names can be read
+_LETTERS = 24  # of a name
 
 
 def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axes:
@@ -30,14 +32,14 @@ def plot_pairs(effect: Any, ax: Axes | None = None, measure: str = "auc") -> Axe
         colour = BLUE if low > none else GREY
         ax.plot([low, high], [place, place], color=colour, linewidth=2.0)
         ax.plot([getattr(one, measure)], [place], "o", color=colour)
-    ax.axvline(none, color="black", linewidth=0.8)
-    ax.set_yticks(
-        range(len(pairs)), [f"{one.names[0]} and {one.names[1]}" for one in pairs], fontsize="small", parse_math=False
-    )
+    ax.axvline(none, color=ink(ax), linewidth=0.8)
+    named = [" and ".join(short(name, _LETTERS) for name in one.names) for one in pairs]
+    ax.set_yticks(range(len(pairs)), named, fontsize="small", parse_math=False)
     ax.invert_yaxis()
     what = "probability to tell which is which" if measure == "auc" else "distance"
-    ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)")
+    # where names leave little room for the axes, there is room at the left of them
+    ax.set_xlabel(f"{what} ({percent(effect.confidence)} intervals, each by itself)", loc="right")
     shown = f", {len(pairs)} of {every} pairs" if len(pairs) < every else ""
-    ax.set_title(f"how different every two samples are{shown}", fontsize="medium")
+    title(ax, f"how different every two samples are{shown}", right=True)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, ink, legend_below, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +21,11 @@ def plot_equivalence(result: Any, ax: Axes | None = None) -> Axes:
         said = f"up to the upper limit, with confidence {1.0 - result.alpha:.4g}"
         ax.plot([result.estimate, result.upper], [0.0, 0.0], color=colour, linewidth=2.0, label=said)
     ax.plot([result.estimate], [0.0], "o", color=colour, label="estimate")
-    ax.axvline(nothing, color="black", linewidth=0.8, label=f"no {what}")
+    ax.axvline(nothing, color=ink(ax), linewidth=0.8, label=f"no {what}")
     ax.axvline(result.margin, color=ORANGE, linestyle="--", label="margin")
     ax.set_yticks([])
     ax.set_xlabel(result.called)
-    ax.set_title(fill(result.answer, 70), fontsize="medium", parse_math=False)
+    title(ax, result.answer)
     ax.spines[["top", "right", "left"]].set_visible(False)
     legend_below(ax)
     return ax

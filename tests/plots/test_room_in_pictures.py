@@ -1,0 +1,170 @@
+"""There is room for all words of a picture: none is cut off, none covers another, and all can be seen."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.text import Text
+
+from shrinktest import (
+    change_point_test,
+    change_points,
+    closer_matrix,
+    closer_test,
+    compare,
+    equivalence_test,
+    independence_matrix,
+    independence_test,
+    k_sample_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
+from shrinktest.power import power_study
+
+LONG = "a very long name of what was observed, in 10^6 EUR a month"
+LONGS = tuple(f"{LONG}, no. {i}" for i in range(3))
+RNG = np.random.default_rng(0)
+X, Y, Z = (RNG.normal(shift, 1.0, size=(30, 2)) for shift in (0.0, 1.0, 1.5))
+TABLES = [pd.DataFrame(values, columns=[LONG, "two\nlines"]) for values in (X, Y)]
+SERIES = np.r_[X[:, 0], 4.0 + Y[:, 0]]
+DAYS = pd.date_range("2024-03-01", periods=60)
+HOURS = pd.date_range("2024-03-01", periods=60, freq="h", tz="Asia/Tokyo")
+FEW = {"n_resamples": 99, "rng": 0, "workers": 1}
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    plt.close("all")
+
+
+def boxes(ax):
+    """The words of a picture and where they are, of ticks those that are seen."""
+    ax.figure.canvas.draw()
+    hidden = set()
+    for axis in (one for each in ax.figure.axes for one in (each.xaxis, each.yaxis)):
+        low, high = sorted(axis.get_view_interval())
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks()):
+            if not low <= tick.get_loc() <= high:
+                hidden |= {tick.label1, tick.label2}
+    words = [one for one in ax.figure.findobj(Text) if one.get_visible() and one.get_text().strip()]
+    return {one: one.get_window_extent() for one in words if one not in hidden}
+
+
+def cut_off(ax):
+    figure = ax.figure.bbox
+    found = boxes(ax).items()
+    return [
+        one.get_text()
+        for one, box in found
+        if box.x0 < -1 or box.y0 < -1 or box.x1 > figure.width + 1 or box.y1 > figure.height + 1
+    ]
+
+
+def covering(ax):
+    pairs = combinations([(one, box.shrunk(0.9, 0.7)) for one, box in boxes(ax).items() if not one.get_rotation()], 2)
+    return [(one.get_text(), other.get_text()) for (one, box), (other, beside) in pairs if box.overlaps(beside)]
+
+
+PICTURES = {
+    "closer": lambda: closer_test(X, Y, Z, names=LONGS).plot(),
+    "closer, many": lambda: closer_matrix(X, {f"{LONG}, no. {i}": Y + i for i in range(30)}).plot(),
+    "witness, a curve": lambda: two_sample_test(*TABLES, names=LONGS[:2], **FEW).plot_witness(coordinates=LONG, grid=7),
+    "witness, a map": lambda: two_sample_test(*TABLES, **FEW).plot_witness(coordinates=("two\nlines", LONG), grid=7),
+    "samples": lambda: k_sample_test(dict(zip(LONGS, (X, Y, Z), strict=True)), **FEW).effect().plot(),
+    "members": lambda: independence_test(X, Y, estimator="auto", **FEW).plot(),
+    "columns": lambda: two_sample_test_columns(*TABLES, **FEW).plot(),
+    "matrix": lambda: independence_matrix(*TABLES, **FEW).plot(),
+    "margin": lambda: equivalence_test(X, Y, margin=0.3, scale="distance", names=LONGS[:2]).plot(),
+    "comparison": lambda: compare(*TABLES, names=("A", "B"), **FEW).plot()[0],
+    "outermost bins": lambda: compare(*(np.exp(20.0 + 2.0 * one[:, :1]) for one in (X, Y)), **FEW).plot()[0],
+    "change, days": lambda: change_point_test(SERIES, times=DAYS, **FEW).plot(),
+    "change, hours": lambda: change_point_test(SERIES, times=HOURS, **FEW).plot(),
+    "changes": lambda: change_points(SERIES, times=DAYS, **FEW).plot(),
+}
+
+
+@pytest.mark.parametrize("called", PICTURES)
+def test_no_words_are_cut_off_or_covered(called):
+    ax = PICTURES[called]()
+    assert not cut_off(ax) and not covering(ax)
+
+
+def test_two_pictures_side_by_side():
+    result = change_point_test(SERIES, times=DAYS, **FEW)
+    below, beside = (equivalence_test(X, Y, margin=0.3, scale="distance"), two_sample_test_columns(*TABLES, **FEW))
+    for one in (result, below, beside):
+        _, (left, right) = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+        one.plot(left)
+        assert not cut_off(one.plot(right)) and not covering(right)
+
+
+def test_a_small_picture_has_its_legend_inside():
+    _, ax = plt.subplots(figsize=(3, 2), layout="constrained")
+    change_point_test(SERIES, times=DAYS, **FEW).plot(ax).figure.canvas.draw()  # a warning would be an error
+    assert ax.get_window_extent().height > 20.0
+
+
+def test_lines_are_seen_on_a_dark_ground():
+    with plt.style.context("dark_background"):
+        curve = two_sample_test(X, Y, **FEW).plot_witness(coordinates=0, grid=7)
+        (zero,) = closer_test(X, Y, Z).plot().lines[-1:]
+        margin = equivalence_test(X, Y, margin=0.3, scale="distance").plot()
+        pairs = k_sample_test(X, Y, Z, **FEW).effect().plot()
+        power = power_study("mean-shift", ["kme"] * 1, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
+        seen = [line for ax in (curve, margin, pairs, power.plot()) for line in ax.lines]
+    assert not [line for line in (zero, *seen) if line.get_color() in ("black", "#000000")]
+
+
+def test_names_on_a_slant_end_at_their_ticks():
+    ax = two_sample_test_columns(X @ RNG.normal(size=(2, 8)), Y @ RNG.normal(size=(2, 8)), **FEW).plot()
+    ax.figure.canvas.draw()
+    for tick in ax.xaxis.get_major_ticks():
+        place = ax.transData.transform((tick.get_loc(), 0.0))[0]
+        assert tick.label1.get_window_extent().x1 == pytest.approx(place, abs=12.0)
+
+
+def test_ticks_are_in_the_time_zone_of_the_times():
+    ax = change_point_test(SERIES, times=HOURS, **FEW).plot()
+    ax.figure.canvas.draw()
+    shown = [tick for tick in ax.xaxis.get_major_ticks() if tick.label1.get_text() == "02"]  # the second of March
+    assert shown and plt.matplotlib.dates.num2date(shown[0].get_loc(), HOURS.tz).hour == 0
+
+
+def test_p_values_of_many_changes_do_not_cover_each_other():
+    values = np.repeat(np.arange(10) % 2 * 9.0, 20) + RNG.normal(size=200)
+    result = change_points(values, **FEW | {"n_resamples": 999})
+    ax = result.plot()
+    assert len(result) == 9 and not ax.texts and not covering(ax)
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert f"first row after a change, largest p = {result.adjusted.max():.2g}" in said
+
+
+def test_a_series_is_drawn_in_its_own_units():
+    table = pd.DataFrame({"litres": 1000.0 + 100.0 * SERIES})
+    ax = change_points(table, **FEW).plot()
+    assert ax.get_ylabel() == "litres" and np.allclose(ax.lines[0].get_ydata(), table["litres"])
+    both = change_points(table.assign(cups=4.0 * SERIES), **FEW).plot()
+    assert both.get_ylabel() == "rows, in standard deviations"
+    many = change_points(np.tile(SERIES[:, None], 20), **FEW).plot()
+    assert many.get_ylabel() == "rows, 8 of 20 numbers of each" and len(many.lines) == 9
+
+
+def test_lags_without_p_values_name_none():
+    result = independence_test(SERIES, SERIES, lags=[0, 1], shift="circular", n_resamples=0, rng=0)
+    assert result.plot().get_title() == "independence at 2 lags"
+
+
+def test_every_curve_of_a_power_study_looks_different():
+    estimators = {f"{i}": "kme" for i in range(9)}
+    study = power_study("mean-shift", estimators, [10], n_trials=2, n_resamples=19, workers=1, progress=False)
+    ax = study.plot()
+    ax.figure.canvas.draw()
+    looks = {(line.get_color(), line.get_marker()) for line in ax.lines if line.get_label() in estimators}
+    assert len(looks) == 9
+    assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1  # covers nothing
+    assert all(float(tick) == round(tick) for tick in ax.get_xticks())
