@@ -13,7 +13,7 @@ from shrinktest.cli.options import add_columns, add_method, add_restrictions, ad
 from shrinktest.cli.report import as_said
 from shrinktest.cli.streams import named
 from shrinktest.cli.values import number
-from shrinktest.plots.axes import check_path
+from shrinktest.plots.axes import check_path, write
 from shrinktest.results.kinds import TWO_SAMPLE
 
 _REFUSED = ("stopping", "form")
@@ -103,4 +103,4 @@ def _save(result: ComparisonResult, path: str) -> None:
 
     figure = Figure(layout="constrained")
     result.plot(figure=figure)
-    figure.savefig(path, dpi=150)
+    write(figure, path)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import fill
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from shrinktest._validate import counted
+from shrinktest._warn import warn_user
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
 # Okabe and Ito's palette: told apart with every kind of colour vision
@@ -19,6 +25,7 @@ OF_X, OF_Y = BLUE, ORANGE
 #: Held while matplotlib's settings, or the filters of warnings, are changed and put back: all threads have the same.
 SETTINGS = RLock()
 
+_LACKING = re.compile("Glyph .* missing")  # as matplotlib warns
 _LETTER = 0.55  # of the size of letters is how wide they are, on average
 _FEWEST = 12  # letters of a line
 _LOW = 1.9  # inches, from which there is room below axes
@@ -117,4 +124,20 @@ def save(plot: Callable[[Axes], object], path: str) -> None:
 
     figure = Figure(figsize=(7.0, 4.0), layout="constrained")
     plot(figure.subplots())
-    figure.savefig(path, dpi=150)
+    write(figure, path)
+
+
+def write(figure: Figure, path: str) -> None:
+    """Save a figure; of letters that its font lacks one warning tells, and not one for each."""
+    with SETTINGS, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(path, dpi=150)
+    lacking = {str(one.message) for one in caught if _LACKING.match(str(one.message))}
+    for one in caught:
+        if str(one.message) not in lacking:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    if lacking:
+        warn_user(
+            f"{path}: the font lacks {counted(len(lacking), 'letter')} of the names, which are boxes there; name a "
+            "font that has them as font.family in a file matplotlibrc"
+        )

@@ -169,11 +169,10 @@ class CloserResult(AsJson, Result):
 
     def _report(self) -> Report:
         to = "to" if self.measure == DISTANCE else "on"
-        low, high = (f"{limit:.4g}" for limit in self.interval)
         shown = f"t = {self.statistic:.4g}, {self.freedom:.4g} degrees of freedom"
         rows = [
             *([f"{to} {name}", f"{value:.4g}"] for name, value in zip(self.names[1:], self.distances, strict=True)),
-            ["difference", f"{self.difference:.4g} [{low}, {high}]"],
+            ["difference", f"{self.difference:.4g} {interval_in_words(self.interval)}"],
             ["standard error", f"{self.error:.4g}"],
             ["statistic", "none" if math.isnan(self.statistic) else shown],
             ["p-value", f"{self.pvalue:.4g} ({self.alternative})"],
@@ -192,6 +191,12 @@ class CloserResult(AsJson, Result):
         from shrinktest.plots.closer import plot_closer
 
         return plot_closer(self, ax)
+
+
+def interval_in_words(interval: tuple[float, float]) -> str:
+    """An interval in brackets; where there is none, that."""
+    low, high = interval
+    return "(no interval)" if math.isnan(low) else f"[{low:.4g}, {high:.4g}]"
 
 
 def kernel_in_words(kernel: Any, width: Any) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._validate import level, percent
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result
-from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult
+from shrinktest.results.closer import DISTANCE, ESTIMATES, CloserResult, interval_in_words
 from shrinktest.results.reading import fields_of, rebuilt
 from shrinktest.results.text import Report, Table
 
@@ -192,7 +192,7 @@ class CloserMatrixResult(AsJson, Result):
             [
                 row["first"],
                 row["second"],
-                f"{row['difference']:.4g} [{row['low']:.4g}, {row['high']:.4g}]",
+                f"{row['difference']:.4g} {interval_in_words((row['low'], row['high']))}",
                 f"{row['pvalue']:.4g}",
                 f"{row['adjusted']:.4g}",
                 row["nearer"],

@@ -23,6 +23,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
+from shrinktest.plots.axes import save
 from shrinktest.power import power_study
 
 LONG = "a very long name of what was observed, in 10^6 EUR a month"
@@ -168,3 +169,11 @@ def test_every_curve_of_a_power_study_looks_different():
     assert len(looks) == 9
     assert ax.get_legend().get_window_extent().x0 > ax.get_window_extent().x1  # covers nothing
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
+
+
+def test_letters_that_the_font_lacks_are_told_of_once(tmp_path):
+    result = two_sample_test(X, Y, names=("对照组", "新 $x$"), **FEW)
+    with pytest.warns(UserWarning) as said:
+        save(result.plot_witness, str(tmp_path / "picture.png"))
+    (only,) = said
+    assert "picture.png: the font lacks 4 letters of the names" in str(only.message)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest import calibrate, change_point_test, closer_test, two_sample_test, two_sample_test_columns
+from shrinktest import (
+    calibrate,
+    change_point_test,
+    closer_matrix,
+    closer_test,
+    two_sample_test,
+    two_sample_test_columns,
+)
 from shrinktest.results.text import Table
 from shrinktest.results.when import When
 from shrinktest.risk import loss_path
@@ -60,3 +67,8 @@ def test_calibrations_do_not_speak_python():
     called = {name: calibrate(one, X, Y, n_trials=3, workers=1) for name, one in (("a", inner), ("b", lambda x, y: 1))}
     assert called["a"].name == "inner" and "Calibration of inner" in called["a"].summary()
     assert called["b"].name == "your test" and called["b"].plot().get_title() == "Calibration of your test"
+
+
+def test_where_there_is_no_interval_none_is_printed():
+    for result in (closer_test(X, Y, Y.copy()), closer_matrix(X, {"a": Y, "b": Y.copy()})):
+        assert "(no interval)" in result.summary() and "nan" not in result.summary()
