@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 XY = ("X", "Y")
 OTHERS = ("median", "marginal")
 _GRID = {1: 101, 2: 31}
+_POINTS = 1000  # of a sample, more of which would cover those of the other
 _LETTERS = 24  # of a name in a legend
 
 
@@ -151,18 +152,12 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
     if outside.any() and not outside.all():
         where = "outlined: outside the band"
         ax.contour(*lines, outside.T.astype(float), levels=[0.5], colors="black", linewidths=1.0)
-    for (east, north), colour, marker, label in ((x.T, OF_X, "o", names[0]), (y.T, OF_Y, "^", names[1])):
+    for rows, colour, marker, name in ((x, OF_X, "o", names[0]), (y, OF_Y, "^", names[1])):
+        every = -(-len(rows) // _POINTS)
+        look: dict[str, Any] = {"s": 18, "color": colour, "edgecolors": "white", "linewidths": 0.6, "marker": marker}
+        label = short(name, _LETTERS) + (f", 1 of {every} rows" if every > 1 else "")
         # white edges part the points from the ground, which has their colour
-        ax.scatter(
-            east,
-            north,
-            s=18,
-            color=colour,
-            edgecolors="white",
-            linewidths=0.6,
-            marker=marker,
-            label=short(label, _LETTERS),
-        )
+        ax.scatter(*rows[::every].T, label=label, **look)
     bar = ax.figure.colorbar(image, ax=ax)
     _label_y(bar.ax, f"witness, above 0: more of {names[0]}\n({where})")
 

@@ -177,3 +177,10 @@ def test_letters_that_the_font_lacks_are_told_of_once(tmp_path):
         save(result.plot_witness, str(tmp_path / "picture.png"))
     (only,) = said
     assert "picture.png: the font lacks 4 letters of the names" in str(only.message)
+
+
+def test_many_rows_of_one_sample_do_not_cover_those_of_the_other():
+    large = RNG.normal(size=(2, 2500, 2))
+    ax = two_sample_test(*large, gram="rff", rank=10, n_resamples=19, rng=0).plot_witness(grid=5)
+    drawn = {one.get_label(): len(one.get_offsets()) for one in ax.collections}
+    assert drawn["X, 1 of 3 rows"] == drawn["Y, 1 of 3 rows"] == 834
