@@ -89,7 +89,8 @@ def plot_witness(
         column.ticks(axis_of)
     below_offset(ax)
     held = f", others: {others}" if len(shown) < pooled.shape[1] else ""
-    said = f"Where {first} and {second} differ, {percent(confidence)} simultaneous band{held}"
+    name = f", {percent(confidence)} simultaneous band" if np.isfinite(band.half_width).any() else ""
+    said = f"Where {first} and {second} differ{name}{held}"
     title(ax, said)
     legend(ax, edgecolor="none", framealpha=0.85, fontsize="small", ncols=2 if len(shown) == 1 else 1)
     return ax
@@ -122,8 +123,10 @@ def _curve(ax: Axes, line: np.ndarray, band: Any, x: np.ndarray, y: np.ndarray, 
     for sign, colour, label in ((1.0, OF_X, f"more of {first}"), (-1.0, OF_Y, f"more of {second}")):
         part = sign * np.maximum(sign * band.values, 0.0)
         ax.fill_between(line, 0.0, part, color=colour, alpha=0.3, linewidth=0, label=label)
-    if np.isfinite(band.half_width).all():
-        ax.fill_between(line, -band.half_width, band.half_width, color=GREY, alpha=0.4, linewidth=0, label="band")
+    known = np.isfinite(band.half_width)
+    if known.any():
+        reach = np.where(known, band.half_width, 0.0)  # where the function is 0 in every permutation, so is the band
+        ax.fill_between(line, -reach, reach, color=GREY, alpha=0.4, linewidth=0, label="band")
     ax.axhline(0.0, color=GREY, linewidth=0.8)
     ax.plot(line, band.values, color=ink(ax), linewidth=1.0, label="witness")
     left = "outside the band" if band.outside.any() else None
@@ -159,7 +162,8 @@ def _map(ax: Axes, lines: list[np.ndarray], band: Any, x: np.ndarray, y: np.ndar
         # white edges part the points from the ground, which has their colour
         ax.scatter(*rows[::every].T, label=label, **look)
     bar = ax.figure.colorbar(image, ax=ax)
-    _label_y(bar.ax, f"witness, above 0: more of {names[0]}\n({where})")
+    beside = f"\n({where})" if np.isfinite(band.half_width).any() else ""
+    _label_y(bar.ax, f"witness, above 0: more of {names[0]}{beside}")
 
 
 def _colours() -> Any:
