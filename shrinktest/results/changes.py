@@ -211,9 +211,10 @@ class ChangesResult(AsJson, Result):
             rows = [["none", "", "", "", f"{self.pvalue:.4g}", f"{self.tests[0].adjusted:.4g}"]]
         level = "" if self.confidence is None else f"{percent(self.confidence)} interval"
         headers = ["row", "when", level, "in time", "p-value", "adjusted"]
-        if not any(row[3] for row in rows):  # without times
-            rows, headers = [[*row[:3], *row[4:]] for row in rows], [*headers[:3], *headers[4:]]
-        table = Table(rows, "r", headers=headers, below="-")
+        # without times, or intervals, there is no column for them
+        kept = [j for j, name in enumerate(headers) if name and (j != 3 or any(row[3] for row in rows))]
+        rows = [[row[j] for j in kept] for row in rows]
+        table = Table(rows, "r", headers=[headers[j] for j in kept], below="-")
         return Report(head, table, self.notes)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -7,6 +7,7 @@ import numpy as np
 from shrinktest import (
     calibrate,
     change_point_test,
+    change_points,
     closer_matrix,
     closer_test,
     two_sample_test,
@@ -72,3 +73,8 @@ def test_calibrations_do_not_speak_python():
 def test_where_there_is_no_interval_none_is_printed():
     for result in (closer_test(X, Y, Y.copy()), closer_matrix(X, {"a": Y, "b": Y.copy()})):
         assert "(no interval)" in result.summary() and "nan" not in result.summary()
+
+
+def test_changes_without_intervals_have_no_column_for_them():
+    series = np.repeat([0.0, 5.0], 50) + RNG.normal(size=100)
+    assert "\nrow when p-value adjusted\n" in change_points(series, confidence=None, n_resamples=99, rng=0).summary()
