@@ -56,9 +56,10 @@ class When:
 
     @cached_property
     def _digits(self) -> int:
-        """How many digits tell times that are numbers apart, four at least, and one more."""
-        apart = len(set(self.times))
-        found = (digits for digits in range(4, 17) if len({f"{one:.{digits}g}" for one in self.times}) == apart)
+        """How many digits tell times that are numbers apart and end at the point or behind it, and one more."""
+        apart, least = len(set(self.times)), max(len(f"{abs(one):.0f}") for one in self.times)
+        counts = range(min(max(least, 4), 15), 17)
+        found = (digits for digits in counts if len({f"{one:.{digits}g}" for one in self.times}) == apart)
         return next(found, 16) + 1
 
     @cached_property

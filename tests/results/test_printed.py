@@ -40,6 +40,8 @@ def test_numbers_of_times_have_as_many_digits_as_tell_them_apart():
     assert result.named(50) == "7.1429" and "(7.1429)" in str(result.summary())
     assert When([1.7e9 + 0.5, 1.7e9 + 1.5]).of(0) == "1700000000.5"
     assert [When([1e-12, 2e-12]).of(0), When([0.1 + 0.2, 0.3]).of(0)] == ["1e-12", "0.30000000000000004"]
+    assert [When([99e3, 1e5, 2e6]).of(row) for row in range(3)] == ["99000", "100000", "2000000"]
+    assert When([0.5, 100000.5]).between((0, 1)) == "0.5 to 100000.5" and When([1.0, 1e300]).of(1) == "1e+300"
 
 
 def test_without_permutations_nothing_is_said_to_be_critical():
