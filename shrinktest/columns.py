@@ -243,8 +243,8 @@ def _in_batches(
 
 
 def noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
-    """The result with these notes, and none that constant columns have no weight: they are not tested."""
-    kept = (note for note in found.notes if not note.endswith(NO_WEIGHT))
+    """The result with these notes, and none that constant columns have no weight: they are not tested, unless given."""
+    kept = (note for note in found.notes if not note.endswith(NO_WEIGHT) or note.startswith("given:"))
     return replace(found, notes=(*kept, *notes))
 
 

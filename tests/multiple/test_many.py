@@ -314,6 +314,8 @@ def test_columns_with_one_value_only_are_not_tested_against_others():
     assert beside.notes[-2:] == tuple(
         f"Columns '1', '3' of {name} are not tested: they have the same value in every row." for name in "XY"
     )
+    beside = independence_matrix(table, table[["0"]], given=pd.DataFrame({"z": PAIRED[:, 0], "w": 5.0}), **options)
+    assert "given: column w has one value only, and no weight." in beside.notes
     given = independence_matrix(np.column_stack([constant(), PAIRED[:, :1]]), given="others", **options)
     without = independence_matrix(np.column_stack([X[:, there], PAIRED[:, :1]]), given="others", **options)
     assert np.array_equal(given.pvalues, without.pvalues)
