@@ -31,7 +31,8 @@ def renamed(**names: str) -> Callable[[Function], Function]:
     def decorate(function: Function) -> Function:
         from inspect import signature
 
-        known, computed = signature(function).parameters, tiny_is_zero(function)
+        parameters, computed = signature(function).parameters.values(), tiny_is_zero(function)
+        known = {one.name for one in parameters if one.kind is not one.VAR_POSITIONAL}
 
         @wraps(function)
         def called(*values: Any, **given: Any) -> Any:

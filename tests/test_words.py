@@ -66,6 +66,11 @@ def test_one_of_several_and_several_of_one(verb, given, meant):
         verb(**{given: 0.05})
 
 
+def test_samples_have_no_name():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'sample'"):
+        k_sample_test(X, Y, sample=X)
+
+
 def test_what_kernels_are_called_elsewhere():
     with pytest.raises(ValueError, match="kernel 'rbf' is called 'gaussian' here"):
         two_sample_test(X, Y, kernel="rbf")
