@@ -142,7 +142,7 @@ def calibrate(
     1   0.05  0.205  anti-conservative
     2   0.10  0.385  anti-conservative
     """
-    choice(kind, KINDS, "kind")
+    kind = choice(kind, KINDS, "kind")
     if isinstance(test, str):
         test = known_test(test, kind) or test
     if not isinstance(test, AnyTest):

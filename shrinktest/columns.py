@@ -139,7 +139,7 @@ def two_sample_test_columns(
     3     x3   0.496     0.867   False
     """
     refuse_candidates("two_sample_test_columns", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    choice(method, METHODS, "method")
+    method = choice(method, METHODS, "method")
     batched = in_batches(X, Y)
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,

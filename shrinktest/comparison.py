@@ -155,9 +155,9 @@ def compare(
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))
-    choice(method, METHODS, "method")
+    method = choice(method, METHODS, "method")
     choice(nan_policy, POLICIES, "nan_policy")
-    level(confidence, "confidence")
+    confidence = level(confidence, "confidence")
     paired = flag(paired, "paired")
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,

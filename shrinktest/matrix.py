@@ -174,7 +174,7 @@ def independence_matrix(
     """
     for kernel, bandwidth in ((kernel_x, bandwidth_x), (kernel_y, bandwidth_y)):
         refuse_candidates("independence_matrix", kernel, bandwidth if isinstance(bandwidth, str) else "median")
-    choice(method, METHODS, "method")
+    method = choice(method, METHODS, "method")
     settings = Settings.read(
         form=form, n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram,
         rank=rank, max_memory=max_memory,

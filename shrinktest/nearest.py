@@ -111,7 +111,7 @@ def closer_matrix(
     2     normal  exponential      0.0041    0.7994
     """
     names, samples = _models(models, name)
-    choice(method, ADJUSTMENTS, "method")
+    method = choice(method, ADJUSTMENTS, "method")
     told = {"scale": scale, "column_types": column_types, "transform": transform, "nan_policy": nan_policy}
     closeness = Closeness.read(
         (X, *samples), (name, *names), measure=measure, kernel=kernel, bandwidth=bandwidth, paired=paired,

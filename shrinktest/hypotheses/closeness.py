@@ -89,7 +89,7 @@ class Closeness:
         **told: Any,
     ) -> Closeness:
         """The estimates of samples, or variables, as users give them; raises for what cannot be compared."""
-        choice(measure, MEASURES, "measure")
+        measure = choice(measure, MEASURES, "measure")
         choice(nan_policy, POLICIES, "nan_policy")
         generator = as_rng(rng)
         settings: dict[str, Any] = {"workers": n_workers(workers), "kernel": kernel, "bandwidth": bandwidth}
@@ -116,7 +116,7 @@ class Closeness:
         """Whether the first of the samples is nearer to one of the others, counted from 1, than to another."""
         from scipy.special import stdtr, stdtrit
 
-        choice(alternative, ALTERNATIVES, "alternative")
+        alternative = choice(alternative, ALTERNATIVES, "alternative")
         alpha, confidence = level(alpha), level(confidence, "confidence")
         nearer = (first - 1, second - 1) if self.measure == DISTANCE else (second - 1, first - 1)
         difference, error, freedom = self.deleted.difference(*nearer)

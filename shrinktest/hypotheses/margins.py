@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import real, real_values, takes
+from shrinktest._validate import choice, real, real_values, takes
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.effects import apart
@@ -39,7 +39,7 @@ Change = Callable[[np.ndarray], Any]
 def scale_of(given: Any) -> str:
     """The scale, which has to be named; raises ValueError with what a margin means on each."""
     if isinstance(given, str) and given in SCALES:
-        return given
+        return choice(given, SCALES, "scale")
     found = "" if given is None else f"; got {given!r}"
     meant = "; ".join(f"{name!r}: the margin is {what}" for name, what in MEANT.items())
     raise ValueError(f"scale says on which scale X and Y are to be alike{found}. {meant}. Units of columns are units=")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 
 from shrinktest import (
     calibrate,
@@ -10,6 +11,9 @@ from shrinktest import (
     change_points,
     closer_matrix,
     closer_test,
+    compare,
+    equivalence_test,
+    independence_matrix,
     two_sample_test,
     two_sample_test_columns,
 )
@@ -80,3 +84,20 @@ def test_where_there_is_no_interval_none_is_printed():
 def test_changes_without_intervals_have_no_column_for_them():
     series = np.repeat([0.0, 5.0], 50) + RNG.normal(size=100)
     assert "\nrow when p-value adjusted\n" in change_points(series, confidence=None, n_resamples=99, rng=0).summary()
+
+
+def test_texts_of_numpy_are_plain_ones_in_results():
+    holm, few = np.str_("holm"), {"n_resamples": 99, "rng": 0}
+    models = {"a": Y, "b": Y + 1.0, "c": Y + 2.0}
+    tables = [pd.DataFrame(rows, columns=["a", "b"]) for rows in (X, Y)]
+    closer = closer_test(X, Y, Y + 1.0, measure=np.str_("distance"), alternative=np.str_("two-sided"))
+    compared = compare(*tables, method=holm, confidence=np.float64(0.9), **few)
+    for one in (
+        two_sample_test_columns(X, Y, method=holm, **few).method,
+        independence_matrix(X, method=holm, **few).method,
+        closer_matrix(X, models, method=holm).method,
+        equivalence_test(X, Y, margin=0.5, scale=np.str_("distance"), rng=0).scale,
+        calibrate(lambda x, y: 0.5, X, Y, kind=np.str_("two-sample"), n_trials=3, workers=1).kind,
+        *(closer.measure, closer.alternative, compared.columns.method, compared.confidence),
+    ):
+        assert type(one) in (str, float)
