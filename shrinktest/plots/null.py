@@ -50,7 +50,8 @@ def plot_null(result: TestResult, ax: Axes | None = None) -> Axes:
     _point_beyond(ax, result.statistic, float(np.min(shown)), float(np.max(shown)))
     ax.set_xlabel(f"{result.kind.statistic} statistic{form}".strip())
     ax.set_ylabel("number of permutations")
-    ax.locator_params(axis="y", integer=True)
+    if ax.get_yscale() == "linear":  # other scales of axes of the user's have ticks of their own
+        ax.locator_params(axis="y", integer=True)
     title(ax, f"{result.test} test" + ("" if result.estimator is None else f", {result.estimator!r}"), "large")
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(edgecolor="none", framealpha=0.85)  # lines may cross it

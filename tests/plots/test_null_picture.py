@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -71,3 +72,12 @@ def test_a_null_distribution_of_one_value_has_no_range_to_show():
     assert not picture_.texts and picture_.get_xlim()[0] < 1.0 < picture_.get_xlim()[1]
     far = picture(50.0, np.ones(99))
     assert not far.texts and far.get_xlim()[0] < 1.0 and far.get_xlim()[1] > 50.0
+
+
+def test_axes_whose_counts_are_on_another_scale_keep_it():
+    _, ax = plt.subplots()
+    ax.set_yscale("log")
+    conclude(Null(0.0, VALUES, 0.0, False), test="own", alpha=0.05, n_observations=(5,)).plot_null(ax)
+    ax.figure.canvas.draw()
+    assert ax.get_yscale() == "log"
+    plt.close("all")
