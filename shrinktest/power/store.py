@@ -21,6 +21,11 @@ from shrinktest.power.store_file import POWER, Kind, Row, check_file, kind_of
 _SECONDS = 1.0  # between commits: what a kill can lose
 _SHOWN = 160  # letters of a value in a message
 _AND = " and "  # between versions
+_SINCE = (  # what is called or written otherwise since, and how
+    (r"^statistic$|(?<=')statistic(?=': )", "form"),
+    (r"^Decision(?=\()", "Curtailed"),
+    (r"\bnp\.(?:float|int|uint|bool|str)\d*_?\(([^()]*)\)", r"\1"),  # numbers and texts of numpy in estimators
+)
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
 
 
@@ -245,10 +250,10 @@ def _short(value: Any) -> str:
 
 
 def _by_new_names(stored: Any) -> Any:
-    """What is stored, with the names that have changed since: a study of the version before goes on."""
+    """What is stored, as it is called and written now: a study of the version before goes on."""
     if not isinstance(stored, str):
         return stored
-    for old, new in ((r"^statistic$|(?<=')statistic(?=': )", "form"), (r"^Decision(?=\()", "Curtailed")):
+    for old, new in _SINCE:
         stored = re.sub(old, new, stored)
     return stored
 
