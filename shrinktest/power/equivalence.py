@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -23,6 +24,7 @@ from shrinktest.results.kinds import INDEPENDENCE, KINDS, TWO_SAMPLE
 #: The name that solve_sample_size knows the test by.
 EQUIVALENCE = "equivalence"
 
+_SEARCHED = 100  # times the fewest rows, up to which the fewest groups are looked for
 _OURS = ("X", "Y", "alpha", "names", "rng", "workers")  # which a study says itself
 
 
@@ -65,7 +67,15 @@ class Alike(Design):
         return self.design
 
     def smallest(self) -> int:
-        return max(self.design.smallest(), FEWEST)
+        least = max(self.design.smallest(), FEWEST)
+        return next((n for n in range(least, _SEARCHED * least) if self._groups(n) >= FEWEST), least)
+
+    def _groups(self, n: int) -> float:
+        """The fewest groups of a sample, where the design has groups."""
+        groups = self.design.options_for(*sizes_of(self.design.sample(0, n))).get("groups")
+        if groups is None:
+            return math.inf
+        return min(len(set(np.asarray(one).tolist())) for one in (groups if isinstance(groups, tuple) else (groups,)))
 
 
 def as_equivalence(options: Mapping[str, Any], design: Design, alpha: float) -> AnyTest:

@@ -78,6 +78,17 @@ def test_what_a_design_says_belongs_together_is_told_to_the_test():
     assert other.pvalue(data, np.random.default_rng(1), 99) != told
 
 
+def families(n, m):
+    return {"groups": (np.arange(n) // 2, n + np.arange(m) // 2)}
+
+
+def test_sizes_of_a_design_with_groups_begin_where_there_are_enough_groups():
+    design = FromFunction(before_and_after, restriction=families)
+    assert Alike(design).smallest() == 9  # five groups, the last of one row
+    found = solve_sample_size(design, test="equivalence", test_options={"margin": 0.3, "scale": "distance"}, **QUICK)
+    assert found.n >= 9
+
+
 @pytest.mark.parametrize(
     ("design", "given", "said"),
     [
