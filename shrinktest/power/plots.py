@@ -50,7 +50,8 @@ def plot_power(result: PowerStudyResult, ax: Axes | None, alpha: float) -> Axes:
     ax.set_ylim(-0.02, 1.02)
     design = repr(result.design)
     title(ax, design if len(design) <= 70 else f"{design[:67]}...")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
+    if ax.get_xscale() == "linear":  # other scales of axes of the user's have ticks of their own
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1, steps=[1, 2, 5, 10]))
     ax.spines[["top", "right"]].set_visible(False)
     if len(result.estimators) > _INSIDE:
         legend_beside(ax)

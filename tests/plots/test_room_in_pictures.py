@@ -171,6 +171,15 @@ def test_every_curve_of_a_power_study_looks_different():
     assert all(float(tick) == round(tick) for tick in ax.get_xticks())
 
 
+def test_sizes_on_a_logarithmic_scale_have_its_ticks():
+    _, ax = plt.subplots()
+    ax.set_xscale("log", base=2)
+    sizes = [8, 16, 32]
+    power_study("mean-shift", "kme", sizes, n_trials=2, n_resamples=19, workers=1, progress=False).plot(ax)
+    low, high = ax.get_xlim()
+    assert [tick for tick in ax.get_xticks() if low <= tick <= high] == sizes
+
+
 def test_letters_that_the_font_lacks_are_told_of_once(tmp_path):
     result = two_sample_test(X, Y, names=("对照组", "新 $x$"), **FEW)
     with pytest.warns(UserWarning) as said:
