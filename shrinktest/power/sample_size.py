@@ -168,6 +168,7 @@ def solve_sample_size(
             raise ValueError("estimator= is not for test='equivalence'; give it in test_options, with scale='auc'")
         estimator = as_equivalence(options, d, alpha)
         d, options, shown = Alike(d), {}, said_of(estimator)
+    d.null()  # which the check takes, and not every design has
     options = options_of(options, d.test, "test_options")
     compared, rule = as_compared(estimator, d.test), as_stopping(stopping, alpha)
     label = label_of(estimator, compared)

@@ -117,6 +117,17 @@ def test_permuting_makes_no_null_twin_of_conditional_independence():
     assert len(power_study(Given(), "kme", 20, with_null=False, **FEW).table) == 1
 
 
+def test_a_search_for_a_sample_size_asks_for_the_null_twin_first():
+    """Not at its end, when the level is checked."""
+
+    class NeverDrawn(Given):
+        def draw(self, rng, n, m):
+            raise AssertionError("there is nothing to draw for")
+
+    with pytest.raises(ValueError, match=r"no permutation leaves X and Y of NeverDrawn\(\)"):
+        solve_sample_size(NeverDrawn(), workers=1, progress=False)
+
+
 @dataclass(frozen=True, repr=False)
 class Correlated(Design):
     test = "two-sample"

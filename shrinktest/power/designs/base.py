@@ -343,7 +343,8 @@ class Relabelled(_Twin):
         if self.design.test == CONDITIONAL.name:
             raise ValueError(
                 f"no permutation leaves X and Y of {self.design!r} independent given Z and all else as it is: name in "
-                "neutral the parameters at which they are, give the design a null of its own, or pass with_null=False"
+                "neutral the parameters at which they are, give the design a null of its own, or make a power study "
+                "with with_null=False"
             )
 
     @property
