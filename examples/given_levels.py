@@ -50,8 +50,8 @@ MARGIN = 0.05  # of power
 ENOUGH = 100  # data sets, for powers to be compared
 #: Part of the trials that a method gets, of any rows or of some: exact ones two, what is slow fewer.
 PART: dict[str | tuple[str, int], float] = {name: 2.0 for name in MODELS if name.endswith("true model")}
-PART |= {REGRESSOR: 0.5, ("KCI", 1000): 0.05}
-PART |= dict(zip(HYPPO, (0.25, 0.05), strict=True))
+PART |= {REGRESSOR: 0.5, ("KCI", 1000): 0.025}
+PART |= dict(zip(HYPPO, (0.1, 0.02), strict=True))
 MOST = {REGRESSOR: 200, "PartialDcorr": 200, "ConditionalDcorr": 50}  # rows up to which what is slow is run
 KEYS = ["shape", "columns", "strength", "n"]
 POWERS = [("linear", 1), ("smooth", 1), ("heavy-tailed", 5)]

@@ -454,7 +454,7 @@ def test_the_best_amount_in_hindsight_is_that_of_every_data_set():
     first, _, heads, _, *rows = path.summary().splitlines()
     assert first == repr(path) and heads.split() == ["lam", "loss", "low", "high", "improvement", "%"]
     assert [row.split()[:2] for row in rows[:4]] == [
-        [str(row.amount), f"{row.loss:.4g}"] for row in path.table.itertuples()
+        [f"{row.amount:.6g}", f"{row.loss:.4g}"] for row in path.table.itertuples()
     ]
 
 
