@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from shrinktest import ComparisonResult, compare
-from shrinktest.cli.exits import RAN, REJECTS
 from shrinktest.cli.input import labels_in, labels_of, read_samples, sample_columns, types_of, variables_in, writable
 from shrinktest.cli.options import add_columns, add_method, add_restrictions, add_test_options, arguments, refuse
-from shrinktest.cli.report import as_said
+from shrinktest.cli.report import as_said, exit_code
 from shrinktest.cli.streams import named
 from shrinktest.cli.values import number
 from shrinktest.plots.axes import check_path, write
@@ -63,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
         **labels_in(files, labels),
         **given,
     )
+    code = exit_code(args, result, result.reject())
     said = as_said(result, args)
     print(said.to_json() if args.json else said.summary())
     if args.plot is not None:
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     if args.html is not None:
         with named(args.html):
             said.to_html(args.html)
-    return REJECTS if args.exit_code and result.reject() else RAN
+    return code
 
 
 def _names(paths: Sequence[str]) -> tuple[str, str]:

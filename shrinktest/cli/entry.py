@@ -38,8 +38,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``), 2 bad usage or input, 70 an error
-        of the package itself, 130 interrupted.
+        The exit code: 0 the test ran, 1 it rejects (with ``--exit-code``; ``equivalence``: it does not), 2 bad usage or
+        input, 70 an error of the package itself, 130 interrupted.
 
     Examples
     --------

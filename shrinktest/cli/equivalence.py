@@ -49,7 +49,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         command,
         refused=_REFUSED,
         plot="save a picture of the estimate with its upper limit, beside the margin",
-        exits="exit with 1 when the difference is shown to be below the margin",
+        exits="exit with 1 unless the difference is shown to be below the margin",
         missing=COMPLETE,
         several=False,
     )
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     given |= {"margin": args.margin, "scale": args.on, "paired": args.paired}
     given |= {"kernel": args.kernel, "bandwidth": one_bandwidth(args)}
     result = _variables(args, given) if args.on == DEPENDENCE else _samples(args, given)
-    return report(args, result, result.reject())
+    return report(args, result, not result.equivalent)
 
 
 def _samples(args: argparse.Namespace, given: dict[str, Any]) -> EquivalenceResult:

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from shrinktest.cli.arguments import as_typed
-from shrinktest.cli.exits import RAN, REJECTS
+from shrinktest.cli.exits import DIFFERENT, RAN
 from shrinktest.cli.streams import named
 from shrinktest.plots.axes import save
+from shrinktest.results.conclude import enough
 
 
-def report(args: argparse.Namespace, result: Any, rejects: bool) -> int:
-    """Print a result and save its picture; the exit code, which tells whether it ``rejects`` on request."""
+def report(args: argparse.Namespace, result: Any, different: bool) -> int:
+    """Print a result, save its picture, and return the exit code."""
+    code = exit_code(args, result, different)
     asked = {"effect": True} if getattr(args, "effect", False) else {}  # which not every command knows
     said = as_said(replace(result, stored=result.effect()) if asked else result, args)
     print(said.to_json(**asked) if args.json else said.summary(**asked))
     # of several tests, or of a calibration, there is a picture of its own
     save_picture(result.plot if hasattr(result, "plot") else result.plot_null, args.plot)
-    return REJECTS if args.exit_code and rejects else RAN
+    return code
+
+
+def exit_code(args: argparse.Namespace, result: Any, different: bool) -> int:
+    """Return 1 if --exit-code is given and the result is ``different``; raise ValueError if no p-value says so."""
+    if not args.exit_code:
+        return RAN
+    if not different and math.isnan(getattr(result, "pvalue", 1.0)):  # a calibration has many
+        remedy = enough(args.alpha) if args.resamples == 0 else "use nan_policy='omit'"
+        raise ValueError(f"--exit-code needs a p-value, and this test has none; {remedy}")
+    return DIFFERENT if different else RAN
 
 
 def save_picture(plot: Callable[[Any], object], path: str | None) -> None:

@@ -45,8 +45,8 @@ def test_it_is_the_library(run):
     assert (code, out, err) == (0, f"{typed(expected).summary()}\n", "")
     assert out.startswith("The distance of before and after is below .2 (upper limit .")
     code, out, _ = run(*TWO, *ASKED, "--columns", "u,v", "--json", "--exit-code")
-    assert code == 1 and EquivalenceResult.from_json(out).pvalue == expected.pvalue
-    assert run("before.csv", "other.csv", *ASKED, "--columns", "u,v", "--exit-code")[0] == 0
+    assert code == 0 and EquivalenceResult.from_json(out).pvalue == expected.pvalue
+    assert run("before.csv", "other.csv", *ASKED, "--columns", "u,v", "--exit-code")[0] == 1
 
 
 def test_options_reach_the_library(run):
