@@ -13,13 +13,16 @@ from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.column import Column, in_longest_unit
 from shrinktest.tables.encoding import Encoding
+from shrinktest.tables.identifiers import are_whole, known
 from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Observed, ObservedTables, Taken, as_they_are
-from shrinktest.tables.reading import names_for
+from shrinktest.tables.reading import Table, names_for
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, constant_columns
 
+MIN_MOVES = 8  # steps in one direction that are not chance
 FEWEST = 4  # rows of which the spread over all orders has a formula
 
 
@@ -63,9 +66,10 @@ def read_series(
     if isinstance(data, ObservedTables) and (counters := in_scale.intersection(data.pooled.counters)):
         data = as_they_are(*read, {**types, **dict.fromkeys(counters, "number")})
     by_place = scale is not None and not isinstance(scale, str) and not hasattr(scale, "keys")
-    telling = {} if by_place else _telling_time(data, {*types, *in_scale})
-    if telling and isinstance(data, ObservedTables):
-        data = replace(data, pooled=data.pooled.without(telling))
+    telling: dict[str, str] = {}
+    if isinstance(data, ObservedTables) and not by_place:
+        telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
+        data = replace(data, pooled=data.pooled.without(telling)) if telling else data
     complete, keep, taken = _taken(data, nan_policy, scale)
     restriction = Restriction()
     if blocks is not None:
@@ -82,9 +86,9 @@ def read_series(
             "is left that could change"
         )
     left_out = (
-        f"Column {name!r} is not tested: it goes up from row to row, and tells the time (column_types={{{name!r}: "
-        f"{kind!r}}} tests it)."
-        for name, kind in telling.items()
+        f"Column {column!r} is not tested: it counts rows or tells the time (column_types={{{column!r}: {kind!r}}} "
+        "tests it)."
+        for column, kind in telling.items()
     )
     counted_without = _counted_without(keep, timed=times is not None)
     return Series(
@@ -112,21 +116,52 @@ def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool
     return complete, keep, data.taken(keep, scale, "scale", indicate=nan_policy == "indicator")
 
 
-def _telling_time(data: Observed, asked: set[str]) -> dict[str, str]:
-    """Columns of a table that go up as a clock does, beside others, unless somebody asked for them; and their kinds.
+def _columns_of_time(table: Table, name: str, requested: set[str]) -> dict[str, str]:
+    """Kinds of the columns that tell the time: all dates, and numbers that count up or down if others remain.
 
-    All rows are looked at as they are, before any is left out or filled, which would break an even pace.
+    All rows are read, before any is dropped or filled.  Columns that are ``requested`` are tested.  Raises ValueError
+    for dates that are not in order, and if nothing but dates remains; messages call the table ``name``.
     """
-    if not isinstance(data, ObservedTables) or not data.table.named or len(data.table.columns) < 2:
-        return {}
-    columns = [column for column in data.table.columns if not column.categorical]
-    if not columns:
-        return {}
-    each = [column.numbers(np.fmin.reduce(column.values)) for column in columns]  # dates: since the first
-    values = 0.25 * np.column_stack(each)  # differences of which cannot overflow
-    forward = clocks_in([values], np.array([column.kind == "date" for column in columns]))[1]
-    found = {c.name: c.kind for c, ahead in zip(columns, forward, strict=True) if ahead and c.name not in asked}
-    return found if len(found) < len(data.table.columns) else {}
+    dates = [column for column in table.columns if column.kind == "date" and column.name not in requested]
+    for column in dates:
+        _require_order(column, f"{name}, column {column.name!r}" if table.named else name)
+    if len(dates) == len(table.columns):
+        raise ValueError(f"{name} holds only dates, which tell the time; give the values that were observed then")
+    clocks, remaining = dates, [column for column in table.columns if column not in dates]
+    for is_clock in (_counts_evenly, _counts_unevenly) if table.named else ():
+        found = [column for column in remaining if column.name not in requested and is_clock(column)]
+        if len(found) < len(remaining):
+            clocks, remaining = clocks + found, [column for column in remaining if column not in found]
+    return {column.name: column.kind for column in clocks}
+
+
+def _require_order(dates: Column, where: str) -> None:
+    """Raise ValueError for the first date before the one above it; missing dates are skipped."""
+    rows = np.flatnonzero(~dates.missing())
+    times = in_longest_unit(dates.values[rows])
+    for back in np.flatnonzero(times[1:] < times[:-1])[:1]:
+        raise ValueError(
+            f"{where}: dates are not sorted: row {rows[back + 1]} (counting from 0) is at {times[back + 1]}, after "
+            f"{times[back]}. Sort the rows first, or leave the column out: column_types={{{dates.name!r}: 'drop'}}"
+        )
+
+
+def _counts_evenly(column: Column) -> bool:
+    """True if a column goes up or down at an even pace, as a clock does."""
+    if column.categorical:
+        return False
+    values = 0.25 * column.numbers()[:, None]  # differences cannot overflow
+    return any(clocks_in([direction * values])[1].all() for direction in (1.0, -1.0))
+
+
+def _counts_unevenly(column: Column) -> bool:
+    """True if whole numbers or times never turn back, and move in at least half of the rows."""
+    values = 0.25 * known(column.numbers()) if not column.categorical else np.empty(0)
+    if column.kind not in ("number", "duration", "time") or (column.kind == "number" and not are_whole(4.0 * values)):
+        return False
+    steps = np.sign(np.diff(values))
+    moves = np.count_nonzero(steps)
+    return bool(abs(steps.sum()) == moves and moves >= max(MIN_MOVES, len(steps) / 2))
 
 
 def _counted_without(keep: NDArray[np.bool_], *, timed: bool) -> tuple[str, ...]:

@@ -48,8 +48,9 @@ def change_point_test(
     Parameters
     ----------
     X : array_like, shape (n, d) or (n,)
-        The rows in order of time; arrays and tables as in :func:`two_sample_test`.  Of a table, dates and numbers that
-        go up at an even pace from row to row are left out, unless ``column_types`` or ``scale`` name them.
+        The rows in order of time; arrays and tables as in :func:`two_sample_test`.  Columns of a table that tell the
+        time are not tested, unless ``column_types`` or ``scale`` name them: dates, which must be in order, and numbers
+        that count up or down, such as years, row numbers or Unix seconds.
     change : {"single", "epidemic"}
         "single": one cut, with another distribution after it than before.  "epidemic": an interval, with another
         distribution within than outside.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.cli.table import TextTable
-from shrinktest.tables.column import DROP
+from shrinktest.tables.column import DROP, in_longest_unit
 from shrinktest.tables.text import whole_numbers
 
 _YEAR_FIRST = re.compile(r"\d{4}\D")  # text of one length whose order is that of time
@@ -39,7 +39,7 @@ def times_in(table: TextTable, name: str, types: Mapping[str, Any]) -> Times:
         return Times(name, np.array(exact, dtype=np.int64), exact)
     column = table.columns((name,), told).columns[0]
     if column.kind == "date":
-        dates = _in_longest_unit(column.values)
+        dates = in_longest_unit(column.values)
         return Times(name, dates, [f"{date}Z" for date in dates] if column.zoned else dates)
     if column.kind == "number":
         values = np.asarray(column.values, dtype=np.float64)
@@ -84,11 +84,3 @@ def check_order(table: TextTable, times: Times) -> None:
         f"{table.source}: {lines} are not in the order of column {times.column!r} ({times.shown[row]} before "
         f"{times.shown[row + 1]}); {way}, or leave --time out if the file is in order as it is"
     )
-
-
-def _in_longest_unit(dates: np.ndarray) -> np.ndarray:
-    """Dates in days, thousandths or millionths of a second, whichever of these is the longest that all have."""
-    for unit in ("D", "ms"):
-        if ((found := dates.astype(f"datetime64[{unit}]")) == dates).all():
-            return found
-    return dates

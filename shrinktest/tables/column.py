@@ -129,6 +129,14 @@ def from_hours(name: str, entries: Sequence[datetime.time | None]) -> Column:
     return Column(name, "time", np.fromiter(hours, dtype=np.float64, count=len(entries)))
 
 
+def in_longest_unit(dates: np.ndarray) -> np.ndarray:
+    """Dates in days, thousandths or millionths of a second: the longest unit that changes none of them."""
+    for unit in ("D", "ms"):
+        if ((coarse := dates.astype(f"datetime64[{unit}]")) == dates).all():
+            return coarse
+    return dates
+
+
 # --- as another kind ----------------------------------------------------------------------------------------
 
 

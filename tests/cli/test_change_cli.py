@@ -161,7 +161,7 @@ def test_times_of_a_zone_say_that_they_are_in_universal_time(file, capsys):
 
 def test_dates_that_nobody_calls_the_time(file, capsys):
     assert main(["change", str(file), "--seed", "0", "--resamples", "99"]) == 0
-    assert "Column 'date' is not tested: it goes up from row to row" in " ".join(capsys.readouterr().out.split())
+    assert "Column 'date' is not tested: it counts rows or tells the time" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_times_of_a_file_keep_their_nanoseconds(tmp_path, capsys):
 
 def test_a_column_of_nanoseconds_tells_the_time():
     notes = change_point_test(pd.DataFrame({"value": VALUES, "t": DATES}), **FEW).notes
-    assert any("Column 't' is not tested: it goes up from row to row" in note for note in notes)
+    assert any("Column 't' is not tested: it counts rows or tells the time" in note for note in notes)
 
 
 def test_equal_times_are_equal_numbers_whatever_their_unit():
