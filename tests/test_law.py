@@ -1,4 +1,4 @@
-"""Every test gives what it gave: p-values to the last bit, statistics to rounding, errors in the same words."""
+"""Every test gives what it gave: p-values to the last bit, statistics to rounding, errors of the same type."""
 
 from __future__ import annotations
 
