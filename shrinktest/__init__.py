@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._renamed import renamed_attribute
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import (
@@ -104,10 +103,6 @@ _LATER = {
 }
 
 
-#: Names that have changed; the old ones work for one version more.
-_RENAMED = {"Decision": "Curtailed", "ManyTests": "MultipleTestsResult"}
-
-
 if not TYPE_CHECKING:  # type checkers would take every name for one of the package, also where it is misspelt
 
     def __getattr__(name: str) -> Any:
@@ -115,7 +110,7 @@ if not TYPE_CHECKING:  # type checkers would take every name for one of the pack
             import importlib
 
             return getattr(importlib.import_module(_LATER[name]), name)
-        return renamed_attribute(__name__, name, _RENAMED)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

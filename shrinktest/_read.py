@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._labels import codes, kept_places, pooled_labels, same_order, vector
-from shrinktest._validate import NAN_POLICIES, WORST, Array, Columns, choice, counted, flag
+from shrinktest._validate import NAN_POLICIES, Array, Columns, choice, counted, flag
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
@@ -305,11 +305,6 @@ def _check_number(tables: Sequence[Any], things: str, nan_policy: str) -> None:
 
 def check_nan_policy(nan_policy: str) -> None:
     """Raise ValueError for policies that are not known, or for another test."""
-    if isinstance(nan_policy, str) and nan_policy == WORST:
-        raise ValueError(
-            "nan_policy='worst' is for two_sample_test with the standard mean, where the p-value has a bound; use "
-            "'omit' or 'indicator'"
-        )
     choice(nan_policy, NAN_POLICIES, "nan_policy")
 
 

@@ -20,7 +20,6 @@ Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
 
 NAN_POLICIES = ("raise", "omit", "indicator", "propagate")
-WORST = "worst"  # a policy of the two-sample test only
 MOST = sys.maxsize // 8  # numbers that an array can hold
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
-from shrinktest._renamed import renamed
 from shrinktest._validate import MOST, as_rng, choice, count, flag, level, listed, takes
 from shrinktest.conditional.null import null_given
 from shrinktest.nulls.restriction import Restriction
@@ -35,7 +35,7 @@ _ESTIMATED = (
 )
 
 
-@renamed()
+@hinted
 def calibrate(
     test: Callable[[Any, Any], Any] | AnyTest | str,
     X: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
 from shrinktest.hypotheses.place import of_place
@@ -14,7 +14,7 @@ from shrinktest.multiple.run import run
 from shrinktest.results.change import AggregateChangeResult, ChangeResult
 
 
-@renamed()
+@hinted
 def change_point_test(
     X: Any,
     *,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest.hypotheses.closeness import Closeness
 from shrinktest.results.closer import CloserResult
 
 
-@renamed()
+@hinted
 def closer_test(
     X: Any,
     Y: Any,

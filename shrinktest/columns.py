@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._progress import preparing
 from shrinktest._read import XY
-from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, counted, dimensions, listed, rng_provenance
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
@@ -28,7 +28,7 @@ from shrinktest.tables.reading import shown_names
 from shrinktest.units import Scale, constant_columns
 
 
-@renamed(statistic="form")
+@hinted
 def two_sample_test_columns(
     X: Any,
     Y: Any,

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._labels import pooled_labels
 from shrinktest._names import two_names
-from shrinktest._renamed import renamed
 from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest._warn import each_once
 from shrinktest.columns import column_tests, labelled, one_by_one
@@ -41,7 +41,7 @@ _ROWS = 500  # of each table that it is computed from
 _RESAMPLES = 199  # of its band
 
 
-@renamed()
+@hinted
 def compare(
     A: Any,
     B: Any,

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from shrinktest._hints import hinted
 from shrinktest._names import two_names
-from shrinktest._renamed import renamed
 from shrinktest._validate import level
 from shrinktest.hypotheses.equivalence import Equivalence
 from shrinktest.results.equivalence import EquivalenceResult
 
 
-@renamed()
+@hinted
 def equivalence_test(
     X: Any,
     Y: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, overload
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.settings import Settings
@@ -34,7 +34,7 @@ def independence_test(
     column_types: Any = ..., transform: Any = ..., nan_policy: str = ..., rng: Any = ..., workers: Any = ...,
     progress: bool = ..., gram: str = ..., rank: int | None = ..., max_memory: float | None = ..., store: Any = ...,
 ) -> LagsResult: ...  # fmt: skip
-@renamed(statistic="form")
+@hinted
 def independence_test(
     X: Any,
     Y: Any,

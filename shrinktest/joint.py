@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._hints import hinted
 from shrinktest._names import named_variables
-from shrinktest._renamed import renamed
 from shrinktest.hypotheses.joint import JointIndependence
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
@@ -13,7 +13,7 @@ from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
 
-@renamed()
+@hinted
 def joint_independence_test(
     *variables: Any,
     estimator: Any = "kme",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._hints import hinted
 from shrinktest._names import named_samples, numbered
-from shrinktest._renamed import renamed
 from shrinktest._validate import choice
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.equality import EqualDistributions
@@ -16,7 +16,7 @@ from shrinktest.results.result import TestResult
 from shrinktest.statistics.partitions import COMPARISONS, WEIGHTS
 
 
-@renamed(statistic="form")
+@hinted
 def k_sample_test(
     *samples: Any,
     comparison: str = "pairs",

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
-from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, choice, rng_provenance
 from shrinktest.columns import constant_note, labelled, listwise_note, noted, one_by_one, one_width_each, refuse_missing
 from shrinktest.conditional.given import all_labels
@@ -43,7 +43,7 @@ class _Column(NamedTuple):
     asked: Asked  # of its kernel
 
 
-@renamed(statistic="form")
+@hinted
 def independence_matrix(
     X: Any,
     Y: Any = None,

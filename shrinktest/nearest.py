@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest._validate import choice
 from shrinktest.hypotheses.closeness import Closeness
 from shrinktest.results.closer_matrix import CloserMatrixResult
@@ -19,7 +19,7 @@ from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 ADJUSTMENTS = tuple(method for method in METHODS if method != WESTFALL_YOUNG and not method.startswith("fdr_ts"))
 
 
-@renamed()
+@hinted
 def closer_matrix(
     X: Any,
     models: Any,

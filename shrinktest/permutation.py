@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._machine import free_memory, n_workers
-from shrinktest._renamed import renamed
 from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
 from shrinktest.nulls.own import Own
 from shrinktest.nulls.permutation import TIE, null_distribution
@@ -20,7 +20,7 @@ from shrinktest.results.kinds import KINDS
 from shrinktest.results.result import TestResult
 
 
-@renamed()
+@hinted
 def permutation_test(
     statistic: Callable[[np.ndarray], Any],
     permutations: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest._validate import count
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.change import NoChange
@@ -15,7 +15,7 @@ from shrinktest.multiple.segmentation import segmented
 from shrinktest.results.changes import ChangesResult
 
 
-@renamed()
+@hinted
 def change_points(
     X: Any,
     *,

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from shrinktest._hints import hinted
 from shrinktest._names import two_names
 from shrinktest._read import XY
-from shrinktest._renamed import renamed
-from shrinktest._validate import NAN_POLICIES, WORST, choice
+from shrinktest._validate import NAN_POLICIES, choice
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import require_values
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
-from shrinktest.multiple.collection import Asked, is_several
+from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
 from shrinktest.results.result import TestResult
 
 
-@renamed(statistic="form")
+@hinted
 def two_sample_test(
     X: Any,
     Y: Any,
@@ -133,10 +133,10 @@ def two_sample_test(
     permutations : Relabellings, optional
         Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.
-    nan_policy : {"raise", "omit", "indicator", "worst", "propagate"}
+    nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
-        many; use as information that they are missing (an indicator, with the pooled median in their place); an upper
-        bound of the p-value for any values in their rows (see the notes); or a result of NaN.
+        many; use as information that they are missing (an indicator, with the pooled median in their place); or a
+        result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the permutations.
     workers : int or executor, optional
@@ -218,14 +218,6 @@ def two_sample_test(
     are known. Kernels then compare the residuals of X and Y after a kernel ridge regression on the covariates, which is
     given no labels; the level does not depend on how well it fits.
 
-    ``nan_policy="worst"`` has a p-value that is valid whatever the reason why values are missing (a method like that of
-    [Z24]): no less than that of the complete data for any values of the rows with missing ones, each of which counts as
-    wholly unknown.  It is for the standard mean with a Gaussian or Laplacian kernel, and needs ``bandwidth`` and
-    ``scale`` in numbers, because what is computed from the data depends on what is missing.  The bound of every
-    permutation is taken by itself: known pairs of rows enter as they are, a row i that is unknown by the norm of sum_j
-    a_ij k(x_j, .) over known rows j, with a_ij the change of the weight of the pair, and pairs of unknown rows by a_ij
-    where that is above zero.
-
     Samples in batches (paths of files, or :class:`~shrinktest.Batches`) that fit in memory, with a sixteenth of
     ``max_memory`` for their rows, are read whole, and tested as they would be there. With ``gram="rff"`` or "nystrom",
     or a kernel of finite rank, they are of any size, and take estimators that work on features, lists of them, of
@@ -301,8 +293,6 @@ def two_sample_test(
         check_asked(covariates, covariate_method, propensity)
         if batched:
             raise ValueError("covariates= takes all rows at once, and is not for samples in batches; leave it out")
-        if nan_policy == WORST:
-            raise ValueError("covariates= are not for nan_policy='worst'; leave one of them out")
     if batched:
         from shrinktest.multiple.binned import run_binned
 
@@ -312,16 +302,9 @@ def two_sample_test(
             refused={"blocks": blocks, "paired": paired, "groups": groups, "shift": shift, "permutations": permutations,
                      "transform": transform},
         )  # fmt: skip
-    if choice(nan_policy, (*NAN_POLICIES, WORST), "nan_policy") == WORST:
-        if is_several(estimator, [Asked(kernel, bandwidth)]):
-            raise ValueError(
-                "nan_policy='worst' is for one statistic, whose p-value has a bound: give estimator='kme', one kernel "
-                "and one bandwidth"
-            )
-        from shrinktest.hypotheses.worst_case import TwoPartlyKnown
-
-        hypothesis: TwoEqualDistributions = TwoPartlyKnown.read(X, Y, **told, **design)
-    elif covariates is not None:
+    choice(nan_policy, NAN_POLICIES, "nan_policy")
+    hypothesis: TwoEqualDistributions
+    if covariates is not None:
         from shrinktest.hypotheses.covariates import read_with_covariates
 
         asked = {"covariate_method": covariate_method, "propensity": propensity, "nan_policy": nan_policy}

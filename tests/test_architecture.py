@@ -29,7 +29,7 @@ LAYERS = [
         "_version",
         "_warn",
         "_progress",
-        "_renamed",
+        "_hints",
         "_digits",
         "_validate",
         "_labels",
@@ -145,7 +145,7 @@ def test_imports_make_no_circle():
 def test_permutations_know_nothing_else():
     ours = {"shrinktest.nulls.relabellings", "shrinktest.nulls.stopping", "shrinktest.nulls.permutation"}
     known = {found.imported for found in imports()[0] if found.module in ours}
-    assert known - ours == {"shrinktest.nulls.draws", "shrinktest._validate", "shrinktest._renamed"}
+    assert known - ours == {"shrinktest.nulls.draws", "shrinktest._validate"}
 
 
 def test_only_compiled_modules_import_numba():

@@ -241,7 +241,6 @@ def test_columns_that_scale_names_are_tested():
         ({"shift": 25}, "can never reject"),
         ({"shift": "sideways"}, "shift"),
         ({"confidence": 1.5}, "confidence"),
-        ({"nan_policy": "worst"}, "worst"),
     ],
 )
 def test_what_cannot_be(given, message):

@@ -115,7 +115,6 @@ def _run(args: argparse.Namespace, words: Sequence[str]) -> int:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.simplefilter("ignore", DeprecationWarning)
-            warnings.filterwarnings("default", ".* is now called ", DeprecationWarning)
             warnings.showwarning = show
             refuse_same(args)
             settle_kernels(args)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from shrinktest.cli.exits import EXIT_CODES
@@ -59,14 +58,6 @@ _RESTRICTIONS: dict[str, dict[str, Any]] = {
 ALONE = {CHANGE.name: ("shift",)}
 
 
-class _Renamed(argparse.Action):
-    """An option whose name has changed: for one version the old one does what the new one does, and says so."""
-
-    def __call__(self, parser: Any, namespace: argparse.Namespace, values: Any, option: str | None = None) -> None:
-        print(f"shrinktest: warning: {option} is now called --{self.dest}", file=sys.stderr)
-        setattr(namespace, self.dest, values)
-
-
 def add_test_options(
     command: argparse.ArgumentParser,
     *,
@@ -102,7 +93,6 @@ def add_test_options(
     )
     add("--scale", metavar="UNITS", type=scale, help=what)
     add("--form", metavar="FORM", help="auto (default), biased or unbiased")
-    command.add_argument("--statistic", dest="form", action=_Renamed, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
     add("--resamples", metavar="N", type=resamples, help="number of permutations (default: 999); inf: all there are")
     add("--stopping", metavar="RULE", help=STOPPING)
     add("--alpha", metavar="LEVEL", type=number, default=0.05, help="reject when p <= LEVEL (default: 0.05)")

@@ -33,7 +33,7 @@ from shrinktest.tables.reading import Table
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the description and the options of the command."""
     command.description = "Do two samples, one observation per row, come from the same distribution (MMD)?"
-    add_test_options(command, missing=f"{MISSING}; or worst (the largest p-value that their rows could give)")
+    add_test_options(command, missing=MISSING)
     add = command.add_argument
     add("first", metavar="A.csv", help=f"the first sample; - is standard input; {PATTERNS}")
     add("second", metavar="B.csv", help="the second sample; - is standard input")

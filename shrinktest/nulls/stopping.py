@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._renamed import renamed_attribute, warn_renamed
 from shrinktest._validate import choice, count, level
 
 
@@ -171,9 +170,6 @@ def as_stopping(stopping: Any, *alphas: float) -> Stopping | None:
 
 def named(stopping: str) -> str:
     """The name of a rule, one of ``STOPPINGS``, however it is written; raises ValueError for an unknown one."""
-    if stopping == "decision":
-        warn_renamed("stopping='decision'", "stopping='curtailed'")
-        return "curtailed"
     return choice(stopping.replace("_", "-"), STOPPINGS, "stopping")
 
 
@@ -194,7 +190,3 @@ def _first(true: Any) -> int | None:
     """After how many draws something (drawn,) is true for the first time."""
     where = int(np.argmax(true)) if true.size else 0
     return where + 1 if true.size and true[where] else None
-
-
-def __getattr__(name: str) -> Any:
-    return renamed_attribute(__name__, name, {"Decision": "Curtailed"})

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any
 
 from shrinktest._machine import free_memory
-from shrinktest._renamed import by_new_names
 from shrinktest._validate import MOST, as_rng, choice, count, listed, nearest
 from shrinktest.estimators import ALIASES, ESTIMATORS, MeanEstimator, as_estimator
 from shrinktest.multiple.collection import AUTO, Collection, estimators_of, is_auto, recommended
@@ -79,8 +78,8 @@ def mapping_of(given: Any, name: str) -> Mapping[str, Any]:
 
 
 def options_of(given: Any, test: str, name: str, *others: str) -> dict[str, Any]:
-    """Keyword arguments of the test, by the names that they have now; raises ValueError for those it does not take."""
-    options = by_new_names(mapping_of(given, name), {"statistic": "form"}, name)
+    """Keyword arguments of the test; raises ValueError for an argument that the test does not take."""
+    options = dict(mapping_of(given, name))
     for key in options:
         choice(key, (*others, *KINDS[test].options), f"a key of {name}, for {KINDS[test].described},")
     return options

@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
 from shrinktest.nulls.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
@@ -35,7 +35,7 @@ _NEAR = 1.0  # in the same units: sizes farther off found the region, and say li
 _CHECKS = 5  # at most, until one agrees
 
 
-@renamed(kernels="test_options")
+@hinted
 def solve_sample_size(
     design: Any,
     *,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,11 +20,6 @@ from shrinktest.power.store_file import POWER, Kind, Row, check_file, kind_of
 _SECONDS = 1.0  # between commits: what a kill can lose
 _SHOWN = 160  # letters of a value in a message
 _AND = " and "  # between versions
-_SINCE = (  # what is called or written otherwise since, and how
-    (r"^statistic$|(?<=')statistic(?=': )", "form"),
-    (r"^Decision(?=\()", "Curtailed"),
-    (r"\bnp\.(?:float|int|uint|bool|str)\d*_?\(([^()]*)\)", r"\1"),  # numbers and texts of numpy in estimators
-)
 _PATIENCE = 60.0  # seconds to wait for another process that writes to the same store
 
 
@@ -62,13 +56,13 @@ class Store:
         """The arguments of the study; empty for a new store."""
         with _explained(self.path):
             stored = [(key, json.loads(value)) for key, value in self._all("meta")]
-        return {_by_new_names(key): _by_new_names(value) for key, value in stored}
+        return dict(stored)
 
     def estimators(self) -> dict[str, str]:
         """Labels and definitions of the estimators; empty for a new store."""
         with _explained(self.path):
             known = self._all("estimators")
-        return {label: _by_new_names(definition) for label, definition in known}
+        return dict(known)
 
     def rows(self) -> list[Row]:
         """All rows, in the order of their keys."""
@@ -247,15 +241,6 @@ def _short(value: Any) -> str:
     """As messages show a value, which may be an array of many numbers."""
     text = str(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]} ... {text[-_SHOWN // 2 :]}"
-
-
-def _by_new_names(stored: Any) -> Any:
-    """What is stored, as it is called and written now: a study of the version before goes on."""
-    if not isinstance(stored, str):
-        return stored
-    for old, new in _SINCE:
-        stored = re.sub(old, new, stored)
-    return stored
 
 
 def _warn_of_version(path: Path | None, version: str | None) -> None:

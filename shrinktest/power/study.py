@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._hints import hinted
 from shrinktest._machine import n_workers
-from shrinktest._renamed import renamed
 from shrinktest._validate import _plain, as_rng, choice, count, flag, level, listed, resamples
 from shrinktest._warn import warn_user
 from shrinktest.hypotheses.registry import READERS
@@ -40,7 +40,7 @@ from shrinktest.results.conclude import enough
 from shrinktest.results.kinds import KINDS
 
 
-@renamed(kernels="test_options")
+@hinted
 def power_study(
     design: Any,
     estimators: Any = ("kme",),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
-from shrinktest._renamed import renamed
+from shrinktest._hints import hinted
 from shrinktest._validate import _plain, choice, positive
 from shrinktest.estimators import (
     FKMSE,
@@ -139,7 +139,7 @@ class LossPath(Result):
         return plot_path(self, ax, relative)
 
 
-@renamed()
+@hinted
 def loss_path(
     estimator: Any,
     amounts: Any,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
+from shrinktest._hints import hinted
 from shrinktest._machine import n_workers
-from shrinktest._renamed import renamed
 from shrinktest._validate import as_rng, count, flag
 from shrinktest.estimators import KME
 from shrinktest.kernels import Kernel, as_kernel
@@ -24,7 +24,7 @@ from shrinktest.risk.trial import Compared, OracleShrinkage, run_trial
 BASELINE, ORACLE = "kme", "oracle"
 
 
-@renamed()
+@hinted
 def risk_study(
     design: Any = "mixture",
     estimators: Any = ("skmse", "fkmse"),

@@ -469,22 +469,6 @@ def test_errors_and_notes_name_the_file_as_it_was_typed(run, line, said):
         assert "a.csv and b.csv: the bandwidth 1e-30 is so small" in " ".join(out.split())
 
 
-def test_the_worst_that_missing_cells_could_be(run):
-    a, b = table("a"), table("b")
-    a.loc[0, "age"] = np.nan
-    a.to_csv("a.csv", index=False)
-    line = ["two-sample", "a.csv", "b.csv", "--columns", "income,age", "--nan-policy", "worst"]
-    options = ["--scale", "income=1000,age=10", "--bandwidth", "1"]
-    given = {**GIVEN, "nan_policy": "worst", "scale": {"income": 1000.0, "age": 10.0}, "bandwidth": 1.0}
-    columns = ["income", "age"]
-    expected = typed(two_sample_test(a[columns], b[columns], **given), "a.csv", "b.csv")
-    same(run(*line, *options, "--json", *FAST), expected)
-    assert "--nan-policy worst needs units that are fixed" in run(*line)[2] and "--scale none" in run(*line)[2]
-    assert "Give --bandwidth a number" in run(*line, *options[:2])[2]
-    said = "--nan-policy worst is for"
-    assert said in run("k-sample", "a.csv", "b.csv", "b.csv", "--columns", "age", "--nan-policy", "worst")[2]
-
-
 def test_interrupted_studies_say_where_the_trials_are(run, monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt

@@ -26,7 +26,6 @@ ROUTES = {
     "several": (A, B, {"estimator": ["kme", "fkmse"]}),
     "auto": (A, B, {"estimator": "auto"}),
     "left out": (HOLES, B, {"nan_policy": "omit"}),
-    "worst case": (HOLES, B, {"nan_policy": "worst", "bandwidth": 1.0, "scale": None}),
     "unknown": (HOLES, B, {"nan_policy": "propagate"}),
     "batches": (Batches([A]), Batches([B]), {"gram": "rff", "rank": 20}),
     "batches of rows": (Batches([A], bins=None), Batches([B], bins=None), {"gram": "rff", "rank": 20}),

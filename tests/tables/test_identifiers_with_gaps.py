@@ -84,11 +84,6 @@ def test_reports_leave_the_column_out():
     assert any("'id' is not tested" in note for note in found.notes)
 
 
-def test_worst_asks_for_a_word_as_of_complete_tables():
-    with pytest.raises(ValueError, match="'id' looks as if it identified the rows"):
-        two_sample_test(gaps(COUNTED[0], 0.1), COUNTED[1], nan_policy="worst", scale=None, bandwidth=1.0)
-
-
 def test_a_column_of_which_most_is_missing_is_tested():
     x, y = (table.assign(id=table["id"].where(table.index.isin([3, 4, 20]))) for table in COUNTED)
     assert read(x, y).left_out == ()

@@ -1,0 +1,38 @@
+"""Hints for arguments that other packages call by another name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+from shrinktest._warn import tiny_is_zero
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ELSEWHERE = {
+    **dict.fromkeys(("seed", "random_state", "random_seed"), "rng"),
+    **dict.fromkeys(("n_permutations", "n_perms", "num_permutations", "permutation_count", "reps", "B"), "n_resamples"),
+    **dict.fromkeys(("n_jobs", "n_workers", "num_workers", "threads"), "workers"),
+    **dict.fromkeys(("significance_level", "level"), "alpha"),
+    **dict.fromkeys(("verbose",), "progress"),
+}
+
+
+def hinted(function: Function) -> Function:
+    """Decorate a test so that a keyword of another package raises a TypeError with the name used here."""
+    from inspect import signature
+
+    parameters, computed = signature(function).parameters.values(), tiny_is_zero(function)
+    known = {parameter.name for parameter in parameters if parameter.kind is not parameter.VAR_POSITIONAL}
+
+    @wraps(function)
+    def called(*values: Any, **options: Any) -> Any:
+        for name in options.keys() - known:
+            word = _ELSEWHERE.get(name, name)
+            meant = next((other for other in (word, f"{word}s", word.removesuffix("s")) if other in known), None)
+            if meant:
+                raise TypeError(f"{function.__name__} has no argument {name}=; it is {meant}= here")
+        return computed(*values, **options)
+
+    return called  # type: ignore[return-value]  # same signature as the function
