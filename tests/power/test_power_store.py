@@ -204,16 +204,6 @@ def test_more_of_anything_extends_a_study(path, extension, new):
         assert count(path) == 12 * 2
 
 
-def test_a_store_with_numbers_of_numpy_in_its_estimators_goes_on(path):
-    """They were written as such until estimators turned them into plain ones."""
-    estimators = {"a": SKMSE(alpha=0.1), "b": SKMSE(tuning="pooled")}
-    whole = run(path, estimators=estimators).frame()
-    query(path, "UPDATE estimators SET definition = 'SKMSE(alpha=np.float64(0.1))' WHERE label = 'a'")
-    query(path, "UPDATE estimators SET definition = 'SKMSE(tuning=np.str_(''pooled''))' WHERE label = 'b'")
-    again = run(path, estimators=estimators).frame()
-    assert again.equals(whole)
-
-
 def test_a_result_holds_what_was_asked_for_and_not_what_else_is_stored(path):
     run(path, estimators=["kme", "skmse"], sizes=[6, 8], n_trials=9)
     assert run(path).to_csv() == run().to_csv()
