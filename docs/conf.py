@@ -8,13 +8,13 @@ from pathlib import Path
 import yaml
 
 import shrinktest
-from shrinktest._compiled import jit
+from shrinktest import _jit
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "_ext"))
 from docstrings import called  # noqa: E402 - from the folder that the line above adds
 
-jit.PATIENCE = 1e6  # seconds: stories show what their lines print, and not that a new machine had to compile
+_jit.PATIENCE = 1e6  # seconds: stories show what their lines print, and not that a new machine had to compile
 
 citation = yaml.safe_load((HERE.parent / "CITATION.cff").read_text(encoding="utf-8"))
 project = citation["title"]

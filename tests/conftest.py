@@ -26,9 +26,9 @@ def no_pictures_left():
 @pytest.fixture(autouse=True, scope="session")
 def no_word_of_compiling():
     """Which test waits for the compiler is a matter of chance, and some look at all that is on standard error."""
-    from shrinktest._compiled import jit
+    from shrinktest import _jit
 
-    jit.PATIENCE = 1e6
+    _jit.PATIENCE = 1e6
 
 
 def pytest_xdist_auto_num_workers(config):

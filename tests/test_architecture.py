@@ -34,6 +34,7 @@ LAYERS = [
         "_validate",
         "_labels",
         "_machine",
+        "_jit",
         "_compiled",
         "_threads",
         "plots",
@@ -119,7 +120,7 @@ def layer(module):
 
 def test_every_module_has_its_layer():
     assert [module for module in MODULES if layer(module) == len(LAYERS)] == []
-    assert {"shrinktest.two_sample", "shrinktest._compiled.jit", "shrinktest.cli.entry"} <= set(MODULES)
+    assert {"shrinktest.two_sample", "shrinktest._jit", "shrinktest.cli.entry"} <= set(MODULES)
 
 
 def test_imports_point_down():
@@ -148,10 +149,14 @@ def test_permutations_know_nothing_else():
     assert known - ours == {"shrinktest.nulls.draws", "shrinktest._validate"}
 
 
-def test_only_compiled_modules_import_numba():
+def has_loops(module):
+    return module == "shrinktest._jit" or module.startswith("shrinktest._compiled.") or module.endswith("_loops")
+
+
+def test_only_loops_import_numba():
     users = {found.module for found in imports()[1] if found.imported.split(".")[0] in ("numba", "llvmlite")}
     assert users
-    assert all(module.startswith("shrinktest._compiled.") for module in users)
+    assert all(map(has_loops, users))
 
 
 def test_other_packages_are_declared_and_imported_late():
@@ -161,7 +166,7 @@ def test_other_packages_are_declared_and_imported_late():
     declared = {re.match(r"[\w-]+", requirement)[0] for requirement in required} | {"pandas"}
     for module, imported, late in imports()[1]:
         name = imported.split(".")[0].replace("sklearn", "scikit-learn")
-        if name in sys.stdlib_module_names or name == "numpy" or module.startswith("shrinktest._compiled."):
+        if name in sys.stdlib_module_names or name == "numpy" or has_loops(module):
             continue
         assert name in declared, f"{module} imports {imported}, which pyproject.toml does not declare"
         assert late or module == BASE_CLASSES, (
@@ -181,7 +186,7 @@ def test_import_brings_in_nothing_heavy():
     loaded = {line.rsplit("|", 1)[1].strip() for line in shown.splitlines() if line.count("|") == 2}
     assert {"numpy", "shrinktest.two_sample", "shrinktest.estimators.spectral"} <= loaded
     assert sorted(name for name in loaded if name.split(".")[0] in HEAVY) == []
-    assert not any(name.startswith("shrinktest._compiled.") for name in loaded)
+    assert not any(map(has_loops, loaded))
 
 
 @pytest.mark.parametrize("twin", sorted(path.name for path in (ROOT / "tests").glob("naive*.py")))

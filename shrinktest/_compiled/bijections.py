@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 _FIRST, _SECOND, _LOW = np.uint64(0x85EBCA6B), np.uint64(0xC2B2AE35), np.uint64(0xFFFFFFFF)
 _0, _1, _15, _32 = np.uint64(0), np.uint64(1), np.uint64(15), np.uint64(32)

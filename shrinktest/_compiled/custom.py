@@ -7,7 +7,7 @@ from functools import lru_cache
 from numba import config, njit
 from numba.core.dispatcher import Dispatcher
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 
 @compiled()

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import on_points
 from shrinktest._compiled.tridiagonal import basis, iterate
+from shrinktest._jit import compiled
 
 _LANES = 64
 _ZERO, _L = np.uint64(0), np.uint64(_LANES)

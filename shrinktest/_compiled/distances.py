@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 _KEPT = 2**15  # coordinates of points, a quarter of a megabyte, which stay in the second-level cache
 

@@ -9,8 +9,9 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.choice import choose
-from shrinktest._compiled.jit import INDICES, MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.signatures import INDICES, MATRIX, SCORE, VECTOR, WEIGH
 from shrinktest._compiled.vectors import trace
+from shrinktest._jit import compiled
 
 
 @compiled(

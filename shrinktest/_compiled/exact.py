@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 SUMS, SQUARES = 68, 134  # pieces, which hold whatever 2^20 floats add up to
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
 from shrinktest._compiled.tridiagonal import in_basis, spectrum, tridiagonalize, weights_at
 from shrinktest._compiled.vectors import squared_length, squared_norm
+from shrinktest._jit import compiled
 
 _LANES = 64
 _ZERO, _L, _S = np.uint64(0), np.uint64(_LANES), np.uint64(4 * _LANES)

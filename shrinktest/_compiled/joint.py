@@ -10,9 +10,10 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.engine import fit
-from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
 from shrinktest._compiled.pairing import squared_norm
+from shrinktest._compiled.signatures import MATRIX, SCORE, VECTOR, WEIGH
 from shrinktest._compiled.tridiagonal import working
+from shrinktest._jit import compiled
 
 _GRAMS = types.Array(types.float64, 3, "C")
 _SHUFFLES = types.Array(types.int64, 3, "C", readonly=True)

@@ -6,8 +6,9 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.engine import fit, quadratic
-from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.signatures import MATRIX, SCORE, VECTOR, WEIGH
 from shrinktest._compiled.tridiagonal import working
+from shrinktest._jit import compiled
 
 _INDICES = types.Array(types.int64, 2, "C", readonly=True)
 

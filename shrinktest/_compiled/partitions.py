@@ -6,9 +6,10 @@ import numpy as np
 from numba import types
 
 from shrinktest._compiled.choice import choose
-from shrinktest._compiled.jit import MATRIX, SCORE, VECTOR, WEIGH, compiled
+from shrinktest._compiled.signatures import MATRIX, SCORE, VECTOR, WEIGH
 from shrinktest._compiled.sums import COLUMNS, OCTETS, add_subsets, tabulate
 from shrinktest._compiled.vectors import trace
+from shrinktest._jit import compiled
 
 _LABELS = types.Array(types.uint16, 2, "C", readonly=True)
 _SUMS = types.Array(types.float64, 3, "C")

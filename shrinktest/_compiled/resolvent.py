@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 _NOTHING = 1e-150  # the entries fall off so fast for a large lam that they would become subnormal, and slow
 

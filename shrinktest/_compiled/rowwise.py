@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 _ROUND = 1.5 * 2.0**52  # added and taken off again, it rounds numbers below 2^51 to whole ones, half to even
 _BITS = np.int64(0x4338000000000000)  # the bits of that number, whose last ones then hold the whole number

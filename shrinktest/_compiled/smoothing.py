@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.vectors import added
+from shrinktest._jit import compiled
 
 # Admissible noise, relative to th2: from indistinguishable from none to a blur that leaves only a constant.
 LOWEST, HIGHEST = -12.0, 6.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 COLUMNS = 64  # of a tile; also the rows that one column of a tile meets on the diagonal
 OCTETS = COLUMNS // 8

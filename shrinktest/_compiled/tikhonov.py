@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from shrinktest._compiled.deletion import along_eigenvectors, deletion_scores, eigenvectors
-from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.resolvent import factorize, factorize_all, moments_of_mean, on_points, smoothed_mean, traces
 from shrinktest._compiled.tridiagonal import spectrum, tridiagonalize, weights_at
 from shrinktest._compiled.vectors import squared_length, squared_norm, trace
+from shrinktest._jit import compiled
 
 
 @compiled(inline=True)

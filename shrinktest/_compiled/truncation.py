@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest._compiled.jit import compiled
 from shrinktest._compiled.tikhonov import filter_score
 from shrinktest._compiled.tridiagonal import iterate, tape_of, tridiagonalize, undo, weights_at
 from shrinktest._compiled.vectors import squared_norm, trace
+from shrinktest._jit import compiled
 
 
 @compiled(inner=True)

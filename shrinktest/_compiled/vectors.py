@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shrinktest._compiled.jit import compiled
+from shrinktest._jit import compiled
 
 
 @compiled(inline=True)

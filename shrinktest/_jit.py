@@ -1,0 +1,109 @@
+"""Compile loops with numba and keep the machine code on disk, where other environments find it again."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from threading import Timer
+from time import perf_counter
+
+import numba
+from numba import config, njit
+from numba.core import caching, event
+from numba.misc.appdirs import AppDirs
+
+#: Seconds of compiling after which the user is told what takes so long.
+PATIENCE = 2.0
+# Reordered sums become vector instructions.  NaN and infinity keep their meaning: NaN is how a loop reports failure.
+_RELAXED = {"reassoc", "contract", "arcp", "nsz"}
+_HERE = Path(__file__).parent
+_LOOPS = sorted([*_HERE.glob("_jit.py"), *_HERE.glob("_compiled/*.py"), *_HERE.rglob("*_loops.py")])
+# Machine code contains the code of the functions that it calls, so a change in any file of loops changes the stamp.
+_STAMP = sha256(b"".join(path.name.encode() + path.read_bytes() for path in _LOOPS)).hexdigest()
+
+
+class _Locator(caching._CacheLocator):
+    """Find machine code by the text of all loops, in ``NUMBA_CACHE_DIR`` or the user's cache folder."""
+
+    def __init__(self, py_func, py_file):
+        self._py_file, self._line = py_file, py_func.__code__.co_firstlineno
+
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        with suppress(OSError):  # the folder cannot be written
+            (locator := cls(py_func, py_file)).ensure_cache_path()
+            return locator if _LOOPS else None  # no files in a zip archive
+
+    def get_cache_path(self):
+        folder = config.CACHE_DIR or AppDirs(appname="shrinktest", appauthor=False).user_cache_dir
+        return os.path.join(folder, f"{sys.implementation.cache_tag}-numba{numba.__version__}-{_STAMP[:16]}")
+
+    def get_source_stamp(self):
+        return _STAMP
+
+    def get_disambiguator(self):
+        return str(self._line)
+
+
+class _Kept(caching.CompileResultCacheImpl):
+    _locator_classes = (_Locator,)
+
+
+class _Cache(caching.FunctionCache):
+    _impl_class = _Kept
+
+
+class _Waiting(event.Listener):
+    """Tell the user once why the program waits, and rest the garbage collector: it takes an eighth of the time."""
+
+    depth, spent, message = 0, 0.0, "shrinktest: compiling for this machine, once; this takes some seconds\n"
+
+    def on_start(self, event):
+        self.depth += 1
+        if self.depth == 1:
+            gc.disable()
+            self.since, self.timer = perf_counter(), Timer(max(0.0, PATIENCE - self.spent), self.tell)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def on_end(self, event):
+        self.depth -= 1
+        if self.depth == 0:
+            gc.enable()
+            self.timer.cancel()
+            self.spent += perf_counter() - self.since
+
+    def tell(self):
+        print(self.message, end="", file=sys.stderr, flush=True)
+        self.message = ""
+
+
+event.register("numba:compile", _Waiting())
+
+
+def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):
+    """Compile lazily (or for ``signature``) without the interpreter lock, cached on disk.
+
+    ``ordered``: sums in the written order, products rounded, as in numpy.  ``fused``: the same, but a product need not
+    be rounded before it is added.  ``inline``: paste the source into its callers, if these are few.  ``inner``: paste
+    the machine code.
+    """
+
+    def decorate(function):
+        fastmath = {"contract"} if fused else False if ordered else _RELAXED
+        pasted = "always" if inline else "never"
+        loop = njit(nogil=True, error_model="numpy", fastmath=fastmath, inline=pasted, forceinline=inner)(function)
+        if hasattr(loop, "enable_caching"):  # else NUMBA_DISABLE_JIT=1
+            with suppress(RuntimeError):  # no folder can be written: every process compiles for itself
+                loop._cache = _Cache(function)
+            for types in signature:
+                loop.compile(types)
+            if signature:
+                loop.disable_compile()
+        return loop
+
+    return decorate
