@@ -229,14 +229,16 @@ def _in_batches(
         how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **by_whom(settings, rng)}
         whole = TwoBinned.in_batches(samples, XY, **how, **options)
     variable, name = whole.variables[0], whole.variables[0].name
-    parts = [(np.ascontiguousarray(variable.points[:, one]), _unit_of(variable.scale, one)) for one in whole.groups]
-    labels = whole.columns or tuple(f"x{j}" for j in range(len(parts)))
+    labels = whole.columns or tuple(f"x{j}" for j in range(len(whole.groups)))
     varied = [not whole.survey.constant[one].all() for one in whole.groups]
     notes = (*listwise_note(whole.listwise, sum(whole.survey.sizes)), *constant_note(labels, varied, name))
     widths = compress(one_width_each(asked.bandwidth, labels, "bandwidth"), varied)
     each = [replace(asked, bandwidth=width) for width in widths]
-    kept = dict(compress(zip(labels, parts, strict=True), varied))
     groups = list(compress(whole.groups, varied))
+    with preparing(settings.progress):
+        points = whole.representative(groups)
+    parts = zip(points, (_unit_of(variable.scale, group) for group in groups), strict=True)
+    kept = dict(zip(compress(labels, varied), parts, strict=True))
     hypotheses = columns_in_bins(whole, groups, _named(name, kept), estimator, each, settings, generator)
     found = _side_by_side(hypotheses, tuple(kept), each, estimator, settings, generator, method)
     return noted(found, notes)

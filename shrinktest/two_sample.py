@@ -224,7 +224,8 @@ def two_sample_test(
     kernels and of bandwidths, and "auto", all from one reading; one ``scale`` for all columns, or numbers, and for
     tables with other columns than numbers also a dict; ``nan_policy`` "raise", "omit" or "indicator"; and no
     restrictions. Bins of their rows are permuted, or rows with ``Batches(..., bins=None)``. What kernels and units take
-    from the data is computed from a random sample of the rows, except for standard deviations.
+    from the data is computed from a random sample of the rows, except for standard deviations.  If more than a tenth of
+    the pairs of rows in that sample are equal, another reading gives every value its share, rare values included.
 
     Several estimators, kernels or bandwidths: every statistic becomes a p-value, that of a gamma distribution with the
     moments of the statistic over the same permutations; the smallest one (over the weight of the member) is taken in

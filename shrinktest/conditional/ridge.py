@@ -10,6 +10,7 @@ import numpy as np
 
 from shrinktest.kernels import Gaussian
 from shrinktest.kernels.bandwidths import median_bandwidth
+from shrinktest.kernels.strata import drawn_rows
 from shrinktest.units import near_one
 
 _DENSE = 300  # rows up to which all eigenvectors are found
@@ -106,7 +107,7 @@ def bases(z: np.ndarray) -> tuple[Basis, ...]:
     if d == 0:
         return (Basis(np.zeros((n, 0)), np.zeros(0)),)
     line = z / d**0.5
-    some = z if n <= _DENSE else z[np.random.default_rng(0).choice(n, _DENSE, replace=False)]
+    some = z if n <= _DENSE else drawn_rows(z, _DENSE, np.random.default_rng(0))
     widest = Gaussian(_WIDEST * median_bandwidth(some))
     single = Gaussian(1.0)
     columns = [z[:, j : j + 1] for j in range(d)] if d > 1 else []

@@ -15,6 +15,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import as_batches
 from shrinktest.batches.store import Store
+from shrinktest.batches.strata import representative
 from shrinktest.batches.survey import Survey
 from shrinktest.effects.distance import NORMS, distance
 from shrinktest.effects.features import Features, never_negative
@@ -161,6 +162,16 @@ class Binned(EqualDistributions):
         if self.encoding is not None:
             return self.encoding.groups
         return tuple(slice(j, j + 1) for j in range(self.survey.sample.shape[1]))
+
+    def representative(self, groups: Sequence[slice]) -> list[np.ndarray]:
+        """Rows of groups of columns that stand for those of all samples; see :func:`representative`."""
+        sample = [np.ascontiguousarray(self.survey.sample[:, group]) for group in groups]
+        return representative(self.rows, sample, groups, self.survey.counts, self.binning.crew, self.binning.store)
+
+    def with_rare_rows(self) -> Self:
+        """The same whose kernels take what they need from rows that stand for all, rare ones included."""
+        (points,) = self.representative([slice(0, self.survey.sample.shape[1])])
+        return replace(self, variables=(replace(self.variables[0], points=points),))
 
     def reading(
         self, kernels: Sequence[Kernel], plan: Plan, columns: tuple[int, ...] | None = None, *, spare: bool

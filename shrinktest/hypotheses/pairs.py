@@ -16,6 +16,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import Store
+from shrinktest.batches.strata import representative
 from shrinktest.batches.summands import summands_of
 from shrinktest.effects.dependence import dependence_in_groups
 from shrinktest.estimators import MeanEstimator
@@ -105,7 +106,9 @@ class IndependenceInBatches(Independence):
             else as_scale(units[k], pairs.widths[k])
             for k in (0, 1)
         ]
-        variables = (Variable(survey.sides[k].rows, XY[k], settled[k], None, not unasked) for k in (0, 1))
+        ends = slice(0, pairs.widths[0]), slice(pairs.widths[0], sum(pairs.widths))
+        points = representative((pairs.rows,), [one.rows for one in survey.sides], ends, survey.counts, crew, store)
+        variables = (Variable(points[k], XY[k], settled[k], None, not unasked) for k in (0, 1))
         shifting = Blocks.drawn(survey.size, rng)
         left = survey.omitted
         were = f"{counted(left, 'pair')} with missing values {'was' if left == 1 else 'were'} left out of "

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from shrinktest._validate import Array, as_rng, choice, complete_points, count, positive
 from shrinktest._warn import warn_user
 from shrinktest.kernels.metric import magnitude, pairs
+from shrinktest.kernels.strata import drawn_rows
 
 Metric = Literal["euclidean", "cityblock"]
 
-# With more rows the median is taken over a random part of them: all pairs would cost more than the test.
+# With more rows the median is over a part of them: all pairs would cost more than the test.
 _ALL_PAIRS_UP_TO = 2000
 _ROWS_DRAWN = 1000
 
@@ -34,7 +35,8 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
     number : int, default 5
         How many; at least 2.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 rows without replacement when there are more than 2000; otherwise not touched.
+        Draws 1000 of more than 2000 rows, unless more than a tenth of the pairs of rows are equal; then 1000 rows
+        in which every value has its share, rare values included, are the same for every ``rng``.
     distance : {"euclidean", "cityblock"}
         |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
 
@@ -74,7 +76,8 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     Z : array_like of shape (n, d) or (n,)
         At least two rows.
     rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 rows without replacement when there are more than 2000; otherwise not touched.
+        Draws 1000 of more than 2000 rows, unless more than a tenth of the pairs of rows are equal; then 1000 rows
+        in which every value has its share, rare values included, are the same for every ``rng``.
     distance : {"euclidean", "cityblock"}
         |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
 
@@ -175,7 +178,7 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     if len(rows) < 2:
         raise ValueError("the median distance needs at least 2 rows; give a bandwidth that is a number")
     if len(rows) > _ALL_PAIRS_UP_TO:
-        rows = rows[as_rng(rng).choice(len(rows), _ROWS_DRAWN, replace=False)]
+        rows = drawn_rows(rows, _ROWS_DRAWN, as_rng(rng))
     unit = magnitude(rows)
     squared = pairs(rows / unit, distance == "cityblock")
     np.square(squared, out=squared)

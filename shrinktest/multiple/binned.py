@@ -70,7 +70,7 @@ def run_binned(
     generator = as_rng(rng)
     with preparing(settings.progress):
         how = {"drawn": settings.rank or RANK, "rng": beside(generator, 2), **by_whom(settings, rng)}
-        hypothesis = kind.in_batches(samples, names, **how, **options)
+        hypothesis = kind.in_batches(samples, names, **how, **options).with_rare_rows()
     asked = asked.by_feature(hypothesis.encoding, hypothesis.columns)
     plan = planned(hypothesis, settings, generator, RANK)
     estimator, kernels, spare = collected(estimator, asked, hypothesis, plan)
