@@ -38,6 +38,7 @@ class Samples:
     notes: tuple[str, ...] = ()  # what was left out, and by what units
     kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
     left_out: tuple[str, ...] = ()  # columns that are not tested, because they look as if they identified rows
+    observed: tuple[Observed, ...] = ()  # all rows of all samples, before any was dropped
     with_values: int = 0  # how many of the rows that were dropped have a value in some column
 
     @property
@@ -64,6 +65,7 @@ class Variables:
     labels: tuple[str | None, ...] = ()  # names of the variables, of those that are series or one column
     notes: tuple[str, ...] = ()  # what was left out, and by what units
     kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
+    observed: tuple[Observed, ...] = ()  # for every one, all rows, before any was dropped
     gaps: tuple[Rows, ...] = ()  # for every one, which values of the rows that were dropped are missing
 
     @property
@@ -162,7 +164,9 @@ def read_samples(
         said = paired or (same_units and blocks is None and groups is None and covariates is None)
         notes += data.pooled.units(paired=bool(paired)) if said else ()
     full = data.with_values(keep, together=bool(paired))
-    return Samples(values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out, full)
+    return Samples(
+        values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out, (data,), full
+    )
 
 
 def read_variables(
@@ -229,6 +233,7 @@ def read_variables(
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
         notes=tuple(dict.fromkeys((*of_labels_in, *left_out, *(note for one in taken for note in one.notes)))),
         kept=(keep,) * len(data),
+        observed=tuple(data),
         gaps=tuple(one.missing()[~keep] for one in data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:

@@ -22,6 +22,7 @@ from shrinktest.power.store_file import Row
 from shrinktest.power.work import finish, once_heard
 from shrinktest.results.calibration import CalibrationResult
 from shrinktest.results.kinds import INDEPENDENCE, TWO_SAMPLE, kind_of
+from shrinktest.tables.observed import Observed
 from shrinktest.tables.reading import is_table, names_for
 from shrinktest.tables.rows import categories, stacked, taken
 
@@ -158,13 +159,13 @@ def calibrate(
     generator = as_rng(rng)
     seed = int(rng) if isinstance(rng, int | np.integer) else int.from_bytes(generator.bytes(16), "little")
     design = {"blocks": blocks, "paired": paired, "groups": groups, "shift": shift}
-    data, sizes, restriction = _read(X, Y, kind, nan_policy, design)
+    data, sizes, restriction, observed = _read(X, Y, kind, nan_policy, design)
     if given is not None:
         if kind != INDEPENDENCE.name or restriction or nan_policy == "omit":
             raise ValueError(
                 "given= is for kind='independence' without other restrictions and with all rows; leave one of them out"
             )
-        data["explained"], restriction = null_given(Y, given)
+        data["explained"], restriction = null_given(Y, given, observed)
         if data["explained"] is not None:
             data["y"] = data["y"] - data["explained"]
     words = restriction.words(sum(sizes))
@@ -241,8 +242,8 @@ def _called(test: Callable[..., Any]) -> str:
 
 def _read(
     X: Any, Y: Any, kind: str, nan_policy: str, design: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[int, ...], Restriction]:
-    """The rows that are given new places, numbers of observations, and what may take whose place."""
+) -> tuple[dict[str, Any], tuple[int, ...], Restriction, tuple[Observed, ...]]:
+    """The rows that are permuted, numbers of observations, which permutations are allowed, and variables as read."""
     told = {name: value for name, value in design.items() if value is not None and value is not False}
     for name in told:
         if name not in kind_of(kind).restrictions:
@@ -273,7 +274,7 @@ def _read(
     ]
     flat = tuple(not table and _one_dimension(data) for data, table in zip((X, Y), tables, strict=True))
     x, y = (stacked(rows, XY), None) if kind == TWO_SAMPLE.name else rows
-    return {"x": x, "y": y, "flat": flat}, sizes, restriction
+    return {"x": x, "y": y, "flat": flat}, sizes, restriction, found.observed
 
 
 def _one_dimension(data: Any) -> bool:

@@ -76,8 +76,9 @@ def independence_test(
     X, Y : array_like, shape (n, p) and (n, q), or (n,)
         The variables, row i of both belonging together.
     given : array_like, shape (n,) or (n, d), optional
-        Other variables of the same rows: are X and Y still dependent given these?  The result says how they were taken
-        into account (``result.method``) and what must be true for the p-value to be valid (``result.assumption``).
+        Other variables of the same rows, none of them in X or Y: are X and Y still dependent given these?  The result
+        says how they were taken into account (``result.method``) and what must be true for the p-value to be valid
+        (``result.assumption``).
     given_method : {"auto", "strata", "residuals", "local"}
         "strata": Y is permuted among rows with the same value of ``given`` (and the same block), which is exact; "auto"
         takes this where all columns are text, categories, or True and False.  "residuals": regressions on ``given``

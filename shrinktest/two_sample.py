@@ -62,10 +62,11 @@ def two_sample_test(
     names : tuple of str, optional
         What results, pictures, notes and errors call the samples, such as ``("before", "after")``; default X and Y.
     covariates : pair of array_like, (m, p) and (n, p), optional
-        Other variables of the rows of X and of Y: is there a difference that these do not explain?  The result says how
-        they were taken into account (``result.method``) and what must be true for that (``result.assumption``).
+        Other variables of the rows of X and of Y, which are not tested: is there a difference that these do not
+        explain?  The result says how they were taken into account (``result.method``) and what must be true for that
+        (``result.assumption``).
         ``nan_policy`` is for their missing values, too ("indicator" only beside probabilities that are known), and
-        ``column_types`` for their columns; a column that X and Y have as well, and that is dropped there, is still
+        ``column_types`` for their columns; a column that X and Y have as well must be dropped there, and is still
         taken into account.
     covariate_method : {"auto", "strata", "propensity"}
         "strata": only rows with the same covariates (and the same block) are permuted, which is exact; "auto" takes

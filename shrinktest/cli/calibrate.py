@@ -126,7 +126,7 @@ def _variables(args: argparse.Namespace) -> tuple[Data, dict[str, Any]]:
     if args.columns is not None:
         raise ValueError("--columns are those of two samples in two files; one file has --x and --y")
     x, y = map(table.select, (args.x, args.y))
-    z = given_columns(table, args, [*x, *y])
+    z = given_columns(table, args)
     apart(labels, [*x, *y, *z], "--x, --y or --given")
     data = variables_from(table, (x, y, z) if z else (x, y), types_of(args, [table]), args)
     told: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}

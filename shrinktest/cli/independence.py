@@ -97,15 +97,14 @@ def _in_memory(args: argparse.Namespace) -> tuple[Any, Any, dict[str, Any]]:
     refuse_batched(args, [args.data])
     table = read_table(args.data, args)
     labels, types = labels_of(args, table), types_of(args, [table])
-    aside = given_columns(table, args)
-    variables = [name for name in variables_in(table, labels, types) if name not in aside]
+    z = given_columns(table, args)
+    variables = [name for name in variables_in(table, labels, types) if name not in z]
     if (args.x is None) != (args.y is None) or (args.x is None and len(variables) != 2):
         raise ValueError(
             f"say which columns to test with both --x and --y; {table.source} has {', '.join(table.names)}"
         )
     x, y = ([name] for name in variables) if args.x is None else map(table.select, (args.x, args.y))
     different(x, y)
-    z = given_columns(table, args, [*x, *y])
     apart(labels, [*x, *y, *z], "--x, --y or --given")
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, (x, y, z) if z else (x, y), types, args)

@@ -226,18 +226,9 @@ def apart(labels: dict[str, str], names: list[str], option: str) -> None:
             raise ValueError(f"column {column!r} is in both --{label} and {option}; labels are not data")
 
 
-def given_columns(table: TextTable, args: argparse.Namespace, others: Sequence[str] = ()) -> list[str]:
-    """The columns that ``--given`` names, none of which is among ``others`` that are tested.
-
-    Raises ValueError for a column that is both.
-    """
-    if args.given is None:
-        return []
-    names = table.select(args.given)
-    for name in names:
-        if name in others:
-            raise ValueError(f"column {name!r} is given and tested; leave it out of --given, or of --x and --y")
-    return names
+def given_columns(table: TextTable, args: argparse.Namespace) -> list[str]:
+    """The columns that ``--given`` names."""
+    return [] if args.given is None else table.select(args.given)
 
 
 def different(x: Sequence[Any], y: Sequence[Any], other: str = "--y") -> None:

@@ -65,8 +65,6 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"no column is left to test: {taking} names all of them; name fewer")
     apart(labels, [*x, *(y or ())], "--x or --y")
     different(x, y or [])
-    if not others:
-        given_columns(table, args, [*x, *(y or ())])
     check_path(args.plot)
     given: dict[str, Any] = {name: table.labels(column) for name, column in labels.items()}
     data = variables_from(table, [one for one in (x, y, z) if one], types, args)

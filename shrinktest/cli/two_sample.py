@@ -90,7 +90,9 @@ def _in_memory(args: argparse.Namespace) -> tuple[Sequence[Any], tuple[str, ...]
     files = read_samples([args.first, args.second], args, "two samples")
     labels, types = labels_of(args, files[0]), types_of(args, files)
     z = [] if args.covariates is None else files[0].select(args.covariates)
-    names = [name for name in sample_columns(files, args.columns, labels, types) if name not in z]
+    names = sample_columns(files, args.columns, labels, types)
+    if args.columns is None:
+        names = [name for name in names if name not in z]
     check_path(args.witness)
     data = samples_from(files, names, types, args)
     shown = _shown(args, data.tables[0])

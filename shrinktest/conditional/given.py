@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from shrinktest._read import Variables
 from shrinktest._validate import counted
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.objects import from_objects
+from shrinktest.tables.observed import Observed
 from shrinktest.tables.reading import Table, is_table
 
 _TEXT = "OUSb"  # kinds of arrays of labels
@@ -40,6 +42,21 @@ def all_labels(encoding: Encoding | None) -> bool:
 def values_of(z: np.ndarray) -> np.ndarray:
     """A code (n,) of the values that the rows (n, d) have."""
     return np.asarray(np.unique(z, axis=0, return_inverse=True)[1]).reshape(-1)
+
+
+def refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
+    """Raise ValueError for a column of what is given that is tested as well.
+
+    It has the same name in two tables, or the same values, which are not all equal.
+    """
+    names = {name for one in tested for name in one.columns or ()}
+    values = {column.digest() for one in tested for column in one.as_columns()} - {None}
+    for place, column in enumerate(given.as_columns()):
+        same = column.digest() in values
+        if same or (given.columns and column.name in names):
+            shown = repr(column.name) if given.shown else place
+            rename = "" if same else ", or rename it there if it is another variable"
+            raise ValueError(f"column {shown} of {argument}= is also tested; leave it out of one of the two{rename}")
 
 
 def crossed(codes: np.ndarray, others: np.ndarray | None) -> np.ndarray:

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from shrinktest._read import read_variables
 from shrinktest._validate import Array, complete_points, counted
-from shrinktest.conditional.given import all_labels, values_of, with_labels
+from shrinktest.conditional.given import all_labels, refuse_tested, values_of, with_labels
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.regression import Regression
 from shrinktest.conditional.ridge import standardized
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.observed import Observed
 from shrinktest.tables.pooled import UNASKED
 from shrinktest.tables.reading import is_table
 
 _ROWS = 10  # of a neighbourhood, or more
 
 
-def null_given(Y: Any, given: Any) -> tuple[Array | None, Restriction]:
+def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[Array | None, Restriction]:
     """What the given variables say of Y (n, q), and among which rows the rest of it may change places.
 
     Nothing and their values where these are all labels; else a kernel ridge regression, and neighbourhoods of rows.
+    ``tested`` are X and Y as they were read; none of their columns may be given.
 
     Raises TypeError for a Y that is a table, whose regression would not be one.
     """
     given = with_labels(given, "given")
     z = read_variables((Y, given), ("Y", "given"), "propagate", scale=[None, UNASKED], labels=("given",))
+    refuse_tested(tested, z.observed[1], "given")
     if z.missing:
         raise ValueError("Y or given misses values, of which a study with given= takes none; leave such rows out first")
     if all_labels(z.encodings[1]):

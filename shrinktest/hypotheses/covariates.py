@@ -11,7 +11,15 @@ import numpy as np
 from shrinktest._labels import same_order
 from shrinktest._read import XY, read_samples
 from shrinktest._validate import choice, counted
-from shrinktest.conditional.given import all_labels, crossed, refuse_cut, refuse_indicated, values_of, with_labels
+from shrinktest.conditional.given import (
+    all_labels,
+    crossed,
+    refuse_cut,
+    refuse_indicated,
+    refuse_tested,
+    values_of,
+    with_labels,
+)
 from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -100,6 +108,7 @@ def read_with_covariates(
         there = tuple(np.logical_not(np.isnan(values).any(axis=1)) for values in given.values)
     told |= {"blocks": blocks, "groups": groups, "scale": scale, "covariates": there}
     read = read_samples((X, Y), names, nan_policy, **told)
+    refuse_tested(read.observed, given.observed[0], "covariates")
     told_of_them = (note for note in given.notes if "missing" in note or "is left out" in note)
     read = replace(read, notes=(*read.notes, *told_of_them))
     kept = np.concatenate(read.kept)

@@ -16,6 +16,7 @@ from shrinktest.conditional.given import (
     enough_alike,
     refuse_cut,
     refuse_indicated,
+    refuse_tested,
     values_of,
     with_labels,
 )
@@ -122,6 +123,8 @@ def read_three(
     transforms = None if transform is None else [*pair, None]
     three = (X, Y, with_labels(given, "given"))
     read = read_variables(three, GIVEN, nan_policy, scale=scales, transform=transforms, labels=("given",), **told)
+    if not others:
+        refuse_tested(read.observed[:2], read.observed[2], "given")
     refuse_indicated(read.encodings[2], read.values[2], f"given={others!r}" if others else "given", tested=bool(others))
     return read
 

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,18 @@ class Column:
                 values = values - (origin - start)
             values = (coarse - start) / _DAY + values / _DAY
         return np.asarray(np.where(self.missing(), np.nan, values), dtype=np.float64)
+
+    def digest(self) -> bytes | None:
+        """Digest of the values, the same for equal columns of any library; None if all are equal or missing."""
+        if self.kind == "category":
+            present = sorted(self.levels[code] for code in np.unique(self.values) if code >= 0)
+            ranks = {level: rank for rank, level in enumerate(present)}
+            numbers = np.array([*(ranks.get(level, -1) for level in self.levels), -1])[self.values]
+        else:
+            numbers, present = self.numbers() + 0.0, []  # so that -0.0 is 0
+        known = numbers[~self.missing()]
+        varied = known.size > 0 and known.min() < known.max()
+        return sha256("\0".join(present).encode() + numbers.tobytes()).digest() if varied else None
 
     def taken(self, rows: Any) -> Column:
         """The column with these rows only."""

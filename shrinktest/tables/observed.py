@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._validate import Array, Columns, as_points, counted, missing_values
+from shrinktest.tables.column import Column
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
-from shrinktest.tables.reading import is_table, series_label, shown_names
+from shrinktest.tables.reading import is_table, of_points, series_label, shown_names
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, as_scale, beside_others
 
@@ -58,6 +59,10 @@ class Observed(ABC):
     @abstractmethod
     def missing(self) -> Rows:
         """Which values are missing (rows, columns), of all rows."""
+
+    @abstractmethod
+    def as_columns(self) -> tuple[Column, ...]:
+        """The columns, of arrays by their numbers from 0."""
 
     @abstractmethod
     def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
@@ -127,6 +132,9 @@ class ObservedArrays(Observed):
     def columns(self) -> Columns:
         return None
 
+    def as_columns(self) -> tuple[Column, ...]:
+        return of_points(np.concatenate(self.points)).columns
+
     def missing(self) -> Rows:
         return np.concatenate([np.isnan(points) for points in self.points])
 
@@ -165,6 +173,9 @@ class ObservedTables(Observed):
     def shown_in(self, i: int) -> Columns:
         own = self.of_series[i] if self.of_series else None
         return self.shown or (None if own is None else (own,))
+
+    def as_columns(self) -> tuple[Column, ...]:
+        return self.pooled.table.columns
 
     def missing(self) -> Rows:
         return self.pooled.missing()

@@ -214,7 +214,7 @@ def test_tests_name_the_option(run, command, typed, said):
         ("independence a.csv --x u --y v --nan-policy worst", "--nan-policy worst is for two-sample with the standard"),
         (
             "independence a.csv --x u --y v --given v --given-method residuals --blocks site",
-            "column 'v' is given and tested",
+            "column 'v' of --given is also tested",
         ),
         (
             "independence a.csv --x u --y site --given v --given-method residuals --blocks cluster",

@@ -87,7 +87,7 @@ def test_a_matrix_needs_columns_that_are_left(path, capsys, options, taking):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--x", "dose", "--y", "response", "--given", "dose"), "is given and tested"),
+        (("--x", "dose", "--y", "response", "--given", "dose"), "column 'dose' of --given is also tested"),
         (("--x", "dose", "--y", "response", "--given", "weight"), "weight"),
         (("--x", "dose", "--y", "response", "--given-method", "strata"), "give these"),
     ],

@@ -253,7 +253,7 @@ def test_a_variable_without_a_variance(one):
     ("told", "message"),
     [
         ({"given": list(range(N)), "given_method": "strata"}, "each of 40 rows has a value of its own"),
-        ({"given": X}, "given determines X"),
+        ({"given": 2.0 * X}, "given determines X"),
         ({"given": Y + 1.0}, "given determines Y"),
         ({"given": Z[:-1]}, "X has 40 rows and given has 39 rows"),
         ({"given": Z, "shift": "circular"}, "shift= says which rows of Y may change places"),
@@ -388,7 +388,7 @@ def test_calibration_keeps_what_the_given_explains():
 
     quiet = np.where(z > 0, 1.0, 0.01) * RNG.normal(size=40)
     for y, given in ((X[:40, 0], np.ones(40)), (50.0 * z + RNG.normal(size=40), z), (X[:40, 0], z > 0), (quiet, z)):
-        calibrate(look, z, y, given=given, kind="independence", n_trials=3, workers=1)
+        calibrate(look, z**3, y, given=given, kind="independence", n_trials=3, workers=1)
     alone, explained, strata, near = np.array(seen).reshape(4, 4, 40)  # the first trial is tried out before all are run
     np.testing.assert_allclose(np.sort(alone), np.tile(np.sort(X[:40, 0]), (4, 1)))  # a constant explains nothing
     assert len({tuple(y) for y in alone}) == 3 and np.abs(explained - 50.0 * z).max() < 12.0

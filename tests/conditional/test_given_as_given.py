@@ -98,7 +98,7 @@ def test_a_model_gets_the_rows_of_x_that_are_left():
 def test_messages_name_the_columns_of_a_matrix():
     table = np.column_stack([X, Y, TABLE.z])
     with pytest.raises(ValueError, match="given determines column 'x1' of X"):
-        independence_matrix(table[:, 1:][:, ::-1], given=Y, **FEW)
+        independence_matrix(table[:, 1:][:, ::-1], given=2.0 * Y, **FEW)
     notes = independence_matrix(table, given=RNG.normal(size=N), **FEW).notes
     assert any("Four statistics are combined" in note and "is shared 80 %, 6 %, 8 %, 6 %:" in note for note in notes)
     assert not any("stands out most" in note for note in notes)

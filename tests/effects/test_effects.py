@@ -248,7 +248,7 @@ def test_where_there_is_no_effect_the_error_says_why():
     change = change_point_test(X, **FEW)
     given = independence_test(X[:, 0], X[:, 1], given=V, **FEW)
     propensity = (np.full(len(X), 0.5), np.full(len(Y), 0.5))
-    by_chance = two_sample_test(X, Y, covariates=(X, Y), propensity=propensity, **FEW)
+    by_chance = two_sample_test(X, Y, covariates=(X[:, 0] ** 2, Y[:, 0] ** 2), propensity=propensity, **FEW)
     for found, said in (
         (joint, "no scale for the effect of a joint-independence test; test the variables two by two"),
         (own, "no scale for the effect of a statistic of your own; run a kernel test"),
