@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._digits import are_large, require_apart, require_columns_apart
+from shrinktest._rounding import DOUBLE, precision_of
 
 Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
@@ -28,6 +29,7 @@ class Points(NamedTuple):
 
     values: Array
     columns: Columns
+    precision: np.dtype[Any] = DOUBLE  # of the numbers as they were given
 
 
 # --- arrays and tables --------------------------------------------------------------------------------------
@@ -81,7 +83,7 @@ def as_points(x: Any, name: str, *, tables: bool = False) -> Points:
         raise ValueError(
             f"{name} is empty: it has {counted(len(values), 'row')} and {counted(values.shape[1], 'column')}"
         )
-    points = Points(np.array(values, dtype=np.float64, order="C"), columns)
+    points = Points(np.array(values, dtype=np.float64, order="C"), columns, precision_of(values.dtype))
     infinite = np.isinf(points.values) if values.dtype.kind == "f" else None
     if infinite is not None and infinite.any():
         raise ValueError(f"{name} has an infinite value in {_cell(infinite, columns)}; remove or replace it")
@@ -132,7 +134,9 @@ def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     if values.dtype.kind not in "biuf":
         said = _advice(values.dtype.kind, tables)
         raise TypeError(f"{name} must hold real numbers, {_found(values, values.dtype)}; {said}")
-    return values if masked is None else np.where(masked, np.nan, values.astype(np.float64))
+    if masked is None:
+        return values
+    return np.where(masked, np.nan, values if values.dtype.kind == "f" else values.astype(np.float64))
 
 
 def _read_series(series: Any, name: str) -> NDArray[Any]:

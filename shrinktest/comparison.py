@@ -31,7 +31,7 @@ from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
-from shrinktest.tables.reading import Table, is_table, names_in, of_points, read_table, series_label
+from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
 from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
@@ -250,7 +250,7 @@ def _common(
         types[ALONE] = types.pop(label)
     first, second = (  # what only one of them has may be anything
         read_table(
-            x if is_table(x) else of_points(as_points(x, name, tables=True).values),
+            x if is_table(x) else table_of(as_points(x, name, tables=True)),
             name,
             {**types, **dict.fromkeys(alone, DROP)},
         )

@@ -243,6 +243,9 @@ def two_sample_test(
     (nine in ten rows where numbers are the same in all samples).  Text with too many different values is an error, also
     text with blanks that differs in every row.
 
+    Values of a column that agree up to rounding, such as 0.1 + 0.2 and 0.3, are equal.  If one sample has float32
+    numbers, the numbers of the other are rounded to float32.
+
     ``estimator="auto"`` combines, whatever the data, eight statistics of the standard mean.  With bandwidths from
     the median: of the Gaussian kernel with twice the median (weight 25), whitened (10), of ranks (9), of
     :class:`SecondOrder` with twice the median (2.5), and of deviations from the median of a column (2).  With the

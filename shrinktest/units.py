@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shrinktest._rounding import rounding_of
 from shrinktest._validate import Array, choice, counted, dimensions, listed, positive
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
@@ -209,7 +210,8 @@ def _moved(X: Array, pooled: Array, scale: str, columns: Any) -> Array:
         return _own_ranks(pooled)
     out = np.empty(X.shape)
     for j, column in enumerate(np.sort(pooled, axis=0).T):
-        below, above = (column.searchsorted(X[:, j], side) for side in ("left", "right"))
+        margin = rounding_of(X[:, j])  # values that differ from others by rounding only have the same rank
+        below, above = column.searchsorted(X[:, j] - margin, "left"), column.searchsorted(X[:, j] + margin, "right")
         out[:, j] = (below + above) / (2.0 * len(column))
     return out
 

@@ -21,7 +21,7 @@ class OnPoints(BaseEstimator):
 
     def _read_fit(self, X: Any) -> Array:
         """The rows (n, d) to fit on; sets ``n_features_in_``, and ``feature_names_in_`` for a DataFrame."""
-        values, columns = complete_points(X, "X")
+        values, columns, _ = complete_points(X, "X")
         self.n_features_in_ = values.shape[1]
         if columns is not None:
             self.feature_names_in_ = np.array(columns, dtype=object)
@@ -32,7 +32,7 @@ class OnPoints(BaseEstimator):
     def _read(self, X: Any) -> Array:
         """The rows (m, d) to apply the fitted estimator to."""
         check_is_fitted(self)
-        values, columns = complete_points(X, "X")
+        values, columns, _ = complete_points(X, "X")
         if values.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {values.shape[1]} columns, but {type(self).__name__} was fitted on {self.n_features_in_}; "

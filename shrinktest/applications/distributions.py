@@ -246,7 +246,7 @@ def _read(samples: Any, columns: Columns = None) -> tuple[list[Array], Columns]:
         raise ValueError("samples is empty: there is no sample in the list")
     points: list[Array] = []
     for i, sample in enumerate(samples):
-        values, names = complete_points(sample, f"samples[{i}]")
+        values, names, _ = complete_points(sample, f"samples[{i}]")
         columns = names if columns is None else columns
         if points and values.shape[1] != points[0].shape[1]:
             raise ValueError(

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from shrinktest._digits import require_columns_apart
-from shrinktest._validate import as_points, counted, listed
+from shrinktest._rounding import precision_of
+from shrinktest._validate import Points, as_points, counted, listed
 from shrinktest.batches.files import orders_in
 from shrinktest.batches.pieces import Piece
 from shrinktest.batches.source import Batches
 from shrinktest.tables.column import DROP, Column, pooled
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.reading import Table, is_table, of_points, read_names, read_table
+from shrinktest.tables.reading import Table, is_table, read_names, read_table, table_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,9 @@ class TableReader(Reader):
             with suppress(ImportError):
                 import pandas  # noqa: F401
         if not is_table(given):
-            return replace(read_table(of_points(self.numbers(given, where)), where, self.types), source=where)
+            values = self.numbers(given, where)
+            points = Points(values.astype(np.float64, copy=False), None, precision_of(values.dtype))
+            return replace(read_table(table_of(points), where, self.types), source=where)
         there, types = read_names(given), dict(self.types)
         if self.names is not None and there is not None:
             if lacking := [name for name in self.names if name not in there]:

@@ -35,7 +35,7 @@ class BinnedEmbedding(MeanEmbedding):
 
     def read(self, x: object, name: str) -> np.ndarray:
         """Rows (m, d) at which the estimate can be evaluated; ``name`` is what messages call them."""
-        at, names = complete_points(x, name)
+        at, names, _ = complete_points(x, name)
         if names and self.names and names != self.names:
             raise ValueError(
                 f"{name} has the columns {', '.join(names)}; give those of the samples, {', '.join(self.names)}"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest._digits import whole_number
+from shrinktest._rounding import DOUBLE, coarsest, rounded
 from shrinktest._validate import choice, listed
 
 #: Kinds that have an order and distances; the others have levels that are equal or different.
@@ -47,6 +48,7 @@ class Column:
     # :func:`~shrinktest.tables.identifiers.with_whole_values`
     whole: bool = False
     zoned: bool = False  # whether dates have a time zone; they are in universal time then
+    precision: np.dtype[Any] = DOUBLE  # of numbers, as they were given
 
     @property
     def categorical(self) -> bool:
@@ -98,9 +100,9 @@ class Column:
 # --- from numbers --------------------------------------------------------------------------------------------
 
 
-def from_numbers(name: str, values: np.ndarray, *, whole: bool = False) -> Column:
+def from_numbers(name: str, values: np.ndarray, *, whole: bool = False, precision: np.dtype[Any] = DOUBLE) -> Column:
     """A column of numbers; NaN is missing."""
-    return Column(name, "number", np.asarray(values, dtype=np.float64), whole=whole)
+    return Column(name, "number", np.asarray(values, dtype=np.float64), whole=whole, precision=precision)
 
 
 def from_booleans(name: str, values: np.ndarray) -> Column:
@@ -310,6 +312,8 @@ def as_duration(level: str) -> Any:
 def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
     """The values of a column in several tables, one after the other; levels are matched by name.
 
+    Numbers are rounded to the precision of the table that has the fewest digits, so that equal numbers stay equal.
+
     Raises ValueError where the tables hold different kinds of values; the message says which, and what to do.
     """
     kind = _common_kind(columns, tables)
@@ -323,7 +327,10 @@ def pooled(columns: Sequence[Column], tables: Sequence[str]) -> Column:
     elif kind in TIMES:
         values = _in_one_unit(values, kind)
     whole, zoned = all(column.whole for column in alike), any(column.zoned for column in alike)
-    return Column(columns[0].name, kind, np.concatenate(values), levels, whole, zoned)
+    precision, together = coarsest(column.precision for column in alike), np.concatenate(values)
+    if kind == "number":
+        together = rounded(together, precision)
+    return Column(columns[0].name, kind, together, levels, whole, zoned, precision)
 
 
 def _common_kind(columns: Sequence[Column], tables: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from shrinktest._validate import Array, as_points, counted, listed
 from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column
-from shrinktest.tables.reading import Table, is_table, of_points, read_table
+from shrinktest.tables.reading import Table, is_table, read_table, table_of
 from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
@@ -208,16 +208,16 @@ class Encoding:
         tested do not have.
         """
         if not is_table(x):
-            values = as_points(x, name).values
+            points = as_points(x, name)
             if not self.plain:
                 kinds = ", ".join(f"{code.name} ({code.kind})" for code in self.codes)
                 raise TypeError(f"{name} must be a table with the columns that were tested: {kinds}; got an array")
-            if values.shape[1] != len(self.codes):
+            if points.values.shape[1] != len(self.codes):
                 raise ValueError(
-                    f"{name} has {counted(values.shape[1], 'column')}, and {len(self.codes)} were tested: "
+                    f"{name} has {counted(points.values.shape[1], 'column')}, and {len(self.codes)} were tested: "
                     f"{', '.join(self.names)}"
                 )
-            return self.points(of_points(values))
+            return self.points(table_of(points))
         alone = not self.named and len(self.codes) == 1  # a series, whose column is read as "0"
         told = [code for code in self.codes if code.kind not in ("duration", "time")]
         types = {"0" if alone else one.name: list(one.levels) if one.kind == "ordered" else one.kind for one in told}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shrinktest._rounding import coarsest, merged
 from shrinktest._validate import Array, Columns, as_points, counted, missing_values
 from shrinktest.tables.column import Column
 from shrinktest.tables.encoding import Encoding
@@ -122,11 +123,12 @@ class Observed(ABC):
 class ObservedArrays(Observed):
     """Arrays of numbers."""
 
-    points: tuple[Array, ...]
+    pooled: Array  # (N, d): all rows
+    rows: tuple[int, ...]  # of every array
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        return tuple(map(len, self.points))
+        return self.rows
 
     @property
     def columns(self) -> Columns:
@@ -136,14 +138,13 @@ class ObservedArrays(Observed):
         return of_points(np.concatenate(self.points)).columns
 
     def missing(self) -> Rows:
-        return np.concatenate([np.isnan(points) for points in self.points])
+        return np.isnan(self.pooled)
 
     def taken(self, keep: Rows, scale: Any, argument: str, *, indicate: bool) -> Taken:
-        values = np.concatenate(self.points) if len(self.points) > 1 else self.points[0]
-        units = None if is_unasked(scale) else as_scale(scale, values.shape[1], argument)
+        units = None if is_unasked(scale) else as_scale(scale, self.pooled.shape[1], argument)
         if isinstance(units, tuple):
             units = tuple(beside_others(units))
-        return Taken(values if keep.all() else values[keep], units)
+        return Taken(self.pooled if keep.all() else self.pooled[keep], units)
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,11 +237,14 @@ def as_they_are(
     if types or nan_policy == "indicator" or any(map(is_table, tables)):
         whole = PooledTable.read(tables, names, types, every, labels_only=labels)
         return ObservedTables(tuple(names), whole, tuple(series_label([table]) for table in tables))
-    read = tuple(as_points(table, name, tables=as_given).values for table, name in zip(tables, names, strict=True))
+    given = [as_points(table, name, tables=as_given) for table, name in zip(tables, names, strict=True)]
+    read = [one.values for one in given]
     for points, name in zip(read, names, strict=True):
         if points.shape[1] != read[0].shape[1]:
             raise ValueError(
                 f"{names[0]} has {counted(read[0].shape[1], 'column')} and {name} has "
                 f"{counted(points.shape[1], 'column')}; {every} samples must hold the same variables, one per column"
             )
-    return ObservedArrays(tuple(names), read)
+    pooled = np.concatenate(read) if len(read) > 1 else read[0]
+    precision = coarsest(one.precision for one in given)
+    return ObservedArrays(tuple(names), merged(pooled, precision), tuple(map(len, read)))

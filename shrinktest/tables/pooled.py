@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from shrinktest._rounding import merged
 from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
@@ -25,7 +26,7 @@ from shrinktest.tables.identifiers import (
     names_units,
     with_whole_values,
 )
-from shrinktest.tables.reading import Table, is_table, of_points, read_table, series_label
+from shrinktest.tables.reading import Table, is_table, read_table, series_label, table_of
 
 Rows = NDArray[np.bool_]
 
@@ -70,14 +71,14 @@ class PooledTable:
         if label is not None and label in types:
             types[ALONE] = types[label]
         read = [
-            read_table(x if is_table(x) else of_points(as_points(x, name, tables=True).values), name, types)
+            read_table(x if is_table(x) else table_of(as_points(x, name, tables=True)), name, types)
             for x, name in zip(tables, names, strict=True)
         ]
         matched, labels = _matched(read, names, every)
         if label is not None and labels == (ALONE,):  # the units stay those of arrays
             types |= {label: types[ALONE]} if ALONE in types else {}
             matched, labels = [[replace(column, name=label) for column in one] for one in matched], (label,)
-        columns = [with_whole_values(pooled([one[j] for one in matched], names)) for j in range(len(labels))]
+        columns = [with_whole_values(_merged(pooled([one[j] for one in matched], names))) for j in range(len(labels))]
         ends = np.cumsum([table.size for table in read])[:-1]
         kept: list[Column] = []
         left_out: list[str] = []
@@ -184,6 +185,13 @@ def of_text(column: Column) -> tuple[str, ...]:
     return (
         f"Column {column.name!r} holds text that looks like numbers{signs}, and is compared as categories ({way}).",
     )
+
+
+def _merged(column: Column) -> Column:
+    """The pooled column, in which numbers that agree up to rounding are one number."""
+    if column.kind != "number" or column.whole:
+        return column
+    return replace(column, values=merged(column.values[:, None], column.precision)[:, 0])
 
 
 def _shown(column: Column, value: Any) -> str:

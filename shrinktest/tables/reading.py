@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._digits import EXACT, require_apart, whole_numbers
-from shrinktest._validate import counted, listed, loaded_pandas
+from shrinktest._rounding import precision_of
+from shrinktest._validate import Points, counted, listed, loaded_pandas
 from shrinktest.tables.column import (
     DROP,
     Column,
@@ -23,6 +24,7 @@ from shrinktest.tables.column import (
 )
 from shrinktest.tables.objects import from_objects, from_text
 
+_SHORT = {"Float16": np.float16, "Float32": np.float32}  # names that narwhals has for types of fewer digits
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
 
 
@@ -132,9 +134,10 @@ def _of_columns(
     return Table(kept, named, tuple(label for label, column in zip(labels, columns, strict=True) if column is None))
 
 
-def of_points(values: np.ndarray) -> Table:
-    """The columns of an array (n, d) of numbers, which have no names."""
-    return Table(tuple(from_numbers(str(j), column) for j, column in enumerate(values.T)), named=False)
+def table_of(points: Points) -> Table:
+    """The columns of an array of numbers, which have no names."""
+    columns = (from_numbers(str(j), one, precision=points.precision) for j, one in enumerate(points.values.T))
+    return Table(tuple(columns), named=False)
 
 
 def read_names(x: Any) -> tuple[str, ...] | None:
@@ -266,7 +269,8 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
         return _of_many_digits(series, label, where, wanted)
     if dtype.is_numeric():
         floats = series if dtype == nw.Float64 else series.cast(nw.Float64)
-        return from_numbers(label, floats.to_numpy(), whole=dtype.is_integer())
+        precision = precision_of(_SHORT.get(str(dtype)))
+        return from_numbers(label, floats.to_numpy(), whole=dtype.is_integer(), precision=precision)
     if dtype == nw.Boolean:
         return from_booleans(label, series.cast(nw.Float64).to_numpy())
     if isinstance(dtype, nw.Enum):
