@@ -14,7 +14,7 @@ from shrinktest._validate import NAN_POLICIES, Array, Columns, choice, counted, 
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
-from shrinktest.tables.labels import columns_of_labels
+from shrinktest.tables.labels import columns_of_labels, note_on_labels
 from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
 from shrinktest.tables.reading import label_of
@@ -163,6 +163,8 @@ def read_samples(
         left_out = data.pooled.left_out
         said = paired or (same_units and blocks is None and groups is None and covariates is None)
         notes += data.pooled.units(paired=bool(paired)) if said else ()
+    if not labels:
+        notes += note_on_labels(data.as_columns(), data.sizes, names)
     full = data.with_values(keep, together=bool(paired))
     return Samples(
         values, missing, restriction, taken.scale, taken.encoding, notes, tuple(keep), left_out, (data,), full

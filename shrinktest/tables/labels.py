@@ -1,13 +1,53 @@
-"""Labels: columns of tables that say which rows belong together, and are no data."""
+"""Labels of rows, and samples that look like labels."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from shrinktest.tables.column import DROP
+import numpy as np
+
+from shrinktest._validate import Array
+from shrinktest.tables.column import DROP, Column, number_level
+from shrinktest.tables.identifiers import FEW, are_whole, known
 from shrinktest.tables.pooled import checked_types
 from shrinktest.tables.reading import Table, is_table
+
+_MANY = 5  # times as many different values as labels have
+_VARIABLE = re.compile(r"[A-Za-z_]\w*(\[\d+\])?")
+
+
+def note_on_labels(columns: Sequence[Column], sizes: Sequence[int], names: Sequence[str]) -> tuple[str, ...]:
+    """Note on a sample of few different numbers that may name the groups of another sample of as many rows.
+
+    Such are two numbers, or a few whole ones, and the other sample has many more.  The note holds the call to type.
+    ``columns`` are those of all samples, whose ``sizes`` are their numbers of rows.
+    """
+    if len(columns) != 1 or columns[0].kind != "number":
+        return ()
+    samples = np.split(columns[0].values, np.cumsum(sizes)[:-1])
+    levels = [np.unique(known(values)) for values in samples]
+    for own, values, name in zip(levels, samples, names, strict=True):
+        if not 2 <= own.size <= FEW or (own.size > 2 and not are_whole(own)):
+            continue
+        for others, data, of in zip(levels, samples, names, strict=True):
+            if len(data) == len(values) and others.size >= _MANY * own.size:
+                return (
+                    f"{name} looks like labels: it has {own.size} different values, and {of} has {others.size}. To "
+                    f"compare the groups of {of}, {_call(own, name, of)}.",
+                )
+    return ()
+
+
+def _call(levels: Array, labels: str, data: str) -> str:
+    """The call that compares the rows with each label."""
+    if not (_VARIABLE.fullmatch(labels) and _VARIABLE.fullmatch(data)):
+        return "give the rows with each label as a sample"
+    if levels.size > 2:
+        return f"type k_sample_test(*[{data}[{labels} == label] for label in numpy.unique({labels})])"
+    first, second = (f"{data}[{labels} == {number_level(level)}]" for level in levels.tolist())
+    return f"type two_sample_test({first}, {second})"
 
 
 def columns_of_labels(

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._rounding import coarsest, merged
-from shrinktest._validate import Array, Columns, as_points, counted, missing_values
+from shrinktest._validate import Array, Columns, Points, as_points, counted, missing_values
 from shrinktest.tables.column import Column
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.pooled import PooledTable, checked_types, is_unasked
-from shrinktest.tables.reading import is_table, of_points, series_label, shown_names
+from shrinktest.tables.reading import is_table, series_label, shown_names, table_of
 from shrinktest.tables.transform import transformed
 from shrinktest.units import Scale, as_scale, beside_others
 
@@ -135,7 +135,7 @@ class ObservedArrays(Observed):
         return None
 
     def as_columns(self) -> tuple[Column, ...]:
-        return of_points(np.concatenate(self.points)).columns
+        return table_of(Points(self.pooled, None)).columns
 
     def missing(self) -> Rows:
         return np.isnan(self.pooled)
