@@ -51,6 +51,16 @@ class Samples:
         """Numbers of observations."""
         return tuple(map(len, self.values))
 
+    def matched(self) -> Samples:
+        """The same pairs, of which only complete ones are compared by their values; see :meth:`Encoding.matched`."""
+        gaps = [] if self.encoding is None else [code.name for code in self.encoding.codes if code.indicated]
+        if self.encoding is None or not gaps:
+            return self
+        encoding, points = self.encoding.matched(np.vstack(self.values))
+        note = f"Only complete pairs are compared by their values, and missing values separately: {', '.join(gaps)}."
+        first, second = map(np.ascontiguousarray, np.split(points, 2))
+        return replace(self, values=(first, second), encoding=encoding, notes=(*self.notes, note))
+
 
 @dataclass(frozen=True, eq=False)
 class Variables:

@@ -136,8 +136,8 @@ def two_sample_test(
         for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how
-        many; use as information that they are missing (an indicator, with the pooled median in their place); or a
-        result of NaN.
+        many; use as information that they are missing (an indicator, with the pooled median in their place; of a pair
+        with a missing value, the other value is not compared either); or a result of NaN.
     rng : None, int, SeedSequence, BitGenerator or Generator
         Seed or source of the permutations.
     workers : int or executor, optional

@@ -228,9 +228,14 @@ class TwoEqualDistributions(EqualDistributions):
         column_types: Any = None,
         transform: Any = None,
         called: tuple[str | None, ...] = (),
+        exchanges: bool = True,
         **options: Any,
     ) -> Self:
-        """The hypothesis about two samples as users give them; ``called`` are the names that these have."""
+        """Read the hypothesis about two samples as users give them; ``called`` are the names that these have.
+
+        ``exchanges``: whether the rows of pairs are exchanged.  Then pairs with a gap are taken out of the comparison
+        of values; where the distance is estimated instead, this would make it smaller.
+        """
         names = names_for((X, Y), XY, called)
         told = {"scale": scale, "column_types": column_types, "transform": transform}
         read = read_samples((X, Y), names, nan_policy, blocks=blocks, paired=paired, groups=groups, **told)
@@ -239,6 +244,8 @@ class TwoEqualDistributions(EqualDistributions):
             kept = np.concatenate(read.kept)
             restriction = memory.restricted(shift, rows, read.restriction, kept)
             read = replace(read, restriction=restriction)
+        if read.restriction.paired and exchanges:
+            read = read.matched()
         found = cls._of(read, " and ".join(names), not is_unasked(scale), called=called, **options)
         return found if found.restriction.paired else replace(found, remarks=(*found.remarks, *_shared(*read.values)))
 

@@ -157,7 +157,8 @@ def _read(
     X: Any, Y: Any, names: tuple[str, ...], scale: str, paired: Any, nan_policy: str, told: dict[str, Any]
 ) -> Hypothesis:
     if scale != DEPENDENCE:
-        return TwoEqualDistributions.read(X, Y, nan_policy=nan_policy, paired=paired, called=names, **told)
+        options = {"nan_policy": nan_policy, "paired": paired, "exchanges": False, **told}
+        return TwoEqualDistributions.read(X, Y, called=names, **options)
     if paired is not False:
         raise ValueError(
             "paired= is for samples; with scale='dependence' row i of X and row i of Y belong together: leave it out"
