@@ -70,8 +70,8 @@ def compare(
     Parameters
     ----------
     A, B : data frame (pandas, polars, pyarrow) or array_like, shape (m, d) and (n, d)
-        The tables, one row an observation.  Columns are matched by name; those that only one table has are named in
-        the result and not compared.
+        The tables, one row an observation.  Columns are matched by name; the answer begins with those that
+        only one table has.
     names : tuple of str, default ("A", "B")
         What the report calls the tables, such as ("March", "April").
     estimator
@@ -216,7 +216,7 @@ def compare(
     result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
     of_all = [note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS) for note in overall.notes]
-    notes = [*_only_notes(only, called), *of_labels, *pooled.notes, *of_units, *of_all, *of_columns]
+    notes = [*of_labels, *pooled.notes, *of_units, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
@@ -263,12 +263,6 @@ def _common(
         known = dict.fromkeys([*first.names, *first.dropped, *second.names, *second.dropped])
         choice(key, known, "a column in column_types")
     return (first, second), types, only
-
-
-def _only_notes(only: tuple[tuple[str, ...], tuple[str, ...]], names: tuple[str, str]) -> list[str]:
-    return [
-        f"Only in {name}, not compared: {', '.join(alone)}." for alone, name in zip(only, names, strict=True) if alone
-    ]
 
 
 def _split(pooled: PooledTable, keep: Rows | None = None) -> tuple[Table, Table]:

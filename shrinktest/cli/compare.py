@@ -29,7 +29,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         command,
         refused=_REFUSED,
         plot="save a picture of the columns that changed",
-        exits="exit with 1 when the tables differ",
+        exits="exit with 1 when the tables differ, or only one of them has some column",
         estimator="auto",
         missing="indicator (default: that they are missing counts), omit their rows, or raise",
     )
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         **labels_in(files, labels),
         **given,
     )
-    code = exit_code(args, result, result.reject())
+    code = exit_code(args, result, result.reject() or any(result.only))
     said = as_said(result, args)
     print(said.to_json() if args.json else said.summary())
     if args.plot is not None:

@@ -50,7 +50,7 @@ class ComparisonResult(Result):
     confidence : float
         Confidence of every interval, each by itself.
     only : tuple of tuple of str
-        Columns that only one of the tables has, those of the first and those of the second.
+        Columns that only one of the tables has: those of the first (lost), and those of the second (added).
     where : Where or None
         The witness function of the two columns of numbers that contribute most.
     notes : tuple of str
@@ -147,14 +147,26 @@ class ComparisonResult(Result):
 
     @property
     def verdict(self) -> str:
-        """The result of the tests in one or two sentences."""
+        """Columns that only one table has, and the result of the tests, in a few sentences."""
+        return " ".join([*self._lost_and_added, self._decision])
+
+    @property
+    def _lost_and_added(self) -> list[str]:
+        return [
+            f"Only {name} has the {'columns' if len(alone) > 1 else 'column'} {_first(alone)}."
+            for name, alone in zip(self.names, self.only, strict=True)
+            if alone
+        ]
+
+    @property
+    def _decision(self) -> str:
         changed, tested = self.changed(), len(self.columns)
-        named = ", ".join(changed[:_NAMED]) + (", ..." if len(changed) > _NAMED else "")
-        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {named}."
+        columns = f"{len(changed)} of {counted(tested, 'column')} changed: {_first(changed)}."
+        tables = "the columns that both have" if any(self.only) else "these tables"
         if math.isnan(self.pvalue):
             return "No p-value was computed, because there are no permutations (n_resamples=0)."
         if self.reject():
-            first = f"These tables differ (p = {shown_pvalue(self.pvalue)})."
+            first = f"{tables[0].upper()}{tables[1:]} differ (p = {shown_pvalue(self.pvalue)})."
             alone = "No column is clear by itself: small changes may add up, or the dependence of columns changed."
             if any(NEVER in note for note in self.columns.notes):
                 alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
@@ -162,7 +174,8 @@ class ComparisonResult(Result):
         if changed:
             as_one = f"taken as a whole, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."
             return f"{columns[:-1]}; {as_one}"
-        return f"No difference was found between these tables (p = {shown_pvalue(self.pvalue)})."
+        where = f"{'in' if any(self.only) else 'between'} {tables}"
+        return f"No difference was found {where} (p = {shown_pvalue(self.pvalue)})."
 
     @property
     def table(self) -> pd.DataFrame:
@@ -309,3 +322,8 @@ class ComparisonResult(Result):
         from shrinktest.plots.comparison import plot_comparison
 
         return plot_comparison(self, columns, figure)
+
+
+def _first(names: tuple[str, ...]) -> str:
+    """The first few of many names."""
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
