@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from shrinktest._validate import Array, complete_points, counted, takes
 from shrinktest.kernels.base import Kernel
 from shrinktest.kernels.own import left_alone
-from shrinktest.kernels.values import symmetric
+from shrinktest.kernels.values import require_products, symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,8 +24,14 @@ class Precomputed(Kernel):
     Parameters
     ----------
     gram : array_like of shape (N, N)
-        Symmetric and positive semi-definite.  The latter would cost an eigendecomposition and is not checked here; a
-        test raises ValueError where a squared norm comes out negative.  Kept as a read-only copy.
+        Symmetric and positive semi-definite.  A matrix of distances D is not: give exp(-D**2 / (2 * s**2)), with s the
+        median of D, for example.  Kept as a read-only copy.
+
+    Raises
+    ------
+    ValueError
+        If K_ij^2 exceeds K_ii K_jj anywhere.  A full check would cost an eigendecomposition; tests in the biased form
+        also raise an error if a squared norm is negative.
 
     Examples
     --------
@@ -46,6 +52,7 @@ class Precomputed(Kernel):
         if gram.shape[0] != gram.shape[1]:
             raise ValueError(f"gram must be square, got shape {gram.shape}")
         gram = symmetric(gram, "gram")
+        require_products(gram, "gram")
         gram.setflags(write=False)
         object.__setattr__(self, "gram", gram)
 
@@ -101,6 +108,8 @@ class Custom(Kernel):
     array([[1., 1.],
            [1., 2.]])
     """
+
+    _from_user = True
 
     function: Callable[[Array, Array], ArrayLike]
 

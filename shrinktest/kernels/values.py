@@ -6,6 +6,11 @@ import numpy as np
 
 from shrinktest._validate import Array, counted, real_values
 
+#: What to do with distances, which are not a kernel.
+INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"
+
+_ROUNDING = 1e-6  # of the largest value, so that kernels in single precision are accepted
+
 
 def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
     """What a kernel returned for rows X (n, d) and Y (m, d), as (n, m) float64 in C order.
@@ -49,6 +54,26 @@ def symmetric(gram: Array, name: object) -> Array:
             "a kernel has k(x, y) = k(y, x)"
         )
     return np.ascontiguousarray(gram / 2 + gram.T / 2)
+
+
+def require_products(gram: Array, name: object, tile: int = 256) -> None:
+    """Raise ValueError for a symmetric matrix with K_ij^2 > K_ii K_jj beyond rounding, or with a negative diagonal.
+
+    Every kernel satisfies the Cauchy-Schwarz inequality; distances and their negatives do not.
+    """
+    diagonal = np.diagonal(gram) + 0.0  # of -0, too
+    largest = max(float(gram.max()), -float(gram.min()))
+    norms = np.sqrt(np.maximum(diagonal, 0.0))
+    for start in range(0, len(gram), tile):
+        rows = slice(start, start + tile)
+        excess = np.abs(gram[rows]) - norms[rows, None] * norms
+        if excess.max() <= _ROUNDING * largest:
+            continue
+        i, j = np.unravel_index(excess.argmax(), excess.shape)
+        i += start
+        shown = f"k(x, y) = {gram[i, j]:.3g}, k(x, x) = {diagonal[i]:.3g}"
+        shown += "" if i == j else f" and k(y, y) = {diagonal[j]:.3g}"
+        raise ValueError(f"{name} is not a kernel: {shown}; {INSTEAD_OF_DISTANCES}")
 
 
 def _equal_to_transpose(gram: Array, tile: int = 256) -> bool:

@@ -50,15 +50,8 @@ def test_results_have_the_note():
     assert not any("bandwidth" in note for note in two_sample_test(X, Y, n_resamples=39, rng=0).notes)
 
 
-def test_a_kernel_may_be_zero_where_a_row_meets_itself():
+def test_values_beyond_the_range_of_numbers_are_an_error():
     rng = np.random.default_rng(0)
     x, y, z = (rng.normal(at, 1.0, (20, 2)) for at in (0.0, 0.5, 1.5))
-
-    def minus_distance(left, right):
-        return -np.sqrt(np.square(left[:, None] - right[None]).sum(axis=2))
-
-    assert change_point_test(np.vstack([x, z]), kernel=minus_distance, n_resamples=99, rng=0).pvalue <= 0.05
-    assert closer_test(x, y, z, kernel=minus_distance).pvalue < 0.05
-    assert independence_test(x, x + y, kernel_x=minus_distance, kernel_y=minus_distance, rng=0).pvalue <= 0.05
     with pytest.raises(ValueError, match="beyond the range of numbers"):
         closer_test(1e-170 * x, 1e-170 * y, 1e-170 * z, kernel="linear")
