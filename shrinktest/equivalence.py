@@ -100,8 +100,9 @@ def equivalence_test(
     Raises
     ------
     ValueError, TypeError
-        For margins outside the scale, fewer than 5 rows (pairs, groups) in a sample, rows that are all the same, or
-        other input that cannot be compared; the message names the argument and says what to do.
+        For margins outside the scale, margins that no two distributions on these rows could reach with this bandwidth
+        ("distance"), fewer than 5 rows (pairs, groups) in a sample, rows that are all the same, or other input that
+        cannot be compared; the message names the argument and says what to do.
     MemoryError
         If the kernel's values would not fit ``max_memory``; says how much they take, and what fits.
 

@@ -11,6 +11,7 @@ import numpy as np
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import as_rng, choice, count, counted, rng_provenance
 from shrinktest.effects.distance import NORMS
+from shrinktest.effects.features import never_negative
 from shrinktest.effects.interval import FEWEST, Estimate
 from shrinktest.effects.separability import Area
 from shrinktest.estimators import as_estimator
@@ -22,7 +23,8 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.independence import Independence
 from shrinktest.hypotheses.margins import Margin, scale_of
 from shrinktest.hypotheses.rare import said_of_samples
-from shrinktest.kernels import as_kernel
+from shrinktest.kernels import Kernel, as_kernel
+from shrinktest.kernels.reach import largest_distance
 from shrinktest.nulls.memory import BY_GROUPS, BY_THINNING, WRONG_ERRORS
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, EquivalenceResult
 from shrinktest.results.kept import FOLDS
@@ -106,6 +108,8 @@ class Equivalence:
         again = hypothesis.again((hypothesis.member(fitted, prepared, form),))
         found, notes = _estimated(again, on, folds, generator, tuple(names))
         value, said = wanted.found(again, on, folds, generator, grams.options["memory"])
+        if on == DISTANCE:
+            _require_reach(again, value)
         remarks = (*_of_gaps(hypothesis, tuple(names)), *_of_memory(hypothesis))
         routes = (
             note.partition(";")[0] + "." for note in prepared.notes if note.startswith("The statistic is that of")
@@ -211,6 +215,17 @@ def _refuse(hypothesis: Hypothesis, names: tuple[str, ...], scale: str) -> None:
         raise ValueError(
             f"{both} hold the same rows, which are equivalent whatever they were drawn from; give data that were "
             "observed or drawn separately"
+        )
+
+
+def _require_reach(again: Again, margin: float) -> None:
+    """Raise ValueError if no two distributions on the pooled rows could differ by the margin."""
+    kernel = again.leading.kernel
+    assert isinstance(kernel, Kernel)
+    if never_negative(kernel) and (largest := largest_distance(kernel, again.pooled)) < margin:
+        raise ValueError(
+            f"margin={margin:.3g} cannot be reached: with this bandwidth, no two distributions on these rows differ by "
+            f"more than {largest:.2g}; give a smaller bandwidth or margin"
         )
 
 

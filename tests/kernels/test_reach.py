@@ -25,7 +25,7 @@ def test_far_too_small_and_far_too_large(kind):
     (small,) = reach_notes(kind(1e-3), X, "X and Y")
     assert small.startswith("X and Y: the bandwidth 0.001 is so small that the kernel is 0") and "larger" in small
     (large,) = reach_notes(kind(1e14), X, "X and Y")
-    assert "so large that the kernel is 1, to rounding," in large and "smaller" in large
+    assert "so large that the kernel is 1, up to rounding" in large and "smaller" in large
     assert reach_notes(kind(1.0), X, "X and Y") == ()
 
 
