@@ -278,7 +278,12 @@ def test_few_rows_have_a_note_and_fewer_an_error():
     ],
 )
 def test_where_there_is_no_variance_nothing_is_shown(data, given):
-    found = equivalence_test(*data, margin=0.3 if given["scale"] != "auc" else 0.99, **({"bandwidth": 1.0} if "kernel" not in given else {}), **given)
+    found = equivalence_test(
+        *data,
+        margin=0.3 if given["scale"] != "auc" else 0.99,
+        **({"bandwidth": 1.0} if "kernel" not in given else {}),
+        **given,
+    )
     assert (found.pvalue, found.equivalent) == (1.0, False) and np.isnan(found.upper) and np.isnan(found.statistic)
     assert "nothing was shown, and the p-value is 1" in " ".join(found.notes)
     assert found.answer.startswith("It was not shown") and "(no upper limit)" in found.answer

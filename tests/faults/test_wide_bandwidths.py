@@ -36,7 +36,9 @@ FEW = {"n_resamples": 39, "rng": 0}
     ],
 )
 def test_no_equivalence_where_no_difference_could_be_seen(samples, options):
-    with pytest.raises(ValueError, match=r"margin=0\.05 cannot be reached: .* no two dist.* give a smaller bandwidth or margin"):
+    with pytest.raises(
+        ValueError, match=r"margin=0\.05 cannot be reached: .* no two dist.* give a smaller bandwidth or margin"
+    ):
         equivalence_test(*samples, margin=0.05, scale="distance", **options)
 
 

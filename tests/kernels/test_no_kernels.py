@@ -8,12 +8,9 @@ import pytest
 from shrinktest import (
     MeanEstimator,
     Precomputed,
-    independence_matrix,
     independence_test,
     joint_independence_test,
-    k_sample_test,
     two_sample_test,
-    two_sample_test_columns,
 )
 
 rng = np.random.default_rng(0)

@@ -9,7 +9,6 @@ from shrinktest import (
     Gaussian,
     Laplacian,
     Linear,
-    change_point_test,
     closer_test,
     independence_test,
     two_sample_test,
