@@ -1,10 +1,24 @@
-"""The picture of the page on comparing tables: the columns that changed in the gallery's example."""
+"""Pictures of columns that changed: of the gallery, for the page on comparing tables, and of the front page."""
 
 from __future__ import annotations
 
 import os
+import re
+from contextlib import redirect_stdout
+from io import StringIO
 
+from _pages import ROOT
 from _study import options
+
+from shrinktest import ComparisonResult
+
+
+def front() -> ComparisonResult:
+    """The result of the code on the front page."""
+    names: dict = {}
+    with redirect_stdout(StringIO()):
+        exec(re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)[1], names)
+    return names["result"]
 
 
 def main() -> None:
@@ -15,10 +29,11 @@ def main() -> None:
     from plot_01_two_tables import result
 
     matplotlib.rcdefaults()  # letters in the gallery are larger
-    figure = Figure(layout="constrained")
-    result.plot(figure=figure)
-    if args.out is not None:
-        figure.savefig(args.out / "figures" / "compare.png", dpi=110)
+    for name, shown in {"compare": result, "front_compare": front()}.items():
+        figure = Figure(layout="constrained")
+        shown.plot(figure=figure)
+        if args.out is not None:
+            figure.savefig(args.out / "figures" / f"{name}.png", dpi=110)
 
 
 if __name__ == "__main__":

@@ -115,8 +115,8 @@ class TestResult(Kept, Result):
         Where other variables are given (``given=``, ``covariates=``), how they were taken into account, and what must
         be true for the p-value to be valid; empty otherwise.
     again : Again, str or None
-        The data and the statistics, to compute more about them; not in a pickle, which would otherwise hold the data,
-        unless ``keeps_data``.  A text says why they are missing.
+        The data and the statistics, to compute more about them; in a pickle only if ``keeps_data``.  A text says why
+        they are missing.  A pickle without them is not free of data: ``estimates`` hold every row.
     stored : Effect or None
         The effect, where the result was read from JSON that has it.
     keeps_data : bool
