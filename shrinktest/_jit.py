@@ -60,7 +60,7 @@ class _Cache(caching.FunctionCache):
 class _Waiting(event.Listener):
     """Tell the user once why the program waits, and rest the garbage collector: it takes an eighth of the time."""
 
-    depth, spent, message = 0, 0.0, "shrinktest: compiling for this machine, once; this takes some seconds\n"
+    depth, spent, message = 0, 0.0, "shrinktest: compiling once for this machine, in ten seconds to a minute\n"
 
     def on_start(self, event):
         self.depth += 1
