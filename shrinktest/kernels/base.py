@@ -16,7 +16,7 @@ from shrinktest._machine import n_workers
 from shrinktest._validate import Array, as_rng, complete_points, counted, positive, real_values
 from shrinktest._warn import warn_user
 from shrinktest.kernels.own import is_users, watch
-from shrinktest.kernels.values import checked_values, require_products
+from shrinktest.kernels.values import checked_values
 
 
 class Kernel(ABC):
@@ -58,7 +58,7 @@ class Kernel(ABC):
         """What its points are, where that is known: "values", or "row numbers" of a matrix."""
         return frozenset()
 
-    _from_user: ClassVar[bool] = False  # whether the values are a user's, and may be anything
+    from_user: ClassVar[bool] = False  # whether the values are a user's, and may be anything
 
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
@@ -72,7 +72,7 @@ class Kernel(ABC):
             )
             cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
         if is_users(cls):
-            cls._from_user = True
+            cls.from_user = True
             watch(cls, Kernel)
 
     @abstractmethod
@@ -110,10 +110,7 @@ class Kernel(ABC):
                 f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; a kernel compares like with like"
             )
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
-            values = checked_values(self.evaluate(x, y), self, x, y)
-        if x is y and self._from_user:
-            require_products(values, self)
-        return values
+            return checked_values(self.evaluate(x, y), self, x, y)
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
         """Gram matrix of the rows of X, computed in several threads where the kernel allows it.

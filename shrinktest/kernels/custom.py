@@ -109,7 +109,7 @@ class Custom(Kernel):
            [1., 2.]])
     """
 
-    _from_user = True
+    from_user = True
 
     function: Callable[[Array, Array], ArrayLike]
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from shrinktest._validate import Array, counted, real_values
+
+if TYPE_CHECKING:
+    from shrinktest.kernels.base import Kernel
 
 #: What to do with distances, which are not a kernel.
 INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"
@@ -12,7 +17,7 @@ INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"
 _ROUNDING = 1e-6  # of the largest value, so that kernels in single precision are accepted
 
 
-def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
+def checked_values(found: object, kernel: Kernel, X: Array, Y: Array) -> Array:
     """What a kernel returned for rows X (n, d) and Y (m, d), as (n, m) float64 in C order.
 
     Raises TypeError or ValueError for what is no matrix of kernel values.
@@ -34,7 +39,12 @@ def checked_values(found: object, kernel: object, X: Array, Y: Array) -> Array:
         raise ValueError(
             f"{kernel!r} is {gram[i, j]} for {which}; a kernel must be finite (rescale the data if they are very large)"
         )
-    return symmetric(gram, kernel) if X is Y else gram
+    if X is not Y:
+        return gram
+    gram = symmetric(gram, kernel)
+    if kernel.from_user:
+        require_products(gram, kernel)
+    return gram
 
 
 def _shown(row: Array) -> str:
