@@ -27,6 +27,7 @@ from shrinktest.results.where import Where
 from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.column import DROP
+from shrinktest.tables.identifiers import FEW, in_succession
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Rows
@@ -122,6 +123,8 @@ def compare(
     -----
     The overall p-value is that of :func:`two_sample_test`, those of the columns are those of
     :func:`two_sample_test_columns`, with the same ``rng``: all come from the same permutations of rows, and are exact.
+    Dates and counters of which nearly all in one table come after those in the other, as in exports of two months, are
+    left out of the overall test, which they would decide alone, unless ``column_types`` names their type.
     Each of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column
     with one value only is not tested.  Under ``nan_policy="omit"`` all is about the rows that are left: if values of
     one column are missing depending on those of another, a column that did not change may differ among these rows where
@@ -192,9 +195,14 @@ def compare(
             f"{called[0]} and {called[1]}: every column has the same value in every row, so that there is nothing to "
             "compare"
         )
+    units = _units(pooled.sizes, paired, labels["groups"])
+    successive = _successive(pooled, types, units)
+    successive = successive if set(parts) - set(successive) else ()
     generator = as_rng(rng)
     with each_once():
-        overall = run(whole, estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator))
+        overall = run(
+            _without(whole, successive), estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator)
+        )
         tests = column_tests(
             whole,
             parts,
@@ -205,7 +213,6 @@ def compare(
             settings=settings,
             generator=generator,
         )
-    units = _units(pooled.sizes, paired, labels["groups"])
     keep = _kept(pooled, nan_policy, paired)
     kept = _split(pooled, keep)
     effects = tuple(
@@ -213,13 +220,17 @@ def compare(
         for j, label in enumerate(shown)
     )
     size = overall.effect(confidence=confidence)
-    result = ComparisonResult(called, overall, tests, effects, kept, confidence, only, effect=size)
+    result = ComparisonResult(
+        called, overall, tests, effects, kept, confidence, only, effect=size, successive=successive
+    )
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
     of_all = [note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS) for note in overall.notes]
     notes = [*of_labels, *pooled.notes, *of_units, *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
+    notes = [note for note in notes if not note.startswith(tuple(f"Column {name!r} alone" for name in successive))]
+    notes = [*_of_successive(successive, {one.name: one.kind for one in pooled.table.columns}, called), *notes]
     return replace(result, notes=tuple(dict.fromkeys(notes)), where=_where(result, shown))
 
 
@@ -297,6 +308,45 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
     return Units(both, np.array([known.setdefault(label, len(known)) for label in groups], dtype=np.int64))
 
 
+# --- dates and counters that say which table a row is from ---------------------------------------------------
+
+
+def _successive(pooled: PooledTable, types: dict[str, Any], units: Units) -> tuple[str, ...]:
+    """Dates and counters of which nearly all in one table come after those in the other, unless the user names a type.
+
+    They are left out of the overall test, which they would decide alone.  This choice looks at which row is in which
+    table.  It keeps the level, because it removes evidence only where the ranks of the column itself are among the
+    most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups of each are
+    in such an order with probability below 0.001, and then a test with the column would reject as well.
+    """
+    first, second = (np.unique(codes).size for codes in np.split(units.codes, [pooled.sizes[0]]))
+    if not pooled.table.named or min(first, second) <= FEW:
+        return ()
+    return tuple(
+        column.name
+        for column in pooled.table.columns
+        if column.name not in types and in_succession(column, np.split(column.values, [pooled.sizes[0]]))
+    )
+
+
+def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
+    """The hypothesis about the other columns, with the same rows."""
+    (variable,) = whole.variables
+    if not names or variable.encoding is None:
+        return whole
+    encoding, stays = variable.encoding.without(names)
+    points = np.ascontiguousarray(variable.points[:, stays])
+    return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
+
+
+def _of_successive(successive: tuple[str, ...], kinds: dict[str, str], names: tuple[str, str]) -> list[str]:
+    return [
+        f"Column {name!r} is left out of the overall test: its values in {names[0]} and {names[1]} hardly overlap "
+        f"(column_types={{{name!r}: {kinds[name]!r}}} keeps it)."
+        for name in successive
+    ]
+
+
 # --- what changed -------------------------------------------------------------------------------------------
 
 
@@ -324,7 +374,7 @@ def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:
     strength = {
         one.name: max((change.strength for change in one.changes if change.what not in (SHARE, MISSING)), default=0.0)
         for one in result.ordered
-        if one.kind not in ("boolean", "category", "ordered") and not one.constant
+        if one.kind not in ("boolean", "category", "ordered") and not one.constant and one.name not in result.successive
     }
     chosen = sorted(strength, key=lambda name: (result.pvalues_of(name)[1], -strength[name]))[:2]
     if len(chosen) < 2:

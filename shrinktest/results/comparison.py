@@ -57,6 +57,9 @@ class ComparisonResult(Result):
         What a reader should know.
     effect : TwoSampleEffect or None
         How different the tables are as a whole: ``overall.effect()``, with the names of the tables.
+    successive : tuple of str
+        Dates and counters that hardly overlap in the two tables: each has its test, and the overall test is without
+        them.
 
     Examples
     --------
@@ -81,6 +84,7 @@ class ComparisonResult(Result):
     where: Where | None = None
     notes: tuple[str, ...] = ()
     effect: TwoSampleEffect | None = None
+    successive: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return (
@@ -172,7 +176,8 @@ class ComparisonResult(Result):
                 alone = "Its columns cannot tell: there are too few permutations for so many tests (see the notes)."
             return f"{first} {columns if changed else alone if tested > 1 else 'Its one column is not clear.'}"
         if changed:
-            as_one = f"taken as a whole, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."
+            whole = f"without {_first(self.successive)}" if self.successive else "taken as a whole"
+            as_one = f"{whole}, the tables do not differ clearly (p = {shown_pvalue(self.pvalue)})."
             return f"{columns[:-1]}; {as_one}"
         where = f"{'in' if any(self.only) else 'between'} {tables}"
         return f"No difference was found {where} (p = {shown_pvalue(self.pvalue)})."
@@ -239,6 +244,7 @@ class ComparisonResult(Result):
             "confidence": self.confidence,
             "method": self.columns.method,
             "only": [list(names) for names in self.only],
+            "successive": list(self.successive),
             "columns": self.rows(),
             "effects": [one.to_dict(change) for one in self.effects for change in one.changes],
             "effect": None if self.effect is None else self.effect.to_dict(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -139,6 +139,14 @@ class Encoding:
         """The same where it is known which columns of numbers have one value only."""
         names = tuple(one for one, group in zip(self.names, self.groups, strict=True) if constant[group].all())
         return replace(self, constant=names)
+
+    def without(self, names: Collection[str]) -> tuple[Encoding, np.ndarray]:
+        """The encoding without columns of the table, and which columns of numbers (d,) stay."""
+        codes = tuple(code for code in self.codes if code.name not in names)
+        stays = np.array([code.name not in names for code in self.codes for _ in code.features])
+        scale = tuple(unit for unit, stay in zip(self.units.scale, stays, strict=True) if stay)
+        constant = tuple(name for name in self.constant if name not in names)
+        return replace(self, codes=codes, units=Units(scale, self.units.points[:, stays]), constant=constant), stays
 
     def entries(self, scale: Any) -> tuple[Any, ...]:
         """What one unit of every column of numbers is, a name or a number, for a ``scale`` of the columns."""

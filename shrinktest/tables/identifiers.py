@@ -31,6 +31,8 @@ NEARLY_ALL = 0.9
 MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
 FEW = 10
+#: How far the area under the ROC curve of two samples is from one half if one comes after the other, a few rows aside.
+_IN_SUCCESSION = 0.49
 
 
 def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) -> str | None:
@@ -186,6 +188,17 @@ def apart(
     if column.whole and differ and _one_after_the_other(samples):
         return "it has another number in every row, and those of one sample come after those of the other"
     return None
+
+
+def in_succession(column: Column, samples: Sequence[np.ndarray]) -> bool:
+    """Return whether nearly all dates, or numbers that count, of one of two samples come after those of the other."""
+    first, second = map(known, samples)
+    counts = column.kind == "number" and column.whole and all(map(_all_differ, samples))
+    if not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
+        return False
+    second = np.sort(second)
+    before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
+    return bool(abs(before.mean() - 0.5) >= _IN_SUCCESSION)
 
 
 def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
