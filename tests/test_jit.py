@@ -29,7 +29,9 @@ print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values())
 
 def run(folder, cache, code=PROGRAM):
     where = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(folder)}
-    done = subprocess.run([sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True, cwd=Path(cache).anchor)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True, cwd=Path(cache).anchor
+    )
     return done.stdout.strip(), done.stderr
 
 

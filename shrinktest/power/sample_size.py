@@ -10,6 +10,8 @@ from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shrinktest._hints import hinted
 from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
 from shrinktest.nulls.stopping import as_stopping
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SCOUTS = 60  # trials at each size while looking for the region
+_FAR = 20.0  # times smaller than the largest size: sizes that show an effect if it matters at the largest one
+_LOOK = 8  # trials at the largest size at least: each may take seconds
+_CHEAP = 2e8  # n squared times the number of trials, up to which they take seconds together
+_RISK = 0.001  # that a look ends a search whose power is reached
 _ROUNDS = 4
 _SPREAD = (-0.45, 0.0, 0.45)  # where a round looks, in standard normal units of power around the one asked for
 _NEAR = 1.0  # in the same units: sizes farther off found the region, and say little about where the power is reached
@@ -53,7 +59,7 @@ def solve_sample_size(
     rng: Any = 0,
     store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
-    progress: bool = False,
+    progress: bool = True,
 ) -> SampleSizeResult:
     """Number of observations with which a test reaches a given power, with its interval, found by simulation.
 
@@ -91,7 +97,7 @@ def solve_sample_size(
         A file that keeps the trials, so that an interrupted search goes on where it was; see :func:`power_study`.
     workers : int, optional
         Processes; default all usable cores.  The result is the same for any number.
-    progress : bool, default False
+    progress : bool, default True
         Show progress bars.
 
     Returns
@@ -101,7 +107,8 @@ def solve_sample_size(
     Raises
     ------
     ValueError
-        If the power is not above the level, or not reached at ``largest``; the message says how far it got.
+        If the power is not above the level, or not reached at ``largest``; the message says how far it got, or that no
+        effect was found.
 
     See Also
     --------
@@ -111,9 +118,11 @@ def solve_sample_size(
 
     Notes
     -----
-    The size is doubled until the power asked for is passed.  Then, in four rounds, trials go to the sizes where the
-    power is a little below, at and a little above the one asked for, according to a probit regression on the root of
-    n of the trials so far at sizes near it (statsmodels).  The interval is Fieller's for where the curve crosses.
+    The size is doubled until the power asked for is passed.  If there is no sign of an effect at a twentieth of
+    ``largest``, a few trials at ``largest`` show whether there is anything to find.  Then, in four rounds, trials go to
+    the sizes where the power is a little below, at and a little above the one asked for, according to a probit
+    regression on the root of n of the trials so far at sizes near it (statsmodels).  The interval is Fieller's for
+    where the curve crosses.
 
     Fresh trials at the answer, max(200, n_trials / 4) of the design and as many of its null twin, then check it.  Where
     the power by the curve is not in the 95% interval of the check, its trials are added to the others, and the new
@@ -198,7 +207,7 @@ def solve_sample_size(
             return found
 
         rejections = _Rejections(power)
-        _scout(run, rejections, smallest, largest, power)
+        _scout(run, rejections, smallest, largest, power, alpha, bool(shown))
         share = -(-n_trials // (_ROUNDS * len(_SPREAD)))
         for _ in range(_ROUNDS):
             curve = rejections.curve()
@@ -312,19 +321,53 @@ class _Rejections:
         return pd.DataFrame(rows)
 
 
-def _scout(run: Any, rejections: _Rejections, smallest: int, largest: int, power: float) -> None:
+def _scout(
+    run: Any, rejections: _Rejections, smallest: int, largest: int, power: float, alpha: float, equivalence: bool
+) -> None:
     """Double the size until the power is passed; then have at least three sizes, which the fit needs."""
-    n = max(smallest, min(8, largest))
+    n, looked = max(smallest, min(8, largest)), False
     while True:
-        reached = rejections.add(n, run([n], range(_SCOUTS)))
+        scouted = run([n], range(_SCOUTS))
+        reached = rejections.add(n, scouted)
         if n >= largest and reached < power - 0.15:
-            raise ValueError(
-                f"power {power:g} is not reached: at n = {n}, the largest size allowed, {reached:.0%} of {_SCOUTS} "
-                "tests reject; raise largest=, or choose another estimator or bandwidth"
-            )
+            raise _not_reached(scouted, power, alpha, equivalence)
         if n >= largest or reached > min(power + 0.1, 0.5 + power / 2.0):
             break
+        if not looked and n >= largest / _FAR and scouted.table.iloc[0]["low"] <= alpha:
+            looked = True
+            _look_ahead(run, largest, power, alpha, equivalence)
         n = min(2 * n, largest)
     for other in (n // 2, n // 4, 3 * n // 4, n + 1, n + 2):
         if len(rejections) < 3 and smallest <= other <= largest and other not in rejections:
             rejections.add(other, run([other], range(_SCOUTS)))
+
+
+def _look_ahead(run: Any, largest: int, power: float, alpha: float, equivalence: bool) -> None:
+    """Raise ValueError if a few trials at the largest size show that the power is out of reach.
+
+    They are not used for the answer, and kept for the time when the search arrives there.
+    """
+    from statsmodels.stats.proportion import proportion_confint
+
+    trials = int(np.clip(_CHEAP / largest**2, _LOOK, _SCOUTS))
+    while True:
+        result = run([largest], range(trials))
+        row = result.table.iloc[0]
+        if row["low"] > alpha:
+            return
+        if proportion_confint(round(row["power"] * trials), trials, alpha=2.0 * _RISK, method="beta")[1] < power:
+            raise _not_reached(result, power, alpha, equivalence)
+        if trials == _SCOUTS:
+            return
+        trials = min(2 * trials, _SCOUTS)
+
+
+def _not_reached(result: PowerStudyResult, power: float, alpha: float, equivalence: bool) -> ValueError:
+    """Error for a power that is not reached at the size of this study, the largest allowed."""
+    row = result.table.iloc[0]
+    at, found = f"at n = {row['n']}", f"power there is {row['power']:.2f} [{row['low']:.2f}, {row['high']:.2f}]"
+    if row["low"] > alpha:
+        return ValueError(f"power {power:g} is not reached {at}: {found}; raise largest=")
+    if equivalence:
+        return ValueError(f"equivalence was not shown {at}: {found}; give a wider margin")
+    return ValueError(f"no effect was found {at}: {found}; check that the design has one that the test can see")
