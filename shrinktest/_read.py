@@ -15,6 +15,7 @@ from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.labels import columns_of_labels, note_on_labels
+from shrinktest.tables.matched import matched
 from shrinktest.tables.observed import Observed, ObservedTables, observed, omitted_together
 from shrinktest.tables.pooled import checked_types, require_columns
 from shrinktest.tables.reading import label_of
@@ -52,11 +53,11 @@ class Samples:
         return tuple(map(len, self.values))
 
     def matched(self) -> Samples:
-        """The same pairs, of which only complete ones are compared by their values; see :meth:`Encoding.matched`."""
+        """The same pairs, of which only complete ones are compared by their values; see :func:`matched`."""
         gaps = [] if self.encoding is None else [code.name for code in self.encoding.codes if code.indicated]
         if self.encoding is None or not gaps:
             return self
-        encoding, points = self.encoding.matched(np.vstack(self.values))
+        encoding, points = matched(self.encoding, np.vstack(self.values))
         note = f"Only complete pairs are compared by their values, and missing values separately: {', '.join(gaps)}."
         first, second = map(np.ascontiguousarray, np.split(points, 2))
         return replace(self, values=(first, second), encoding=encoding, notes=(*self.notes, note))

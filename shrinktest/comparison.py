@@ -27,12 +27,12 @@ from shrinktest.results.where import Where
 from shrinktest.tables.aligned import check_same_index
 from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
 from shrinktest.tables.column import DROP
-from shrinktest.tables.identifiers import FEW, in_succession
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels
 from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
+from shrinktest.tables.successive import in_succession, said_of_succession
 from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
@@ -196,7 +196,7 @@ def compare(
             "compare"
         )
     units = _units(pooled.sizes, paired, labels["groups"])
-    successive = _successive(pooled, types, units)
+    successive = in_succession(pooled, types, units)
     successive = successive if set(parts) - set(successive) else ()
     generator = as_rng(rng)
     with each_once():
@@ -230,7 +230,7 @@ def compare(
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
     notes = [note for note in notes if not note.startswith(tuple(f"Column {name!r} alone" for name in successive))]
-    notes = [*_of_successive(successive, {one.name: one.kind for one in pooled.table.columns}, called), *notes]
+    notes = [*said_of_succession(successive, pooled), *notes]
     return replace(result, notes=tuple(dict.fromkeys(notes)), where=_where(result, shown))
 
 
@@ -308,27 +308,6 @@ def _units(sizes: tuple[int, ...], paired: bool, groups: Any) -> Units:
     return Units(both, np.array([known.setdefault(label, len(known)) for label in groups], dtype=np.int64))
 
 
-# --- dates and counters that say which table a row is from ---------------------------------------------------
-
-
-def _successive(pooled: PooledTable, types: dict[str, Any], units: Units) -> tuple[str, ...]:
-    """Dates and counters of which nearly all in one table come after those in the other, unless the user names a type.
-
-    They are left out of the overall test, which they would decide alone.  This choice looks at which row is in which
-    table.  It keeps the level, because it removes evidence only where the ranks of the column itself are among the
-    most extreme ones: if the tables have one distribution, 11 or more independent rows, pairs or groups of each are
-    in such an order with probability below 0.001, and then a test with the column would reject as well.
-    """
-    first, second = (np.unique(codes).size for codes in np.split(units.codes, [pooled.sizes[0]]))
-    if not pooled.table.named or min(first, second) <= FEW:
-        return ()
-    return tuple(
-        column.name
-        for column in pooled.table.columns
-        if column.name not in types and in_succession(column, np.split(column.values, [pooled.sizes[0]]))
-    )
-
-
 def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDistributions:
     """The hypothesis about the other columns, with the same rows."""
     (variable,) = whole.variables
@@ -337,14 +316,6 @@ def _without(whole: TwoEqualDistributions, names: tuple[str, ...]) -> TwoEqualDi
     encoding, stays = variable.encoding.without(names)
     points = np.ascontiguousarray(variable.points[:, stays])
     return replace(whole, variables=(replace(variable, points=points, encoding=encoding),))
-
-
-def _of_successive(successive: tuple[str, ...], kinds: dict[str, str], names: tuple[str, str]) -> list[str]:
-    return [
-        f"Column {name!r} is left out of the overall test: its values in {names[0]} and {names[1]} hardly overlap "
-        f"(column_types={{{name!r}: {kinds[name]!r}}} keeps it)."
-        for name in successive
-    ]
 
 
 # --- what changed -------------------------------------------------------------------------------------------

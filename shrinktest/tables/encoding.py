@@ -16,7 +16,6 @@ from shrinktest.tables.reading import Table, is_table, read_table, table_of
 from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
-_LEAST = 0.001  # smallest indicator in pairs, as a share of its usual size: a smaller one would drown in rounding
 
 #: How notes end on columns that change no distance.
 NO_WEIGHT = "one value only, and no weight."
@@ -209,34 +208,6 @@ class Encoding:
                 "the result to keep it, or run the test again"
             )
         return np.ascontiguousarray(self.units.moved(_raw(self.codes, table)))
-
-    def matched(self, points: Array) -> tuple[Encoding, Array]:
-        """Compare the values of complete pairs only, and missing values by themselves.
-
-        ``points`` (2n, number of features) are encoded rows; row i and row n + i are a pair.  If one of the two misses
-        a value, both get the number that stands for a missing one, so that only the indicator differs.  The indicator
-        becomes as large as the typical distance of two values in a pair (root mean square), and no larger than it was:
-        beside pairs that are much alike, one gap would otherwise outweigh all values.  Exchanging the rows of a pair
-        exchanges the results, and changes nothing else, so that permutation tests of pairs stay exact.
-
-        Returns the encoding with these sizes of indicators, and the points.
-        """
-        points, units = points.copy(), list(self.units.scale)
-        for code, group in zip(self.codes, self.groups, strict=True):
-            if not code.indicated:
-                continue
-            values, gap = slice(group.start, group.stop - 1), group.stop - 1
-            missing = points[:, gap] != 0.0
-            incomplete = np.logical_or(*np.split(missing, 2))
-            points[np.tile(incomplete, 2), values] = points[missing.argmax(), values]
-            first, second = np.split(points[:, values], 2)
-            squares = np.square(first - second)[~incomplete].sum(axis=1)
-            if squares.any():
-                size = points[:, gap].max()
-                share = float(np.clip(np.sqrt(squares.mean()) / size, _LEAST, 1.0))
-                points[:, gap] *= share
-                units[gap] = float(units[gap]) / share
-        return replace(self, units=replace(self.units, scale=tuple(units))), points
 
     def read(self, x: Any, name: str) -> Array:
         """The numbers of a table with these columns by name, or of an array if all columns are numbers.

@@ -31,8 +31,6 @@ NEARLY_ALL = 0.9
 MANY_LEVELS = 100
 #: Levels that are few, whatever the number of rows; and rows that may all differ by chance.
 FEW = 10
-#: How far the area under the ROC curve of two samples is from one half if one comes after the other, a few rows aside.
-_IN_SUCCESSION = 0.49
 
 
 def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) -> str | None:
@@ -49,7 +47,7 @@ def identifier(column: Column, samples: Sequence[np.ndarray], *, asked: bool) ->
     text = column.kind == "category"
     present = known(column.values) if text else column.values[:0]
     counts = column.kind == "number" and column.whole and all(_counts(values) for values in samples)
-    apart = text and max(known(values).size for values in samples) > FEW and all(map(_all_differ, samples))
+    apart = text and max(known(values).size for values in samples) > FEW and all(map(all_differ, samples))
     same = column.kind == "number" and column.whole and not counts and _match(samples)
     return identifier_of(
         column, counts=counts, apart=apart, same=same, levels=np.unique(present).size, rows=present.size
@@ -105,7 +103,7 @@ def names_units(column: Column, samples: Sequence[np.ndarray]) -> bool:
     They are texts that differ in all rows of a sample; of whole numbers and dates nearly all must be in every sample.
     """
     if column.kind == "category":
-        return all(map(_all_differ, samples))
+        return all(map(all_differ, samples))
     return may_name_units(column, counts=all(map(_counts, samples))) and _match(samples)
 
 
@@ -184,21 +182,10 @@ def apart(
     if single:
         return f"it is {said}"
     if differ is None:  # a few may all differ, and lie one after the other, by chance
-        differ = min(rows) > FEW and all(map(_all_differ, samples))
+        differ = min(rows) > FEW and all(map(all_differ, samples))
     if column.whole and differ and _one_after_the_other(samples):
         return "it has another number in every row, and those of one sample come after those of the other"
     return None
-
-
-def in_succession(column: Column, samples: Sequence[np.ndarray]) -> bool:
-    """Return whether nearly all dates, or numbers that count, of one of two samples come after those of the other."""
-    first, second = map(known, samples)
-    counts = column.kind == "number" and column.whole and all(map(_all_differ, samples))
-    if not (counts or column.kind == "date") or min(first.size, second.size) <= FEW:
-        return False
-    second = np.sort(second)
-    before = (np.searchsorted(second, first, "left") + np.searchsorted(second, first, "right")) / (2.0 * second.size)
-    return bool(abs(before.mean() - 0.5) >= _IN_SUCCESSION)
 
 
 def _one_after_the_other(samples: Sequence[np.ndarray]) -> bool:
@@ -212,7 +199,7 @@ def _all_are(levels: Sequence[str], read: Callable[[str], Any]) -> bool:
     return all(read(level) is not None for level in levels)
 
 
-def _all_differ(values: np.ndarray) -> bool:
+def all_differ(values: np.ndarray) -> bool:
     """Whether no two values are equal, and enough are known: numbers of levels, numbers, or dates."""
     there = known(values)
     return enough(there.size, values.size) and np.unique(there).size == there.size
@@ -222,7 +209,7 @@ def _match(samples: Sequence[np.ndarray]) -> bool:
     """Whether numbers or dates differ within every sample, are nearly all known, and nearly all are in all samples."""
     there = [known(values) for values in samples]
     rows, sizes = [one.size for one in there], [one.size for one in samples]
-    if len(samples) < 2 or max(rows) <= FEW or not nearly_all_known(sizes, rows) or not all(map(_all_differ, samples)):
+    if len(samples) < 2 or max(rows) <= FEW or not nearly_all_known(sizes, rows) or not all(map(all_differ, samples)):
         return False
     return reduce(np.intersect1d, there).size >= NEARLY_ALL * common(sizes, rows)
 
