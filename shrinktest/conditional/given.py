@@ -45,18 +45,15 @@ def values_of(z: np.ndarray) -> np.ndarray:
 
 
 def refuse_tested(tested: Sequence[Observed], given: Observed, argument: str) -> None:
-    """Raise ValueError for a column of what is given that is tested as well.
+    """Raise ValueError if a column of what is given has the same values as one that is tested.
 
-    It has the same name in two tables, or the same values, which are not all equal.
+    Names do not matter: the same column of the row before is another variable.
     """
-    names = {name for one in tested for name in one.columns or ()}
     values = {column.digest() for one in tested for column in one.as_columns()} - {None}
     for place, column in enumerate(given.as_columns()):
-        same = column.digest() in values
-        if same or (given.columns and column.name in names):
+        if column.digest() in values:
             shown = repr(column.name) if given.shown else place
-            rename = "" if same else ", or rename it there if it is another variable"
-            raise ValueError(f"column {shown} of {argument}= is also tested; leave it out of one of the two{rename}")
+            raise ValueError(f"column {shown} of {argument}= is also tested; leave it out of one of the two")
 
 
 def crossed(codes: np.ndarray, others: np.ndarray | None) -> np.ndarray:

@@ -17,7 +17,7 @@ from shrinktest.cli.commands import COMMANDS, parser
 OWN = {"--help", "--header", "--json", "--plot", "--exit-code", "--progress", "--quiet", "--set", "--columns", "--x"}
 OWN |= {"--y", "--variable", "--html", "--witness", "--list", "--tests", "--csv"}
 OWN |= {"--separator", "--encoding", "--na"}
-OWN |= {"--statistic", "--decimal", "--comment", "--z", "--effect", "--sort", "--several"}  # --statistic is now --form
+OWN |= {"--decimal", "--comment", "--z", "--effect", "--sort", "--several"}
 
 SAMPLES = "a.csv b.csv --columns u,v"
 VARIABLES = "a.csv --x u --y v"
@@ -211,7 +211,6 @@ def test_tests_name_the_option(run, command, typed, said):
         ),
         ("equivalence a.csv b.csv --on distance --margin x", "nor 'shift 0.2' (of 0.2 standard deviations in every"),
         ("equivalence a.csv b.csv --on distance --margin 0.1 --bandwidth grid", "such as two-sample); got 'grid'"),
-        ("independence a.csv --x u --y v --nan-policy worst", "--nan-policy worst is for two-sample with the standard"),
         (
             "independence a.csv --x u --y v --given v --given-method residuals --blocks site",
             "column 'v' of --given is also tested",

@@ -25,7 +25,6 @@ CALLS = {
     "categories in a list": lambda: independence_test(TABLE["site"], TABLE["b"], given=TABLE["site"].tolist(), **FEW),
     "True and False": lambda: independence_test(TABLE["old"], TABLE["b"], given=TABLE[["old"]], **FEW),
     "libraries": lambda: independence_test(TABLE["a"], B, given=pl.DataFrame({"z": A, "c": C}), **FEW),
-    "one name": lambda: independence_test(TABLE[["a"]], TABLE[["b"]], given=TABLE[["b"]] ** 2, **FEW),
     "gaps": lambda: independence_test(HOLED[["a"]], B, given=HOLED["a"].to_numpy(), nan_policy="omit", **FEW),
     "one array": lambda: independence_test(A, B, given=A, **FEW),
     "part of an array": lambda: independence_test(A, np.c_[B, C], given=np.c_[A + B, C], **FEW),
