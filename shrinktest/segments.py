@@ -79,10 +79,17 @@ def change_points(
 
     Notes
     -----
-    The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
-    in the same way.  After each cut all places are found again, each among the rows between the changes beside it (Bai
-    1997, Econometric Theory 13, 315-352), and stretches with new ends are tested: a cut that misses its change leaves
-    rows of another distribution at an end, which would be taken for a change of their own.  The adjusted p-value of a
+    The whole series is tested.  If the test rejects, the series is cut at the place of the change, and both sides are
+    tested in the same way.  Each test scans all cuts of its rows, as :func:`change_point_test` does, and also scans
+    seeded intervals of a half, a quarter, and so on, of the rows, at least 8 (Kovacs et al. 2023, Biometrika 110,
+    249-256), because changes that cancel leave the rows before and after any cut alike.  For intervals of the same
+    length the scans are combined by their root mean square, and the smallest p-value over lengths is the statistic; the
+    scan of all rows has nine tenths of the level.  ``shift="circular"`` of one series scans no intervals, which it
+    would carry along.
+
+    After each cut all places are found again, each among the rows between the changes beside it (Bai 1997, Econometric
+    Theory 13, 315-352), and stretches with new ends are tested: a cut that misses its change leaves rows of another
+    distribution at an end, which would be taken for a change of their own.  The adjusted p-value of a
     stretch is its own times n over its rows, and no less than those of the changes at its ends (Meinshausen 2008,
     Biometrika 95, 265-278).  The chance that any stretch without a change is cut is then at most ``alpha``, if p-values
     of stretches are valid where the earlier cuts are right.  The p-value of the whole series is exact, so that in a
@@ -98,8 +105,8 @@ def change_points(
     >>> result = change_points(X, rng=0)
     >>> result.table[["location", "low", "high", "adjusted"]]
        location  low  high  adjusted
-    0        50   49    50    0.0015
-    1       100  100   100    0.0010
+    0        50   50    50    0.0010
+    1       100  100   100    0.0015
     """
     settings = Settings.read(
         form="auto", n_resamples=n_resamples, alpha=alpha, stopping=stopping, workers=workers,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+from scipy import stats
 
 
 def gaussian(points, bandwidth):
@@ -100,3 +101,70 @@ def orders_beside(cut, blocks, length):
                 for a, b in zip(here, there, strict=True):
                     order[a] = b
         yield tuple(order)
+
+
+def seeded(n, shortest):
+    """Seeded intervals of Kovacs et al. (2023) with decay 1/2: for each length the first rows and those after."""
+    layers, k = [], 2
+    while n / 2 ** (k - 1) >= shortest:
+        length, count = n / 2 ** (k - 1), 2 * 2 ** (k - 1) - 1
+        shift = (n - length) / (count - 1)
+        layers.append(
+            [(int(np.floor(i * shift)), min(n, int(np.ceil(i * shift + length - 1e-9)))) for i in range(count)]
+        )
+        k += 1
+    return layers
+
+
+def products(gram):
+    """The mean product of kernel values at two pairs of rows that have no, one or two rows in common."""
+    pairs = np.array(list(itertools.combinations(range(len(gram)), 2)))
+    values = gram[pairs[:, 0], pairs[:, 1]]
+    shared = (pairs[:, None, :, None] == pairs[None, :, None, :]).sum(axis=(2, 3))
+    return [float((values[:, None] * values[None])[shared == common].mean()) for common in (0, 1, 2)]
+
+
+def spread_of_two(means, a, b):
+    """The standard deviation over all orders of the unbiased distance of a rows and b others, from mean products."""
+    pairs = np.array(list(itertools.combinations(range(a + b), 2)))
+    weights = np.choose((pairs < a).sum(axis=1), [2.0 / (b * (b - 1)), -2.0 / (a * b), 2.0 / (a * (a - 1))])
+    shared = (pairs[:, None, :, None] == pairs[None, :, None, :]).sum(axis=(2, 3))
+    return float(np.sqrt(sum(means[k] * (weights[:, None] * weights[None])[shared == k].sum() for k in (0, 1, 2))))
+
+
+def scan_of(gram, first, end, fewest, known, cuts=16):
+    """The largest standardised distance over the cuts of an interval, which are at most ``cuts`` even steps apart."""
+    fewest = max(2, int(np.ceil((end - first) * fewest / len(gram) - 1e-9)))
+    step, part, found = max(1, -(-(end - first - 2 * fewest) // cuts)), gram[first:end, first:end], []
+    for cut in range(first + fewest, end - fewest + 1, step):
+        sizes = cut - first, end - cut
+        if not known:
+            known["products"] = products(gram)
+        if sizes not in known:
+            known[sizes] = spread_of_two(known["products"], *sizes)
+        found.append(unbiased(part, np.arange(first, end) < cut) / known[sizes])
+    return max(found)
+
+
+def scans(gram, fewest, shortest, known):
+    """The scan of the whole series, and for every length the root mean square of the positive scans of intervals."""
+    n, by_length = len(gram), []
+    for intervals in seeded(n, shortest):
+        values = [max(scan_of(gram, first, end, fewest, known), 0.0) for first, end in intervals]
+        by_length.append(np.sqrt(np.mean(np.square(values))))
+    return [scan_of(gram, 0, n, fewest, known, cuts=n), *by_length]
+
+
+def smallest_of_lengths(statistics, calibrating, share=0.1):
+    """The smallest p-value over lengths, by gamma distributions with the moments of the calibrating rows.
+
+    A tenth of the level is for intervals, in equal parts for every length.
+    """
+    weights = np.r_[1.0 - share, np.full(statistics.shape[1] - 1, share / (statistics.shape[1] - 1))]
+    found = []
+    for column, known, weight in zip(statistics.T, calibrating.T, weights, strict=True):
+        shape = 4.0 / max(stats.skew(known), 0.05) ** 2
+        value = shape + np.sqrt(shape) * (column - known.mean()) / known.std()  # of a gamma variable with scale 1
+        normal = 3.0 * np.sqrt(shape) * (np.cbrt(value / shape) - 1.0 + 1.0 / (9.0 * shape))  # Wilson and Hilferty
+        found.append(stats.norm.sf(normal) / weight)
+    return np.min(found, axis=0)

@@ -30,7 +30,7 @@ def test_changes_are_found_and_adjusted():
 
 
 @pytest.mark.parametrize("told", [{}, {"kernel": "energy"}])
-def test_every_change_is_where_the_rows_between_those_beside_it_change_most(told):
+def test_each_of_four_changes_is_where_the_rows_between_those_beside_it_change_most(told):
     moved = 0
     for seed in range(12):
         x = stairs(150, (0.0, 1.5, 0.0, 1.5, 0.0), seed)
@@ -38,7 +38,8 @@ def test_every_change_is_where_the_rows_between_those_beside_it_change_most(told
         edges = [0, *found.locations.tolist(), len(x)]
         for first, at, end in zip(edges, edges[1:], edges[2:], strict=False):
             alone = change_point_test(x[first:end], n_resamples=0, confidence=None, **told)
-            assert at == first + alone.location
+            if len(found) == 4:  # of fewer, others may be between those that were found
+                assert at == first + alone.location
         moved += found.tests[0].location not in edges
     assert moved > 0  # the first place that is found is often beside the change
 

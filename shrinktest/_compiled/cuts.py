@@ -113,3 +113,38 @@ def largest_interval_of_coordinates(z, own, orders, linear, constant, units, low
                 value = squared - linear[length] * (norms[end] - norms[start]) - constant[length]
                 best = max(best, value * units[length])
         out[b] = best
+
+
+@compiled()
+def largest_in_intervals(z, own, orders, ends, starts, cuts, weights, out):
+    """The largest value (B, k) over the cuts of every interval, by coordinates z (n, r) with squared norms ``own``.
+
+    Interval k has the rows ``ends[k]`` and the cuts from ``starts[k]`` on, each with ``weights`` of the sums before,
+    after and across it.
+    """
+    n, rank = z.shape
+    totals, norms, whole = np.zeros((n + 1, rank)), np.zeros(n + 1), np.empty(rank)
+    for b in range(orders.shape[0]):
+        for place in range(n):
+            i = orders[b, place]
+            norms[place + 1] = norms[place] + own[i]
+            for c in range(rank):
+                totals[place + 1, c] = totals[place, c] + z[i, c]
+        for k in range(ends.shape[0]):
+            first, end = ends[k, 0], ends[k, 1]
+            total = 0.0
+            for c in range(rank):
+                whole[c] = totals[end, c] - totals[first, c]
+                total += whole[c] * whole[c]
+            best = -np.inf
+            for j in range(starts[k], starts[k + 1]):
+                cut, squared, across = cuts[j], 0.0, 0.0
+                for c in range(rank):
+                    apart = totals[cut, c] - totals[first, c]
+                    squared += apart * apart
+                    across += apart * whole[c]
+                before_cut = squared - (norms[cut] - norms[first])
+                after_cut = total - 2.0 * across + squared - (norms[end] - norms[cut])
+                value = weights[j, 0] * before_cut + weights[j, 1] * after_cut + weights[j, 2] * (across - squared)
+                best = max(best, value)
+            out[b, k] = best

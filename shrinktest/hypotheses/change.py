@@ -24,6 +24,7 @@ from shrinktest.results.kinds import CHANGE, Kind
 from shrinktest.statistics.cuts import CHANGES, SINGLE, Cuts, Within, found_again, prepare
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
+from shrinktest.statistics.scans import Calibration, Scans
 from shrinktest.tables.pooled import is_unasked
 
 _LEAST = 1e-150  # of kernel values that are squared
@@ -52,6 +53,8 @@ class NoChange(Hypothesis):
     trim: float = 0.05
     confidence: float | None = 0.95  # of the interval for the place; None: it is not computed
     times: tuple[Any, ...] = ()  # when the rows were observed, where that is known
+    # how scans of intervals in the series are compared with that of the series; None: it alone is scanned
+    intervals: Calibration | None = None
     noted: bool = True  # whether a result says what a reader should know of the memory of the rows, and of the place
 
     @classmethod
@@ -161,7 +164,11 @@ class NoChange(Hypothesis):
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """The largest standardised distance over all cuts, or intervals, for every order of the rows."""
         require_in_range(kernel, self.points, self.variables[0].name, _LEAST)
-        return prepare(estimator, kernel, self.points, self.cuts, grams=grams, workers=workers)
+        return prepare(estimator, kernel, self.points, self.cuts, grams=grams, workers=workers, scans_of=self._scans)
+
+    def _scans(self, within: Within) -> Scans | None:
+        """Return the scans of intervals, if these are looked at."""
+        return Scans.of(within, self.cuts, self.restriction, self.intervals) if self.intervals else None
 
     def concluded(self, result: Any, member: Member, grams: Grams, rng: np.random.Generator) -> Any:
         """The result with the place of the change."""
@@ -175,6 +182,8 @@ class NoChange(Hypothesis):
         free = not self.of_interval()
         several = len(getattr(result, "members", ())) > 1
         place = Place.of(within, self.cuts, self.restriction, self.confidence if free else None, rng, chosen=several)
+        if not result.pvalue > result.alpha and (scans := self._scans(within)):
+            place = replace(place, location=scans.location())
         notes = result.notes
         if self.noted:
             advice = f"{memory.BY_STRETCHES}. {_FURTHER}"

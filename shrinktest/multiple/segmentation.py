@@ -17,9 +17,11 @@ from shrinktest.multiple.collection import Asked, is_several
 from shrinktest.multiple.run import run
 from shrinktest.results.changes import ChangesResult, Stretch
 from shrinktest.statistics.cuts import SINGLE
+from shrinktest.statistics.scans import Calibration
 
 _FEWEST = 8  # rows in which another change is looked for
 _COMPARED = 199  # permutations by which several statistics are compared, where no p-value is asked for
+_CALIBRATING, _PLACING = 499, 99  # random orders by which scans of intervals are made comparable
 _ROUNDS = 10  # of finding places again, which nearly always ends after two
 
 
@@ -32,10 +34,12 @@ class Search:
     asked: Asked
     settings: Settings
     rng: np.random.Generator
+    intervals: Calibration  # of scans of intervals
 
-    def test(self, first: int, end: int, confidence: float | None = None) -> Any:
-        """The change-point test of the rows from ``first`` to before ``end``."""
-        part = self.hypothesis.part(first, end, confidence=confidence, noted=False)
+    def test(self, first: int, end: int, **options: Any) -> Any:
+        """Test the rows from ``first`` to before ``end`` for any changes."""
+        options = {"confidence": None, "intervals": self.intervals, **options}
+        part = self.hypothesis.part(first, end, noted=False, **options)
         return run(part, self.estimator, [self.asked], self.settings, self.rng)
 
     def place(self, first: int, end: int) -> int:
@@ -44,7 +48,7 @@ class Search:
 
     def interval(self, first: int, end: int) -> tuple[int, int] | None:
         """The interval of the place of a change among the rows from ``first`` to before ``end``."""
-        interval = self._placing.test(first, end, self.hypothesis.confidence).interval
+        interval = self._placing.test(first, end, confidence=self.hypothesis.confidence, intervals=None).interval
         return None if interval is None else (first + interval[0], first + interval[1])
 
     @property
@@ -53,7 +57,8 @@ class Search:
         several = is_several(self.estimator, [self.asked])
         enough = max(_COMPARED, math.ceil(1.0 / self.settings.alpha))  # fewer would be warned of
         permutations = min(self.settings.n_resamples, enough) if several else 0
-        return replace(self, settings=replace(self.settings, n_resamples=permutations, stopping=None))
+        settings = replace(self.settings, n_resamples=permutations, stopping=None)
+        return replace(self, settings=settings, intervals=replace(self.intervals, count=_PLACING))
 
     def testable(self, first: int, end: int) -> bool:
         """Whether a test of these rows could reject."""
@@ -76,10 +81,11 @@ def segmented(
     """The changes of a series by binary segmentation.
 
     The whole series is tested; where the test rejects, it is cut at the place of the change, and both sides are tested
-    in the same way.  After each cut the places of all are found again (Bai 1997), and stretches with new ends are
-    tested.  The adjusted p-value of a stretch is its own over its share of the rows, and no less than those of the
-    changes at its ends (Meinshausen 2008): a stretch is tested at the share of the level that it is of the series, and
-    only after all that it is part of were rejected.
+    in the same way.  Each test looks at all cuts of its rows, and at those within intervals (`Scans`).  After each cut
+    the places of all are found again (Bai 1997), and stretches with new ends are tested.  The adjusted p-value of a
+    stretch is its own over its share of the rows, and no less than those of the changes at its ends (Meinshausen 2008):
+    a stretch is tested at the share of the level that it is of the series, and only after all that it is part of were
+    rejected.
     """
     if hypothesis.change != SINGLE:
         raise ValueError("change_points looks for cuts; an interval of change has two of them")
@@ -94,7 +100,8 @@ def segmented(
     hypothesis = hypothesis.compared_by([asked.kernel])
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    search = Search(hypothesis, estimator, asked, settings, generator)
+    calibration = Calibration(int(generator.integers(2**63)), _CALIBRATING)
+    search = Search(hypothesis, estimator, asked, settings, generator, calibration)
     n, whole = hypothesis.sizes[0], search.test(0, hypothesis.sizes[0])
     tests = {(0, n): Stretch(0, n, whole.pvalue, whole.pvalue, whole.location)}
     known = {(0, n): int(whole.location)}  # where the rows of a stretch change most

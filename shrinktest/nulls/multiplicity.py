@@ -7,6 +7,7 @@ statistic still counts as a tie; ``weights`` (k,) are shares of the level, by de
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,6 @@ def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndar
            [ -1. ,  -6.1],
            [ -0.3,  -1. ]])
     """
-    from scipy.special import log_ndtr
-
     values, slack = _checked(statistics, tolerance)
     shares = _shares(weights, values.shape[1])
     ordered = np.sort(values, axis=0)
@@ -102,10 +101,35 @@ def tails(statistics: Any, tolerance: Any = 0.0, weights: Any = None) -> np.ndar
     spread = np.sqrt((kept * (ordered - centre) ** 2).sum(axis=0))
     unit = np.where(spread > slack, spread, 1.0)
     skewness = (kept * ((ordered - centre) / unit) ** 3).sum(axis=0)
-    half = np.maximum(skewness, _LEAST_SKEWNESS) / 2.0
-    root = np.cbrt(1.0 + half * (standing - centre) / unit)
-    normal = 3.0 / half * (root - 1.0) + half / 3.0
-    return np.where(spread > slack, log_ndtr(-normal) / np.log(10.0), 0.0) - np.log10(shares)
+    return GammaTails(centre, np.where(spread > slack, spread, 0.0), skewness, shares).log10(standing)
+
+
+@dataclass(frozen=True, eq=False)
+class GammaTails:
+    """Weighted p-values by gamma distributions, one for each of k columns of statistics."""
+
+    centre: np.ndarray  # (k,): means
+    spread: np.ndarray  # (k,): standard deviations; zero for a column that does not vary
+    skewness: np.ndarray  # (k,)
+    shares: np.ndarray  # (k,): of the level
+
+    @classmethod
+    def fitted(cls, statistics: np.ndarray, tolerance: np.ndarray, shares: np.ndarray) -> GammaTails:
+        """Return the distributions with the moments of the columns of ``statistics`` (rows, k)."""
+        centre, spread = statistics.mean(axis=0), statistics.std(axis=0)
+        spread = np.where(spread > tolerance, spread, 0.0)
+        heights = (statistics - centre) / np.where(spread > 0.0, spread, 1.0)
+        return cls(centre, spread, (heights**3).mean(axis=0), shares)
+
+    def log10(self, statistics: np.ndarray) -> np.ndarray:
+        """Return the decimal logarithms (rows, k) of the weighted p-values."""
+        from scipy.special import log_ndtr
+
+        varies = self.spread > 0.0
+        half = np.maximum(self.skewness, _LEAST_SKEWNESS) / 2.0
+        root = np.cbrt(1.0 + half * (statistics - self.centre) / np.where(varies, self.spread, 1.0))
+        normal = 3.0 / half * (root - 1.0) + half / 3.0
+        return np.where(varies, log_ndtr(-normal) / np.log(10.0), 0.0) - np.log10(self.shares)
 
 
 def overall_pvalue(comparable: np.ndarray) -> float:

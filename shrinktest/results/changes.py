@@ -32,7 +32,7 @@ class Stretch:
     first, end : int
         Its first row, and the first behind it.
     pvalue : float
-        p-value of the change-point test of these rows.
+        p-value of the test of these rows, over all cuts and intervals.
     adjusted : float
         Adjusted for all tests.
     location : int

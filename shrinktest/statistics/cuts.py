@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from shrinktest.nulls.restricted import Strata
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
 from shrinktest.statistics.prepared import Prepared
+
+if TYPE_CHECKING:
+    from shrinktest.statistics.scans import Scans
 
 SINGLE, EPIDEMIC = "single", "epidemic"
 CHANGES = (SINGLE, EPIDEMIC)
@@ -223,13 +227,21 @@ class Within:
 
         Found by subspace iteration from random vectors, which the order of the rows has nothing to do with.
         """
+        few = self.by_coordinates and self.values.shape[1] <= _DIRECTIONS
+        return self if self.n <= _SMALL or few else self.by_few_coordinates(rng)
+
+    def by_few_coordinates(self, rng: np.random.Generator) -> Within:
+        """Return the same by coordinates: all of few rows, and of more the directions in which these vary most."""
         size = self.terms * self.spread / self.n
-        if self.n <= _SMALL or (self.by_coordinates and self.values.shape[1] <= _DIRECTIONS):
-            return self
         if self.by_coordinates:
+            if self.values.shape[1] <= _DIRECTIONS:
+                return self
             turned = np.linalg.eigh(self.values.T @ self.values)[1]
             return Within.of_coordinates(self.values @ turned[:, -_DIRECTIONS:], size)
-        basis = rng.standard_normal((self.n, _DIRECTIONS + 8))
+        if self.n <= _DIRECTIONS:  # sums over pairs do not depend on the diagonal, which makes all lengths positive
+            lengths, turned = np.linalg.eigh(self.values)
+            return Within.of_coordinates(turned * np.sqrt(lengths - lengths[0]), size)
+        basis = rng.standard_normal((self.n, min(self.n, _DIRECTIONS + 8)))
         for _ in range(2):
             basis = np.linalg.qr(self.values @ basis)[0]
         lengths, turned = np.linalg.eigh(basis.T @ (self.values @ basis))
@@ -262,24 +274,35 @@ def found_again(features: Kernel, points: np.ndarray, grams: Grams, change: str)
 
 
 def prepare(
-    estimator: MeanEstimator, kernel: Kernel, points: np.ndarray, cuts: Cuts, *, grams: Grams, workers: int = 1
+    estimator: MeanEstimator,
+    kernel: Kernel,
+    points: np.ndarray,
+    cuts: Cuts,
+    *,
+    grams: Grams,
+    workers: int = 1,
+    scans_of: Callable[[Within], Scans | None] | None = None,
 ) -> Prepared:
-    """The statistic of rows (n, d) in order of time; ``workers`` threads may make the Gram matrix."""
+    """Prepare the statistic of rows (n, d) in order of time; ``workers`` threads may make the Gram matrix.
+
+    ``scans_of`` adds scans of intervals.
+    """
     used = estimator.tuned(kernel, points) if estimator.smooths else estimator
     gram = gram_of(used.features(kernel, points), points, grams, cuts.change)
     within = Within.of(gram, workers)
     low = kernel if used.changes_features else gram.embedded or kernel
+    scans = scans_of(within) if scans_of else None
     _, first, end = within.curve(cuts)
     inside = np.zeros(len(points), dtype=bool)
     inside[first : len(points) if end is None else end] = True
     return Prepared(
-        statistic=within.statistic(cuts),
+        statistic=scans.statistic() if scans else within.statistic(cuts),
         estimates=lambda: estimates_of(used, low, [points[~inside], points[inside]], "fixed"),
         kernel=kernel,
         route=gram.name,
         notes=(gram.note,) if gram.note else (),
         threads=True,
-        cost=_cost(within, cuts),
+        cost=scans.cost(_cost(within, cuts)) if scans else _cost(within, cuts),
         features=(gram.kernel,),
         approximated=gram.note is not None,
     )

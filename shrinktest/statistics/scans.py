@@ -1,0 +1,187 @@
+"""Scan statistics of a series and of seeded intervals in it, combined into one function of the order of its rows.
+
+A scan of the whole series does not see changes that cancel, such as a pulse or a periodic level: the rows before and
+after any cut are much alike.  Within a shorter interval they differ.  Seeded intervals (Kovacs et al. 2023, Biometrika
+110, 249-256, Definition 1) have lengths n/2, n/4, ... and overlap by half or more.
+
+The value of a cut within an interval is the unbiased squared distance of the rows on either side, in units of its exact
+standard deviation over all orders of the whole series.  With the kernel centred so that its sum over the others is zero
+for every row, products of kernel values at pairs with one row in common have mean -v / (n - 2), at pairs with none
+2 v / ((n - 2) (n - 3)), and v is the mean square.  The weights of the distance sum to zero over the pairs of every row,
+so that its variance for a and b rows is v (n - 1) / (n - 3) times 2 / (a (a - 1)) + 2 / (b (b - 1)) + 4 / (a b).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from shrinktest.nulls.multiplicity import GammaTails
+from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.nulls.restriction import Restriction
+from shrinktest.statistics.cuts import SINGLE, Cuts, Within
+
+_SHORTEST = 8  # rows of an interval
+_CUTS = 16  # steps between the cuts of an interval at most; the place is looked for among all cuts
+_SHARE = 0.1  # of the level for all lengths but that of the series
+_STEEPNESS = 100.0  # bound on how fast the logarithm of a p-value changes, per standard deviation of a scan
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Seeded intervals of a series, the longest first, and the cuts within them."""
+
+    ends: np.ndarray  # (k, 2): the first row of every interval, and the first row after it
+    layers: np.ndarray  # (k,): intervals of the same length have the same number
+    starts: np.ndarray  # (k + 1,): where the cuts of every interval begin in ``cuts``
+    cuts: np.ndarray  # the first row after each cut
+
+    @classmethod
+    def of(cls, cuts: Cuts, shortest: int) -> Intervals:
+        """Return the intervals with at least ``shortest`` rows; none in a short series."""
+        n, ends, layers, places = cuts.n, [], [], []
+        lengths = [n / 2.0**layer for layer in range(1, n.bit_length()) if n / 2.0**layer >= shortest]
+        for layer, length in enumerate(lengths):
+            count = 2 * math.ceil(n / length) - 1
+            for i in range(count):
+                start = i * (n - length) / (count - 1)
+                first, end = math.floor(start), min(n, math.ceil(start + length))
+                fewest = max(2, math.ceil((end - first) * cuts.fewest / n - 1e-9))
+                room = end - first - 2 * fewest
+                ends.append((first, end))
+                layers.append(layer)
+                places.append(np.arange(first + fewest, end - fewest + 1, max(1, -(-room // _CUTS))))
+        starts = np.cumsum([0, *map(len, places)])
+        joined = np.concatenate(places) if places else np.empty(0, dtype=np.int64)
+        return cls(np.array(ends, dtype=np.int64).reshape(-1, 2), np.array(layers, dtype=np.int64), starts, joined)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Number of intervals of each length."""
+        return np.bincount(self.layers)
+
+    def weights(self, within: Within) -> np.ndarray:
+        """Weights (cuts, 3) of the sums of kernel values before, after and across every cut."""
+        first, end = np.repeat(self.ends, np.diff(self.starts), axis=0).T
+        a, b, n = (self.cuts - first).astype(float), (end - self.cuts).astype(float), within.n
+        means = np.stack([1.0 / (a * (a - 1.0)), 1.0 / (b * (b - 1.0)), -2.0 / (a * b)], axis=1)
+        mean_square = within.spread**2 / (n * (n - 1.0))
+        squares = 2.0 * (means[:, 0] + means[:, 1] - means[:, 2])
+        return np.ascontiguousarray(means / np.sqrt(mean_square * (n - 1.0) / (n - 3.0) * squares)[:, None])
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Random orders of the rows by which scans of intervals are compared with that of the series."""
+
+    seed: int
+    count: int
+
+    def orders(self, n: int, restriction: Restriction) -> np.ndarray:
+        """Return the orders (count, n) of n rows, as a design allows them."""
+        return restriction.pairings(self.count, np.random.default_rng([self.seed, 0]), n, alpha=1.0).draw(self.count)
+
+
+class Part(NamedTuple):
+    """Rows of a series: the first, and the first after them."""
+
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class Scans:
+    """Scans of a series and of intervals in it, for every order of its rows.
+
+    Scans of intervals of the same length are combined by the root of their mean square, which grows with one large
+    change and with many small ones.  Lengths are compared by the p-values of gamma distributions with moments over
+    random orders, drawn apart from those of the test.  The orders of the data and of the test are exchangeable given
+    these, so that the test stays exact.
+    """
+
+    within: Within  # the whole series
+    cuts: Cuts
+    low: Within  # the same by few coordinates, for intervals
+    intervals: Intervals
+    weights: np.ndarray  # of the sums before, after and across every cut
+    tails: GammaTails  # of each length, the whole series first
+
+    @classmethod
+    def of(cls, within: Within, cuts: Cuts, restriction: Restriction, calibration: Calibration) -> Scans | None:
+        """Return the scans; None if there are no intervals, or if permutations carry these along."""
+        if len(restriction.series(cuts.n)) == 1 or not within.spread > 0.0:
+            return None
+        intervals = Intervals.of(cuts, max(_SHORTEST, 2 * restriction.stretch))
+        if not len(intervals.ends):
+            return None
+        low = within.by_few_coordinates(np.random.default_rng([calibration.seed, 1]))
+        if not low.spread > 0.0:
+            return None
+        shares = np.full(intervals.counts.size + 1, _SHARE / intervals.counts.size)
+        shares[0] = 1.0 - _SHARE
+        none = np.zeros(shares.size)
+        made = cls(within, cuts, low, intervals, intervals.weights(low), GammaTails(none, none, none, shares))
+        slack = np.full(shares.size, TIE * made.terms)
+        return replace(
+            made, tails=GammaTails.fitted(made.by_length(calibration.orders(cuts.n, restriction)), slack, shares)
+        )
+
+    @property
+    def terms(self) -> float:
+        """Size of the terms that cancel in a scan."""
+        return max(self.within.terms, self.low.terms)
+
+    def of_intervals(self, orders: np.ndarray) -> np.ndarray:
+        """Return the largest value (B, k) of every interval, in orders (B, n) of the rows."""
+        from shrinktest._compiled.cuts import largest_in_intervals
+
+        found = np.empty((len(orders), len(self.intervals.ends)))
+        z, own, orders = self.low.values, self.low.own, np.ascontiguousarray(orders, dtype=np.int64)
+        where = (self.intervals.ends, self.intervals.starts, self.intervals.cuts)
+        largest_in_intervals(z, own, orders, *where, self.weights, found)
+        return found
+
+    def by_length(self, orders: np.ndarray) -> np.ndarray:
+        """Return the combined scans (B, 1 + lengths), that of the whole series first."""
+        squares = np.square(np.maximum(self.of_intervals(orders), 0.0))
+        starts = np.searchsorted(self.intervals.layers, np.arange(self.intervals.counts.size))
+        means = np.add.reduceat(squares, starts, axis=1) / self.intervals.counts
+        return np.column_stack([self.within.statistic(self.cuts)(orders)[:, 0], np.sqrt(means)])
+
+    def statistic(self) -> Statistic:
+        """Return minus the decimal logarithm of the smallest weighted p-value, and the size of its terms, (B, 2)."""
+        varies = self.tails.spread > 0.0
+        size = _STEEPNESS * self.terms / self.tails.spread[varies].min(initial=np.inf)
+
+        def statistic(orders: np.ndarray) -> np.ndarray:
+            out = np.full((len(orders), 2), size)
+            out[:, 0] = -self.tails.log10(self.by_length(orders)).min(axis=1, initial=np.inf)
+            return out
+
+        return statistic
+
+    def best(self) -> Part:
+        """Return the interval in which the rows as they are change most, or the whole series."""
+        order = np.arange(self.cuts.n)[None]
+        length = int(self.tails.log10(self.by_length(order))[0].argmin())
+        if length == 0:
+            return Part(0, self.cuts.n)
+        values = np.where(self.intervals.layers == length - 1, self.of_intervals(order)[0], -np.inf)
+        return Part(*self.intervals.ends[values.argmax()].tolist())
+
+    def location(self) -> int:
+        """Return the best cut of that interval."""
+        first, end = self.best()
+        fewest = max(2, math.ceil((end - first) * self.cuts.fewest / self.cuts.n - 1e-9))
+        return first + self.within.part(first, end).curve(Cuts(end - first, SINGLE, fewest))[1]
+
+    def cost(self, whole: CostHint | None) -> CostHint | None:
+        """Return what an order takes in a large batch, if that is known of the ``whole`` series."""
+        if whole is None:
+            return None
+        rank = self.low.values.shape[1]
+        work = self.cuts.n * (5e-9 + 4e-10 * rank) + self.intervals.cuts.size * (4e-9 + 1e-9 * rank)
+        return replace(whole, seconds=whole.seconds + work)
