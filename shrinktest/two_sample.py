@@ -241,7 +241,7 @@ def two_sample_test(
     the same in all samples; text that differs in every row of every sample, one of which has more than 10 rows, or in
     all rows together.  So are they where some of their values are missing: at least half of each sample must be known
     (nine in ten rows where numbers are the same in all samples).  Text with too many different values is an error, also
-    text with blanks that differs in every row.
+    text with blanks that differs in every row, and text of which at least 90% looks like numbers or ISO dates.
 
     Values of a column that agree up to rounding, such as 0.1 + 0.2 and 0.3, are equal.  If one sample has float32
     numbers, the numbers of the other are rounded to float32.

@@ -26,7 +26,7 @@ from shrinktest.tables.identifiers import (
     may_name_units,
     nearly_all_known,
 )
-from shrinktest.tables.pooled import of_apart, of_text
+from shrinktest.tables.pooled import of_apart
 from shrinktest.units import Units
 
 
@@ -97,7 +97,6 @@ class Found:
             why = _why_not(column, sights, share, asked=called in types, alone=alone)
             if why is None:
                 kept.append((column, sights))
-                notes += of_text(column) if called not in types else ()
                 if len(sights) > 1 and not alone and not (column.kind == "date" and called in types):
                     differ = all(one.rows > FEW and one.alone() is not None for one in sights)
                     values = np.split(column.values, np.cumsum([len(one.column) for one in sights])[:-1])

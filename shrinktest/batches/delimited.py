@@ -16,25 +16,20 @@ import numpy as np
 from shrinktest._digits import EXACT, require_apart
 from shrinktest.batches.lines import NOT_UTF_8, called_cell, first_line, require_closed, uneven
 from shrinktest.tables.text import (
+    CALLED,
+    IN_FILES,
     MISSING,
     OddCell,
-    as_people_write,
     delimiter_in,
     from_cells,
     kind_of_cell,
     level_of,
+    likely_kind,
     whole_numbers,
 )
 
 HEAD = 2**20  # bytes of a file that say what its columns hold
 _BYTES = 64  # that a row is expected to have at most, for how much of a file is read at a time
-
-#: What columns are of which at least half are such; dates and times have a mark in their first five letters.
-_CALLED = {
-    "number": ("", "a number"),
-    "date": ("-", "a date such as 2024-03-31"),
-    "time": (":", "a time such as 14:30"),
-}
 
 
 @dataclass(frozen=True)
@@ -155,25 +150,21 @@ def _likely(column: Any, cells: Cells, path: Path, name: str, *, checked: bool =
     counts = {one["values"]: one["counts"] for one in _bare(column, cells).drop_null().value_counts().to_pylist()}
     if not cells.typed:
         return "time" if counts and all(kind_of_cell(cell) == "time" for cell in counts) else ""
-    for kind, (mark, called) in _CALLED.items():
-        if kind == "number":
-            like = set() if checked else {cell for cell in counts if as_people_write(cell)}
-        else:
-            like = {cell for cell in counts if mark in cell[:5] and kind_of_cell(cell) == kind}
-        if not like or 2 * sum(counts[cell] for cell in like) < sum(counts.values()):
-            continue
-        if kind != "number" and len(like) == len(counts):
-            return kind
-        if not checked:
-            odd = next((cell for cell in counts if kind_of_cell(cell) != kind), "")
-            where = called_cell(path, schema_of(path, cells).names, name, odd)
-            point = " (a decimal point is a point in files that are read in batches)" if kind == "number" else ""
-            raise ValueError(
-                f"{where}: {odd!r} is not {called}, and at least half of the column are; correct "
-                f"it{point}, say that all are categories (column_types={{{name!r}: 'category'}}), or leave the column "
-                f"out (column_types={{{name!r}: 'drop'}})"
-            )
-    return ""
+    kind = likely_kind(counts, IN_FILES)
+    if kind is None or (kind == "number" and checked):
+        return ""
+    if kind != "number" and all(kind_of_cell(cell) == kind for cell in counts):
+        return kind
+    if checked:
+        return ""
+    odd = next((cell for cell in counts if kind_of_cell(cell) != kind), "")
+    where = called_cell(path, schema_of(path, cells).names, name, odd)
+    point = " (a decimal point is a point in files that are read in batches)" if kind == "number" else ""
+    raise ValueError(
+        f"{where}: {odd!r} is not {CALLED[kind]}, and at least half of the column are; correct "
+        f"it{point}, say that all are categories (column_types={{{name!r}: 'category'}}), or leave the column "
+        f"out (column_types={{{name!r}: 'drop'}})"
+    )
 
 
 def _may_merge(column: Any) -> bool:
@@ -259,18 +250,22 @@ def _first_rows(path: Path, cells: Cells, names: Sequence[str] | None = None, **
     if first is None:
         return arrow.RecordBatch.from_pylist([], schema)
     whole = [j for j, kind in enumerate(schema.types) if arrow.types.is_integer(kind)]
-    if converting or not whole or not _has_hexadecimals(path):
+    if converting or not whole or not _may_be_text(path, cells):
         return first
     text = _first_rows(path, cells, names, column_types={named[j]: arrow.string() for j in whole})
-    odd = [j for j in whole if compute.any(compute.match_substring(text.column(j), "x", ignore_case=True)).as_py()]
+    mark = r"[xX]|^\s*0\d" if cells.typed else "[xX]"
+    odd = [j for j in whole if compute.any(compute.match_substring_regex(text.column(j), mark)).as_py()]
     columns = [text.column(j) if j in odd else column for j, column in enumerate(first.columns)]
     return arrow.RecordBatch.from_arrays(columns, names=named)
 
 
-def _has_hexadecimals(path: Path) -> bool:
-    """Whether a file may begin with cells such as 0x7, which are numbers for pyarrow and text here."""
+def _may_be_text(path: Path, cells: Cells) -> bool:
+    """Whether the first rows of a file may have cells such as 0x7 or 02134, numbers for pyarrow and text here.
+
+    Digits with leading zeros are text on the command line only: pandas reads numbers.
+    """
     with path.open("rb") as file:
-        return re.search(rb"0[xX]", file.read(HEAD)) is not None
+        return re.search(rb"(?<![\d.])0\d|0[xX]" if cells.typed else rb"0[xX]", file.read(HEAD)) is not None
 
 
 @contextmanager

@@ -16,7 +16,16 @@ from shrinktest._validate import choice, counted
 from shrinktest.cli.values import typed_type
 from shrinktest.tables.column import Column
 from shrinktest.tables.reading import Table
-from shrinktest.tables.text import OddCell, as_number, delimiter_in, from_cells, is_missing, kind_of_cell, level_of
+from shrinktest.tables.text import (
+    THOUSANDS,
+    OddCell,
+    as_number,
+    delimiter_in,
+    from_cells,
+    is_missing,
+    kind_of_cell,
+    level_of,
+)
 
 HEADERS = ("auto", "yes", "no")
 DECIMALS = (".", ",")
@@ -28,11 +37,6 @@ _YEARS = (1800, 2200)
 _BLANK = re.compile(r"\A(?:[ \t]*[\r\n])+")  # lines before the first
 #: What stands for a missing value in many files, and for something else in others.
 _USUAL = ("n/a", "#n/a", "n.a.", "null", "none", "nil", "<na>", "missing", "unknown", "-", "--", "?", ".", "..")
-#: By the mark before decimals, numbers with the other mark between thousands.
-_THOUSANDS = {
-    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
-    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
-}
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,7 @@ def matched_columns(tables: Sequence[TextTable], besides: Sequence[str] = ()) ->
 def _advice(cell: str, name: str, decimal: str, *, asked: bool) -> str:
     other = next(mark for mark in DECIMALS if mark != decimal)
     marks, told = ("commas", "say --decimal ,") if decimal == "." else ("points", "leave out --decimal ,")
-    if _THOUSANDS[decimal].fullmatch(cell):
+    if THOUSANDS[decimal].fullmatch(cell):
         either = cell.count(other) == 1 and decimal not in cell
         more = f", or, where they are decimal points, {told}" if either else ""
         return f"write numbers without {marks} between thousands{more}"

@@ -21,9 +21,6 @@ import numpy as np
 from shrinktest.tables.column import Column, as_date, as_duration, number_level
 
 _UNNAMED = re.compile(r"|Unnamed: \d+|__index_level_\d+__|level_0")
-#: What text is that would be numbers without signs for currencies, percent or thousands.
-DRESSED = "dressed"
-_SIGNS = re.compile(r"[$€£¥%,'\s]")
 #: Of the numbers or dates of the smallest sample that others have, where they are likely to be the same units; and of
 #: the rows of every sample that must have one.
 NEARLY_ALL = 0.9
@@ -139,14 +136,12 @@ def identifier_of(column: Column, *, counts: bool, apart: bool, same: bool, leve
         return None
     if apart or levels == rows > 2:
         if not any(" " in level.strip() for level in column.levels):
-            dressed = like_numbers(column.levels) == DRESSED
-            return f"it has another text in every row{', which looks like numbers with signs' if dressed else ''}"
+            return "it has another text in every row"
     elif (levels <= MANY_LEVELS and (levels <= FEW or 5 * levels <= 4 * rows)) or rows <= 2:
         return None
     times = (("date", as_date), ("duration", as_duration))
-    kind = like_numbers(column.levels) or next((k for k, read in times if _all_are(column.levels, read)), None)
+    kind = next((k for k, read in times if _all_are(column.levels, read)), None)
     way = "" if kind is None else f"read {kind}s (column_types={{{column.name!r}: {kind!r}}}), "
-    way = "take off what is no digit, and read numbers, " if kind == DRESSED else way
     raise ValueError(
         f"column {column.name!r} holds text with {levels} different values in {rows} rows, too many for categories; "
         f"{way}leave it out (column_types={{{column.name!r}: 'drop'}}), put rare values together, turn the text into "
@@ -212,20 +207,6 @@ def _match(samples: Sequence[np.ndarray]) -> bool:
     if len(samples) < 2 or max(rows) <= FEW or not nearly_all_known(sizes, rows) or not all(map(all_differ, samples)):
         return False
     return reduce(np.intersect1d, there).size >= NEARLY_ALL * common(sizes, rows)
-
-
-def like_numbers(levels: Sequence[str]) -> str | None:
-    """Text that can be read so is "number", with signs such as $ or % it is `DRESSED`; None for other text."""
-    if all(_as_plain(level) for level in levels):
-        return "number"
-    return DRESSED if all(_as_plain(_SIGNS.sub("", level).strip("()")) for level in levels) else None
-
-
-def _as_plain(level: str) -> bool:
-    try:
-        return "_" not in level and math.isfinite(float(level))
-    except ValueError:
-        return False
 
 
 def _counts(values: np.ndarray) -> bool:

@@ -15,14 +15,12 @@ from shrinktest._validate import Array, as_points, choice, counted, listed
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import (
-    FEW,
     apart,
     common,
     has_no_name,
     identifier,
     is_known,
     known,
-    like_numbers,
     names_units,
     with_whole_values,
 )
@@ -71,7 +69,9 @@ class PooledTable:
         if label is not None and label in types:
             types[ALONE] = types[label]
         read = [
-            read_table(x if is_table(x) else table_of(as_points(x, name, tables=True)), name, types)
+            read_table(
+                x if is_table(x) else table_of(as_points(x, name, tables=True)), name, types, compared=not labels_only
+            )
             for x, name in zip(tables, names, strict=True)
         ]
         matched, labels = _matched(read, names, every)
@@ -93,15 +93,13 @@ class PooledTable:
                 why = None  # years count rows, and matter where they are taken as given
             if why is None:
                 kept.append(column)
-                notes += of_text(column) if column.name not in types else ()
                 if several and len(read) > 1 and not (column.kind == "date" and column.name in types):
                     notes += of_apart(column, samples, names)
                     identifiers += [column] if column.kind == "date" and names_units(column, samples) else []
                 continue
             left_out.append(column.name)
             identifiers += [column] if names_units(column, samples) else []
-            numeric = column.kind == "number" or like_numbers(column.levels) == "number"
-            kind = "number" if numeric else "category"
+            kind = "number" if column.kind == "number" else "category"
             what = f"of {' and '.join(names)} is left out" if labels_only else "is not tested"
             way = "keeps" if labels_only else "tests"
             notes.append(f"Column {column.name!r} {what}: {why} (column_types={{{column.name!r}: {kind!r}}} {way} it).")
@@ -169,22 +167,6 @@ class PooledTable:
         rows = Table(tuple(column.taken(keep) for column in self.table.columns), self.table.named)
         encoding = Encoding.of(rows, wanted, indicate=indicate, name=argument, whose=" and ".join(self.names))
         return encoding.points(rows), encoding
-
-
-def of_text(column: Column) -> tuple[str, ...]:
-    """What a reader should know of categories that look like numbers."""
-    like = like_numbers(column.levels) if column.kind == "category" and len(column.levels) > FEW else None
-    if like is None:
-        return ()
-    way = (
-        f"column_types={{{column.name!r}: 'number'}} reads numbers"
-        if like == "number"
-        else "take these off to compare numbers"
-    )
-    signs = "" if like == "number" else " with signs"
-    return (
-        f"Column {column.name!r} holds text that looks like numbers{signs}, and is compared as categories ({way}).",
-    )
 
 
 def _merged(column: Column) -> Column:

@@ -23,6 +23,7 @@ from shrinktest.tables.column import (
     level_of_object,
 )
 from shrinktest.tables.objects import from_objects, from_text
+from shrinktest.tables.text import require_categories
 
 _SHORT = {"Float16": np.float16, "Float32": np.float32}  # names that narwhals has for types of fewer digits
 _ARRAYS = ("builtins", "numpy", "torch", "array")  # whose types are no tables; asking narwhals would load it
@@ -75,10 +76,11 @@ def names_for(samples: Sequence[Any], names: Sequence[str], called: Sequence[str
     return tuple(source for source in sources if source) if all(sources) else tuple(names)
 
 
-def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None) -> Table:
+def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None, *, compared: bool = True) -> Table:
     """The columns of a data frame; of a series its one column, which is called "0".
 
     Messages call it ``name``; ``column_types`` has for names of columns the kind that they are read as, or "drop".
+    Columns that are not ``compared`` are labels of rows, or are taken as given.
     Raises TypeError for columns that hold no variable (lists, mixtures, complex numbers), which it names, and
     ValueError without rows or columns, for several columns of one name, and for infinite values.
     """
@@ -97,13 +99,12 @@ def read_table(x: Any, name: str, column_types: Mapping[Any, Any] | None = None)
             f"{counted(len(labels), 'column')}"
         )
     shown = labels if named else [series_label([x]) or labels[0]]  # in messages
+    places = [f"{name}, column {label!r}," if named else name for label in labels]
     columns = [
         None
         if types.get(label) == DROP
-        else _typed(
-            _column(series, label, f"{name}, column {label!r}," if named else name, types.get(label)), types, name, own
-        )
-        for label, series, own in zip(labels, found, shown, strict=True)
+        else _typed(_column(series, label, own, where, types.get(label), compared=compared), types, name, own)
+        for label, where, series, own in zip(labels, places, found, shown, strict=True)
     ]
     return _of_columns(columns, labels, named, name, shown)
 
@@ -258,7 +259,7 @@ def _order_of(native: Any) -> list[str] | None:
     return [level_of_object(level) for level in chunks[0].dictionary.to_pylist()] if chunks else None
 
 
-def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
+def _column(series: Any, label: str, shown: str, where: str, wanted: Any, *, compared: bool) -> Column:
     import narwhals as nw
 
     arrow = _arrow_of(series.to_native())
@@ -277,7 +278,10 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
         called = map(level_of_object, getattr(series.to_native().dtype, "categories", dtype.categories))
         return as_kind(from_text(label, series.to_list()), list(dict.fromkeys(called)), where)
     if dtype in (nw.String, nw.Categorical):
-        column, order = from_text(label, series.to_list()), _order_of(series.to_native())
+        entries = series.to_list()
+        if dtype == nw.String and wanted is None:
+            require_categories(entries, shown, where, compared=compared)
+        column, order = from_text(label, entries), _order_of(series.to_native())
         return column if order is None else as_kind(column, order, where)
     if dtype == nw.Datetime:
         zoned = dtype.time_zone is not None
@@ -291,7 +295,10 @@ def _column(series: Any, label: str, where: str, wanted: Any = None) -> Column:
     if dtype == nw.Time:
         return from_hours(label, series.to_list())
     if dtype == nw.Object or (dtype == nw.Unknown and series.is_null().all()):
-        return from_objects(label, series.to_list(), where, wanted)
+        column = from_objects(label, entries := series.to_list(), where, wanted)
+        if column.kind == "category" and wanted is None:
+            require_categories(entries, shown, where, compared=compared)
+        return column
     if str(getattr(arrow, "type", None)) == "date64[ms]":  # which narwhals does not know
         return from_times(label, arrow.cast("timestamp[ms]").to_numpy())
     found = getattr(arrow, "type", getattr(series.to_native(), "dtype", dtype)) if dtype == nw.Unknown else dtype

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,19 @@ MISSING = ("", "na", "nan")
 _WHOLE = re.compile(r"[+-]?\d+")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 _TIME = re.compile(r"\d{1,2}:\d\d(?::\d\d(?:\.\d+)?)?")
-_DECORATION = re.compile(r"[\s,.'_$€£%<>~≤≥]")  # of numbers as people write them
+_DECORATION = re.compile(r"[\s,.'_$€£¥%<>~≤≥]")  # of numbers as people write them
+_DRESS = re.compile(r"[\s$€£¥%<>~≤≥]")  # the same without marks between digits
+_COMMA = re.compile(r",(\d{1,2}|\d{4,})\D*$|\.\d{3},")  # before decimals
+_POINT = re.compile(r",\d{3}\.|\.(\d{1,2}|\d{4,})\D*$")
+_CODE = re.compile(r"0\d+")  # such as a postal code
+#: By the mark before decimals, numbers with the other mark between thousands.
+THOUSANDS = {
+    ".": re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?"),
+    ",": re.compile(r"[+-]?\d{1,3}(\.\d{3})+(,\d+)?"),
+}
+
+#: Share of the cells that makes a kind likely: in files, whose cells have no type, and in tables, where text has one.
+IN_FILES, IN_TABLES = 0.5, 0.9
 
 
 class OddCell(ValueError):
@@ -67,6 +80,29 @@ def kind_of_cell(cell: str, decimal: str = ".") -> str | None:
     return next((kind for kind, looks in _LOOKS.items() if looks(cell)), "category")
 
 
+def likely_kind(counts: Mapping[str, int], share: float) -> str | None:
+    """Kind that at least a share of the cells of a column looks like: "number", "date" or "time"; None for other text.
+
+    ``counts`` says how often each cell occurs; missing ones do not count.  Text with leading zeros, such as "02134", is
+    a code, and a column with such text holds no numbers.
+    """
+    present = {cell: n for cell, n in counts.items() if not is_missing(cell)}
+    if not present:
+        return None
+    least = share * sum(present.values())
+    for kind, looks in (("number", as_people_write), ("date", _LOOKS["date"]), ("time", _LOOKS["time"])):
+        if kind == "number" and any(map(is_code, present)):
+            continue
+        if sum(n for cell, n in present.items() if looks(cell)) >= least:
+            return kind
+    return None
+
+
+def is_code(cell: str) -> bool:
+    """Whether a cell consists of digits and begins with a zero that no number has."""
+    return _CODE.fullmatch(cell) is not None
+
+
 def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: str = ".", where: str = "") -> Column:
     """A column by what its cells are, or as the kind that is ``wanted``.
 
@@ -76,16 +112,19 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
 
     Raises OddCell for infinite numbers, and for a cell that is none of what the others are, where at least half of them
     are numbers, dates or times: it is rather a slip than one more category.  Raises ValueError for cells that cannot be
-    read as what is wanted, and for whole numbers that are not told apart as floats.
+    read as what is wanted, and for whole numbers that are not told apart as floats.  Digits with leading zeros are text
+    unless numbers are wanted.
     """
     numbers = [as_number(cell, decimal) for cell in cells]
-    if None not in numbers and wanted in (None, "number", "ordered", "boolean"):
+    codes = wanted is None and any(map(is_code, cells))
+    if None not in numbers and wanted in (None, "number", "ordered", "boolean") and not codes:
         column = _numbers(name, cells, numbers, where)
         return column if wanted is None else as_kind(column, wanted, where)
     if wanted == "number":
         raise OddCell(numbers.index(None), "is not a number")
     present = [i for i, cell in enumerate(cells) if not is_missing(cell)]
-    if wanted is None and 2 * sum(as_people_write(cells[i]) for i in present) >= len(present):
+    likely = likely_kind(Counter(cells), IN_FILES) if wanted is None else None
+    if likely == "number":
         raise OddCell(numbers.index(None), "is not a number")
     for kind, looks in _LOOKS.items() if wanted in (None, *_LOOKS) else ():
         if wanted == "date":  # 20240331, say, which nobody takes for a date unasked
@@ -93,10 +132,9 @@ def from_cells(name: str, cells: Sequence[str], *, wanted: Any = None, decimal: 
         odd = next((i for i in present if not looks(cells[i])), None)
         if odd is None and wanted in (None, kind):
             return _READ[kind](name, cells)
-        many = 2 * sum(looks(cells[i]) for i in present) >= len(present)
-        if wanted == kind or (wanted is None and kind != "boolean" and many):
+        if kind in (wanted, likely):
             assert odd is not None
-            raise OddCell(odd, f"is not {_CALLED[kind]}")
+            raise OddCell(odd, f"is not {CALLED[kind]}")
     column = from_text(name, [None if is_missing(cell) else level_of(cell) for cell in cells])
     return column if wanted is None or wanted == "category" else as_kind(column, wanted, where)
 
@@ -125,13 +163,54 @@ def delimiter_in(line: str) -> str:
 
 def as_people_write(cell: str) -> bool:
     """Whether this is a number, if need be after marks for thousands, per cent and money are taken off."""
-    return as_number(cell) is not None or (
-        any(letter.isdigit() for letter in cell) and cell.count(".") < 2 and _bare(cell) is not None
+    if as_number(cell) is not None:
+        return True
+    cell = cell.removeprefix("(").removesuffix(")") if cell.startswith("(") else cell  # below zero, in accounts
+    points = cell.count(".") < 2 or ("," in cell and THOUSANDS[","].fullmatch(_DRESS.sub("", cell)) is not None)
+    return points and any(letter.isdigit() for letter in cell) and as_number(_DECORATION.sub("", cell)) is not None
+
+
+def require_categories(entries: Sequence[Any], name: str, where: str, *, compared: bool) -> None:
+    """Raise ValueError for the text of a table if nearly all of it looks like numbers or dates.
+
+    Messages call the column ``where``; ``name`` is its key in ``column_types``.  Whole numbers are
+    labels in a column that is not ``compared``.
+    """
+    counts = Counter(entry.strip() for entry in entries if isinstance(entry, str))
+    kind = likely_kind(counts, IN_TABLES)
+    looks = {"number": as_people_write, "date": _LOOKS["date"]}.get(kind or "")
+    if looks is None or (not compared and whole_numbers(list(counts)) is not None):
+        return
+    alike = [cell for cell in counts if not is_missing(cell) and looks(cell)]
+    row = next(i for i, entry in enumerate(entries) if isinstance(entry, str) and entry.strip() == alike[0])
+    column = f"table[{name!r}]" if where.endswith(",") else "series"
+    others = any(cell and cell not in alike for cell in counts)
+    call = _conversion(alike, column, ", errors='coerce'" if others else "")
+    plain = kind == "date" or all(as_number(cell) is not None for cell in alike)
+    first, second = (kind, " (or 'category')") if plain and not others else ("category", "")
+    raise ValueError(
+        f"{where} holds {kind}s as text ({entries[row]!r} in row {row}); convert it, {call}, or set "
+        f"column_types={{{name!r}: {first!r}}}{second}"
     )
 
 
-def _bare(cell: str) -> float | None:
-    return as_number(_DECORATION.sub("", cell) or "-")
+def _conversion(cells: Sequence[str], column: str, errors: str) -> str:
+    """The call of pandas that makes numbers or dates of text; ``column`` is the expression for the column.
+
+    Only the cells that look like numbers or dates are given; ``errors`` says what becomes of others.
+    """
+    if all(map(_LOOKS["date"], cells)):
+        mixed = ", format='ISO8601'" if len(set(map(len, cells))) > 1 else ""
+        return f"pd.to_datetime({column}{mixed}{errors})"
+    if all(as_number(cell) is not None for cell in cells):
+        return f"pd.to_numeric({column}{errors})"
+    if any("(" in cell for cell in cells):
+        column += ".str.replace('(', '-')"
+    if any(map(_COMMA.search, cells)) and not any(map(_POINT.search, cells)):
+        column += ".str.replace('[^0-9,-]', '', regex=True).str.replace(',', '.')"
+    else:
+        column += ".str.replace('[^0-9.-]', '', regex=True)"
+    return f"pd.to_numeric({column}{errors})"
 
 
 def level_of(cell: str) -> str:
@@ -182,7 +261,13 @@ _LOOKS: dict[str, Callable[[str], bool]] = {
     "date": lambda cell: _DATE.fullmatch(cell) is not None and _is_date(cell),
     "time": _is_time,
 }
-_CALLED = {"boolean": "True or False", "date": "a date such as 2024-03-31", "time": "a time such as 14:30"}
+#: What messages call a cell of a kind.
+CALLED = {
+    "number": "a number",
+    "boolean": "True or False",
+    "date": "a date such as 2024-03-31",
+    "time": "a time such as 14:30",
+}
 _READ: dict[str, Callable[[str, Sequence[str]], Column]] = {
     "boolean": _booleans,
     "date": _dates,

@@ -120,7 +120,7 @@ def test_a_single_column_of_identifiers_is_an_error():
     with pytest.raises(ValueError, match="another text in every row"):
         two_sample_test(one["t"], other["t"], **SHORT)
     assert two_sample_test(one, other, column_types={"t": "category"}, **SHORT).pvalue > 0.0
-    many = pd.DataFrame({"since": [f"2024-01-{1 + i % 28:02d} {i % 24:02d}:00" for i in range(300)]})
+    many = pd.DataFrame({"since": [f"2024-01-{1 + i % 28:02d} {i % 24:02d}" for i in range(300)]})
     with pytest.raises(ValueError, match="too many for categories; read dates"):
         two_sample_test(many, many, **SHORT)
 

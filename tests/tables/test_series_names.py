@@ -87,7 +87,7 @@ def test_units_are_those_of_arrays():
 
 @pytest.mark.parametrize("name", ["code", "0"])
 def test_kinds_of_columns_go_by_the_name_and_by_the_place(name):
-    with pytest.raises(ValueError, match=r"Column 'code' is not tested.*column_types=\{'code': 'number'\}"):
+    with pytest.raises(ValueError, match=r"column_types=\{'code': 'number'\}"):
         two_sample_test(CODES, CODES, **FEW)
     types = {name: "number"}
     assert two_sample_test(CODES, CODES, column_types=types, **FEW).encodings[0].codes[0].kind == "number"
