@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from shrinktest._digits import are_large, require_apart, require_columns_apart
 from shrinktest._rounding import DOUBLE, precision_of
-from shrinktest._tensors import refuse_sparse, without_tensors
 
 Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
@@ -100,9 +99,14 @@ def complete_points(x: Any, name: str) -> Points:
     return points
 
 
+def refuse_sparse(x: Any, name: str) -> None:
+    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object."""
+    if hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__"):
+        raise TypeError(f"{name} is a sparse matrix of shape {x.shape}; give an array, which .toarray() makes of it")
+
+
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     refuse_sparse(x, name)
-    x = without_tensors(x, name)
     coded = hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes"))
     if coded and type(x).__module__.partition(".")[0] in ("pandas", "pyarrow"):  # numpy takes their numbers
         raise TypeError(f"{name} must hold real numbers, got categories ({type(x).__name__}); {_advice('O', tables)}")
@@ -282,10 +286,8 @@ def path_of(given: Any, name: str) -> Path:
 
 
 def path_to_write(given: Any, name: str) -> Path:
-    """The path of a file to write; raises FileNotFoundError without its folder, IsADirectoryError for a folder."""
+    """The same, of a file for which there is a folder; raises FileNotFoundError where there is none."""
     path = path_of(given, name)
-    if path.is_dir():
-        raise IsADirectoryError(f"{name}={str(path)!r} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
     return path
@@ -368,7 +370,7 @@ def real_values(values: Any) -> NDArray[np.float64]:
     Raises TypeError with what was found instead: numpy would drop imaginary parts, and read numbers from text.
     """
     try:
-        found = np.asarray(without_tensors(values, "it"))
+        found = np.asarray(values)
         if found.dtype.kind in "biuf" or (found.dtype.kind == "O" and (found.ndim or isinstance(values, Real))):
             return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:

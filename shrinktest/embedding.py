@@ -9,7 +9,7 @@ import numpy as np
 
 from shrinktest._warn import tiny_is_zero
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 
 _VALUES = 2**24  # of the kernel at a time
@@ -104,7 +104,7 @@ class MeanEmbedding:
                 f"{other.points.shape}; fit both to the same columns"
             )
         between = self._between(other)
-        if isinstance(between, FiniteRank):
+        if isinstance(between, FeatureMap):
             first, second = (between.combination(e.points, e.weights) for e in (self, other))
             return float(first @ second)
         blocks = range(0, len(self.points), max(1, _VALUES // len(other.points)))
@@ -120,7 +120,7 @@ class MeanEmbedding:
     def distance2(self, other: MeanEmbedding) -> float:
         """Squared RKHS distance to another embedding of the same kernel (not below 0)."""
         inner = self.inner(other)
-        if isinstance(self.kernel, FiniteRank):  # nothing cancels that both have far from zero
+        if isinstance(self.kernel, FeatureMap):  # nothing cancels that both have far from zero
             first, second = (self.kernel.combination(e.points, e.weights) for e in (self, other))
             return float(np.square(first - second).sum())
         return max(self.norm2() + other.norm2() - 2.0 * inner, 0.0)
@@ -143,6 +143,6 @@ class MeanEmbedding:
         kernel = self.kernel
         if self.smoothing is not None:
             kernel = kernel.smoothed(np.asarray(self.smoothing), self.points.shape[1])
-        if isinstance(kernel, FiniteRank):
+        if isinstance(kernel, FeatureMap):
             return kernel.coordinates(at) @ kernel.combination(self.points, self.weights)
         return kernel(at, self.points) @ self.weights

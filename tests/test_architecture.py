@@ -31,7 +31,6 @@ LAYERS = [
         "_progress",
         "_hints",
         "_digits",
-        "_tensors",
         "_rounding",
         "_validate",
         "_labels",

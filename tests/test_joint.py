@@ -23,7 +23,7 @@ from shrinktest import (
     joint_independence_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.kernels.joint import WithoutMainEffects
+from shrinktest.kernels.inner import CentredProduct
 from shrinktest.nulls.relabellings import Pairings
 from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
 
@@ -102,7 +102,7 @@ def test_features_are_tensors_without_main_effects(count):
     n = 6
     variables = [RNG.normal(size=(n, 2)) for _ in range(count)]
     psi = without_main_effects(variables)
-    kernel = WithoutMainEffects((Linear(),) * count, np.hstack(variables), (2,) * count)
+    kernel = CentredProduct((Linear(),) * count, np.hstack(variables), (2,) * count)
     assert np.allclose(kernel(np.hstack(variables)), psi @ psi.T, atol=1e-12)
     # and their mean is that whose squared norm dHSIC is
     assert np.isclose(np.square(psi.mean(axis=0)).sum(), dhsic([z @ z.T for z in variables]))

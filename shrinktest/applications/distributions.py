@@ -11,7 +11,7 @@ from shrinktest._validate import Array, Columns, choice, complete_points, counte
 from shrinktest.applications._sklearn import BaseEstimator, TransformerMixin, check_is_fitted, generator
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import as_estimator
-from shrinktest.kernels import FiniteRank, Kernel, as_kernel
+from shrinktest.kernels import FeatureMap, Kernel, as_kernel
 
 #: Kernels of two embeddings: their inner product, or a Gaussian kernel of their distance.
 LEVEL2 = ("linear", "gaussian")
@@ -141,7 +141,7 @@ class DistributionKernel(TransformerMixin, BaseEstimator):
 
     def _squares(self, inner: Array, embeddings: list[MeanEmbedding], norms: Array) -> Array:
         """Squared distances of embeddings from those of the training samples, not below 0."""
-        if isinstance(self.kernel_, FiniteRank):  # nothing cancels that both have far from zero
+        if isinstance(self.kernel_, FeatureMap):  # nothing cancels that both have far from zero
             from scipy.spatial.distance import cdist
 
             combined = self.kernel_.combination

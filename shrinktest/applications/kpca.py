@@ -10,7 +10,7 @@ from shrinktest._validate import Array, choice, count
 from shrinktest.applications._sklearn import ClassNamePrefixFeaturesOutMixin, OnPoints, TransformerMixin
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, SKMSE, MeanEstimator, as_estimator
-from shrinktest.kernels import FiniteRank, Kernel, as_kernel
+from shrinktest.kernels import FeatureMap, Kernel, as_kernel
 
 #: What a reconstruction error measures; see :meth:`ShrinkageKernelPCA.reconstruction_error`.
 KINDS = ("centred", "uncentred")
@@ -111,7 +111,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         gram = self._centred(self.points_, self._mean_at_points)
         self.covariance_weights_ = covariance.checked_weights(gram * gram)
         rounded = len(gram) * np.finfo(np.float64).eps
-        rounded = rounded**2 if isinstance(self.kernel_, FiniteRank) else rounded  # features, and not their products
+        rounded = rounded**2 if isinstance(self.kernel_, FeatureMap) else rounded  # features, and not their products
         self.eigenvalues_, self.coefficients_ = _components(
             gram, self.covariance_weights_, wanted, rounding=rounded * _diagonal(self.kernel_, self.points_).sum()
         )
@@ -123,14 +123,14 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
 
     def _centred(self, rows: Array, mean_at_rows: Array) -> Array:
         """Inner products of phi(z) - m, for the rows z, with the phi_i - m."""
-        if isinstance(self.kernel_, FiniteRank):
+        if isinstance(self.kernel_, FeatureMap):
             return self._features(rows) @ self._features(self.points_).T
         gram = self.kernel_(rows, self.points_)
         return gram - mean_at_rows[:, None] - self._mean_at_points[None, :] + self._mean_norm2
 
     def _features(self, rows: Array) -> Array:
         """The coordinates of phi(z) - m for the rows z, where the kernel has some."""
-        assert isinstance(self.kernel_, FiniteRank)
+        assert isinstance(self.kernel_, FeatureMap)
         return self.kernel_.coordinates(rows) - self.kernel_.combination(self.mean_.points, self.mean_.weights)
 
     def transform(self, X: Any) -> Array:
@@ -167,7 +167,7 @@ class ShrinkageKernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnPo
         norms = _diagonal(self.kernel_, rows)
         if kind == "centred":
             products = self._centred(rows, mean_at_rows)
-            if isinstance(self.kernel_, FiniteRank):
+            if isinstance(self.kernel_, FeatureMap):
                 norms = np.square(self._features(rows)).sum(axis=1)
             else:
                 norms = norms - 2.0 * mean_at_rows + self._mean_norm2

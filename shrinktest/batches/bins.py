@@ -16,8 +16,8 @@ from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
 from shrinktest.batches.summands import Summands, summands_of
 from shrinktest.batches.tasks import KeptReading
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.rowwise import steps
+from shrinktest.kernels.feature_maps import steps
+from shrinktest.kernels.inner import FeatureMap
 
 _FEWEST = 20  # bins of the smallest sample, where it has as many rows
 _BITS = 51  # of what is added up of a row, at most
@@ -61,7 +61,7 @@ class Binning:
         return tuple(n * self.size for n in self.bins)
 
     def means(
-        self, samples: Sequence[Rows], features: Sequence[FiniteRank], memory: float = math.inf
+        self, samples: Sequence[Rows], features: Sequence[FeatureMap], memory: float = math.inf
     ) -> list[np.ndarray]:
         """Mean features (M, rank) of all bins, sample after sample, for each of several maps, in one reading.
 
@@ -149,7 +149,7 @@ class Adding(KeptReading):
         return Sums([np.zeros((bins, one.width), dtype=np.int64) for one in self.summands])
 
     def add(self, found: Sums, sample: int, first: int, values: np.ndarray) -> None:
-        from shrinktest._compiled.rowwise import add_up
+        from shrinktest.kernels.feature_loops import add_up
 
         n, last, shuffled = self.binning.rows[sample], self.binning.bins[sample], self.binning.shuffles[sample]
         values = values[: max(0, n - first)]  # what is beyond is an error once all is read

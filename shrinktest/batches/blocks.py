@@ -20,7 +20,7 @@ from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.store import DATA, FEATURES, SEED, Store, digest
 from shrinktest.batches.summands import Summands
 from shrinktest.batches.tasks import KeptReading
-from shrinktest.kernels.rowwise import products, steps, tiles
+from shrinktest.kernels.feature_maps import products, steps, tiles
 
 LENGTH = 8  # rows of a block
 GROUPS = 100

@@ -13,7 +13,7 @@ from shrinktest.batches.hashes import hashed
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.store import DATA, Store, digest
 from shrinktest.batches.tasks import KeptReading
-from shrinktest.kernels.strata import distinct, repeats, stratified
+from shrinktest.kernels.bandwidths import distinct, repeats, stratified
 
 _MOST = 2000  # distinct rows that are kept
 _KEYS = np.array([3, 4], dtype=np.uint64)

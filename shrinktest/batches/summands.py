@@ -14,12 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from shrinktest._validate import Array
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.beside import Beside
 from shrinktest.kernels.distance import Gaussian
-from shrinktest.kernels.finite_rank import Landmarks, RandomFourier
+from shrinktest.kernels.feature_maps import Concatenated, Landmarks, RandomFourier, bells, step_of, tiles, waves
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import RescaledFeatures
-from shrinktest.kernels.rowwise import bells, step_of, tiles, waves
 
 _SPARE = 6  # powers of two by which what is added may be larger than in the rows that were looked at
 
@@ -117,7 +115,7 @@ class Bells(Values):
 class Coordinates(Summands):
     """The features themselves, as a kernel of finite rank gives them."""
 
-    kernel: FiniteRank
+    kernel: FeatureMap
     rank: int
 
     @property
@@ -157,7 +155,7 @@ class Together(Summands):
     """What is added up for features, with other features of these, which are no linear map of them."""
 
     inner: Summands  # of the features,
-    beside: Beside  # which are these
+    beside: Concatenated  # which are these
     rank: int  # how many there are
     more: int  # how many others
 
@@ -188,11 +186,11 @@ class Together(Summands):
         return rows if self.beside.columns is None else np.ascontiguousarray(rows[:, self.beside.columns])
 
 
-def summands_of(features: FiniteRank, columns: int) -> Summands:
+def summands_of(features: FeatureMap, columns: int) -> Summands:
     """What is added up of rows with so many columns for the means of these features."""
     if isinstance(features, RescaledFeatures):
         return InUnits(summands_of(features.features, columns), features)
-    if isinstance(features, Beside):
+    if isinstance(features, Concatenated):
         seen = columns if features.columns is None else len(features.columns)
         one = np.zeros((1, columns))
         rank, whole = (

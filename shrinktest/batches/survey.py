@@ -127,7 +127,7 @@ class Seen:
     def filled(self, holes: Sequence[int]) -> tuple[Seen, dict[int, float]]:
         """What would have been seen with medians of the sample in place of NaN in some columns; and these.
 
-        Beside such a column is an indicator of what is missing, whose sum tells how often.
+        Concatenated such a column is an indicator of what is missing, whose sum tells how often.
         """
         fills: dict[int, float] = {}
         out = Seen(*(one.copy() for one in vars(self).values()))
@@ -247,7 +247,7 @@ def surveyed(
 
 def _moments(values: np.ndarray) -> tuple[list[int], list[int]]:
     """Sums of columns and of their squares, as whole numbers of 2^-1074 and 2^-2148."""
-    from shrinktest._compiled import exact
+    from shrinktest.batches import exact_loops as exact
 
     rows = np.ascontiguousarray(values, dtype=np.float64)
     sums, squares = (np.zeros((rows.shape[1], pieces), dtype=np.int64) for pieces in (exact.SUMS, exact.SQUARES))

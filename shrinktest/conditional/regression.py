@@ -14,7 +14,7 @@ from shrinktest._validate import counted, real_values
 from shrinktest.conditional._sklearn import is_classifier, learning, needed_for
 from shrinktest.conditional.ridge import Basis, Smoother, bases, inflation, smoother
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.finite_rank import nystrom
+from shrinktest.kernels.feature_maps import nystrom
 from shrinktest.statistics.gram import Gram
 
 FEWEST = 10  # rows

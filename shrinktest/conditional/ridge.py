@@ -9,8 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from shrinktest.kernels import Gaussian
-from shrinktest.kernels.bandwidths import median_bandwidth
-from shrinktest.kernels.strata import drawn_rows
+from shrinktest.kernels.bandwidths import drawn_rows, median_bandwidth
 from shrinktest.units import near_one
 
 _DENSE = 300  # rows up to which all eigenvectors are found

@@ -9,7 +9,8 @@ import numpy as np
 
 from shrinktest._machine import n_workers
 from shrinktest.kernels import Gaussian, Kernel, Laplacian
-from shrinktest.kernels.base import FiniteRank, Product, Scaled, Sum
+from shrinktest.kernels.base import Product, Scaled, Sum
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.gram import Gram, Grams
 
@@ -42,7 +43,7 @@ class Features:
     @classmethod
     def of(cls, kernel: Kernel, points: np.ndarray) -> Features:
         """The features of a resolved kernel at points (N, d)."""
-        if isinstance(kernel, FiniteRank):
+        if isinstance(kernel, FeatureMap):
             return cls(kernel.coordinates(points), True, Gram("factor", kernel, points))
         gram = Grams("dense", None, _ROOM, np.random.default_rng(0))(kernel, points, by_coordinates=False)
         return cls(gram.matrix(n_workers(None)), False, gram)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -12,7 +11,6 @@ import numpy as np
 from shrinktest._validate import as_points, choice, real_values
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.kernels import Kernel, as_kernel
-from shrinktest.kernels.own import is_users, watch
 
 #: How the amount of shrinkage is chosen in a test; see :class:`Tuned`.
 TUNINGS = ("auto", "sample", "joint", "pooled")
@@ -101,11 +99,6 @@ class MeanEstimator(ABC):
     #: Whether it projects, so that what it makes of a mean may be zero where the mean is not.
     projects: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        if is_users(cls):
-            watch(cls, Kernel)
-
     @abstractmethod
     def weights(self, gram: Any) -> np.ndarray:
         """Weights (n,) on the points, from their Gram matrix (n, n)."""
@@ -118,7 +111,7 @@ class MeanEstimator(ABC):
         TypeError, ValueError
             For others; the message says what ``weights`` returned.
         """
-        return weights_of(self.weights, gram, self)
+        return as_weights(self.weights(read_only(gram)), self, len(gram))
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
         """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
@@ -261,16 +254,8 @@ class Tuned(ABC):
         return replace(self, **{"tuning": "auto", **amount})
 
 
-def weights_of(function: Callable[[np.ndarray], Any], gram: np.ndarray, estimator: MeanEstimator) -> np.ndarray:
-    """Weights that a function returns for a Gram matrix, which it cannot write into: others read it, too."""
+def read_only(gram: np.ndarray) -> np.ndarray:
+    """The matrix as an estimator sees it: one that writes into it would change what others read."""
     view = gram.view()
     view.setflags(write=False)
-    try:
-        found = function(view)
-    except ValueError as error:
-        if "read-only" not in str(error):
-            raise
-        raise ValueError(
-            f"{estimator!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
-        ) from None
-    return as_weights(found, estimator, len(gram))
+    return view

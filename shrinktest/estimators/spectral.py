@@ -14,7 +14,7 @@ from shrinktest._validate import count, positive
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 
 _TINY = 1e-150  # of kernel values: products of such do not fit
 
@@ -128,7 +128,7 @@ class SpectralEstimator(Tuned, MeanEstimator):
         return MeanEmbedding(points, weights, kernel, amount)
 
     def _sample(self, points: np.ndarray, kernel: Kernel) -> Sample:
-        if isinstance(kernel, FiniteRank) and self.by_coordinates:
+        if isinstance(kernel, FeatureMap) and self.by_coordinates:
             z = np.ascontiguousarray(kernel.checked_coordinates(points))
             if 0 < z.shape[1] < len(z):
                 return Sample(np.ascontiguousarray(z.T @ z), len(z), z)

@@ -13,7 +13,7 @@ from shrinktest._validate import as_points, choice, counted, numbers
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 
 #: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over relabellings), and its size.
 Sums = tuple[Any, Any, int]
@@ -54,7 +54,7 @@ class ScaledMean(MeanEstimator):
 
 def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
     """Sum and trace of a Gram matrix, which is not formed where the kernel has coordinates."""
-    if isinstance(kernel, FiniteRank):
+    if isinstance(kernel, FeatureMap):
         total = kernel.combination(points, np.ones(len(points)))
         return float(total @ total), float(kernel.diagonal(points).sum()), len(points)
     gram = kernel(points)
@@ -82,7 +82,7 @@ class KME(ScaledMean):
         return True
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
-        if not isinstance(kernel, FiniteRank):
+        if not isinstance(kernel, FeatureMap):
             kernel.check(points)
         return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), kernel)
 

@@ -13,9 +13,9 @@ from shrinktest._read import Variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
-from shrinktest.kernels.custom import takes_row_numbers
+from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.reach import reach_notes
+from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.nulls.memory import STRETCHES, Memory, Rows
 from shrinktest.nulls.own import Own
 from shrinktest.nulls.relabellings import Relabellings

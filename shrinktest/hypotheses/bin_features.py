@@ -13,8 +13,8 @@ from shrinktest._validate import Array, counted
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route, without_data
 from shrinktest.kernels import Kernel, Linear, Rescaled
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.beside import Beside, Derived
+from shrinktest.kernels.feature_maps import Concatenated, Derived
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.statistics.gram import choose_gram
 from shrinktest.statistics.outlook import bytes_of
@@ -32,10 +32,10 @@ class BinFeatures:
     kernel: Kernel
     route: str  # how the features were found
     notes: tuple[str, ...]  # what a reader of the result should know of them
-    features: FiniteRank  # of the rows
+    features: FeatureMap  # of the rows
     place: int  # which of all maps that are read it is made of,
     columns: slice  # and which of its features
-    after: FiniteRank | None = None  # what is made of their means, which is the mean of what would be made of them
+    after: FeatureMap | None = None  # what is made of their means, which is the mean of what would be made of them
     lacking: str = ""  # why there are none: what a MemoryError says
 
     def of(self, means: Sequence[Array]) -> Array:
@@ -51,10 +51,10 @@ class _Base:
     kernel: Kernel
     route: str
     note: str | None
-    features: FiniteRank
+    features: FeatureMap
     rank: int
     points: Array
-    others: list[FiniteRank] = field(default_factory=list)
+    others: list[FeatureMap] = field(default_factory=list)
     columns: int = 0
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Plan:
     # a generator in the same state whenever it is called, so that the features of a kernel do not depend on what it is
     # combined with
     rng: Callable[[], np.random.Generator]
-    maps: list[FiniteRank] = field(default_factory=list)
+    maps: list[FeatureMap] = field(default_factory=list)
     features: int = 0
     largest: int = 0
 
@@ -122,7 +122,8 @@ class Plan:
             place = len(self.maps) + bases.index(base)
             found.append(BinFeatures(asked, kernel, base.route, notes, features, place, slice(start, stop), after))
         self.maps += [
-            Beside(one.features, tuple(one.others), columns) if one.others or columns else one.features for one in bases
+            Concatenated(one.features, tuple(one.others), columns) if one.others or columns else one.features
+            for one in bases
         ]
         return tuple(found)
 
@@ -139,11 +140,11 @@ class Plan:
 
     def _base(self, asked: Kernel, kernel: Kernel, points: Array) -> _Base:
         """The features of a resolved kernel; random ones are drawn without labels."""
-        own = isinstance(without_data(kernel), FiniteRank) and not isinstance(without_data(asked), FiniteRank)
+        own = isinstance(without_data(kernel), FeatureMap) and not isinstance(without_data(asked), FeatureMap)
         route = "factor" if own else checked_route(asked, self.route)
         rank = None if route == "factor" else self.rank
         gram = choose_gram(kernel, points, gram=route, rank=rank, memory=_ENDLESS, rng=self.rng(), by_coordinates=True)
-        assert isinstance(gram.kernel, FiniteRank)
+        assert isinstance(gram.kernel, FeatureMap)
         return _Base(kernel, gram.name, gram.note, gram.kernel, gram.columns or 1, points)
 
     def _lacking(self, more: int, widest: int) -> str:
@@ -169,7 +170,7 @@ def _parts(kernel: Kernel, points: Array) -> tuple[Kernel, PooledKernel | None]:
     return kernel, None
 
 
-def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FiniteRank | None, str | None]:
+def _made_of(pooled: PooledKernel | None, base: _Base) -> tuple[FeatureMap | None, str | None]:
     """Features of features, found on those of the sample of rows (s, r), and a note where not all are looked at."""
     if pooled is None:
         return None, None

@@ -30,9 +30,9 @@ from shrinktest.hypotheses.kept_bins import WITHOUT, BinMember, BinnedEmbedding,
 from shrinktest.hypotheses.supported import checked_policy, checked_units
 from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel, Linear, Rescaled
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.bandwidths import reach_notes
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.kernels.reach import reach_notes
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction
 from shrinktest.results.effect import TwoSampleEffect
@@ -210,7 +210,7 @@ class Binned(EqualDistributions):
             means=means,
         )
 
-    def embeddings(self, estimates: Sequence[MeanEmbedding], features: FiniteRank) -> tuple[MeanEmbedding, ...]:
+    def embeddings(self, estimates: Sequence[MeanEmbedding], features: FeatureMap) -> tuple[MeanEmbedding, ...]:
         """Estimates, one for each sample, that were made of features, as functions of rows."""
         width = self.survey.sample.shape[1]
         names = self.columns if self.encoding is None else None  # it reads tables, and then there are numbers

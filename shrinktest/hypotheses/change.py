@@ -15,7 +15,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
-from shrinktest.kernels.reach import require_in_range
+from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction

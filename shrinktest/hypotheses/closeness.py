@@ -15,8 +15,8 @@ from shrinktest._validate import as_rng, choice, counted, flag, level, rng_prove
 from shrinktest.effects.relative import FEWEST, FEWEST_ROWS, Deleted, dependences, distances
 from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_of
 from shrinktest.kernels import as_kernel
-from shrinktest.kernels.custom import takes_row_numbers
-from shrinktest.kernels.reach import reach_notes, require_in_range
+from shrinktest.kernels.bandwidths import reach_notes, require_in_range
+from shrinktest.kernels.user import takes_row_numbers
 from shrinktest.nulls.memory import (
     BY_GROUPS,
     BY_ROWS_APART,

@@ -13,7 +13,7 @@ from shrinktest.effects.interval import Estimate
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
-from shrinktest.kernels.reach import require_in_range
+from shrinktest.kernels.bandwidths import require_in_range
 from shrinktest.nulls import memory
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.nulls.restriction import Restriction

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest._validate import Array, complete_points, counted
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.hypotheses.again import Again, Member
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.statistics.prepared import Prepared
 
 WITHOUT = "the samples were read in batches, of which mean features are kept, and no rows: "
@@ -23,7 +23,7 @@ class BinnedEmbedding(MeanEmbedding):
     ``kernel`` is the inner product of these features.
     """
 
-    features: FiniteRank | None = None  # of the rows
+    features: FeatureMap | None = None  # of the rows
     columns: int = 0
     rows: int = 0  # that are in bins
     names: tuple[str, ...] | None = None  # of the columns

@@ -12,7 +12,7 @@ from shrinktest.batches.blocks import LENGTH
 from shrinktest.hypotheses.base import Variable, resolve
 from shrinktest.hypotheses.supported import checked_route
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.statistics.gram import choose_gram
 from shrinktest.statistics.outlook import bytes_of
 
@@ -30,7 +30,7 @@ class PairFeatures:
     kernel: Kernel
     route: str  # how the features were found
     note: str | None  # what a reader of the result should know of them
-    features: FiniteRank
+    features: FeatureMap
     rank: int
 
 
@@ -101,7 +101,7 @@ class PairPlan:
             kernel, variable.points, gram=route, rank=None if route == "factor" else self.rank or RANK, memory=_ROOM,
             rng=self.rng(side), by_coordinates=True,
         )  # fmt: skip
-        assert isinstance(gram.kernel, FiniteRank)
+        assert isinstance(gram.kernel, FeatureMap)
         return PairFeatures(asked, kernel, gram.name, gram.note, gram.kernel, gram.columns or 1)
 
     def _lacking(self, ranks: tuple[int, int], fresh: Sequence[int]) -> str:

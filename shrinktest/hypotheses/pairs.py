@@ -29,8 +29,8 @@ from shrinktest.hypotheses.pair_features import Meeting, PairPlan
 from shrinktest.hypotheses.supported import checked_units
 from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, settled_units
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.reach import reach_notes
+from shrinktest.kernels.bandwidths import reach_notes
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.nulls.group_shifts import GroupShifts
 from shrinktest.nulls.permutation import CostHint
 from shrinktest.nulls.relabellings import Relabellings
@@ -185,7 +185,7 @@ class IndependenceInBatches(Independence):
             place += not one.lacking
         raise LookupError(kernel)
 
-    def _whole(self, side: int, features: FiniteRank) -> Whole:
+    def _whole(self, side: int, features: FeatureMap) -> Whole:
         summands, sample = summands_of(features, self.pairs.widths[side]), self.survey.sides[side].rows
         return Whole.of(summands, sample, self.survey.probe(side), self.shifting.bits)
 

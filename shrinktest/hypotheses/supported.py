@@ -9,8 +9,8 @@ import numpy as np
 from shrinktest._validate import choice
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel, Rescaled
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import has_spectrum, no_spectrum
+from shrinktest.kernels.feature_maps import has_spectrum, no_spectrum
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.units import SCALES
@@ -29,7 +29,7 @@ def checked_route(kernel: Kernel, gram: str) -> str:
         raise no_spectrum(kernel)
     if gram in ("rff", "nystrom"):
         return gram
-    finite = isinstance(without_data(kernel), FiniteRank)
+    finite = isinstance(without_data(kernel), FeatureMap)
     if gram in ("auto", "factor") and finite:
         return "factor"
     raise ValueError(

@@ -15,7 +15,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again
 from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import taken_anew
 from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.band import WitnessBand
@@ -87,7 +87,7 @@ class Witness(Again):
         if used.needs == "noise" or (used.changes_features and not used.smooths):
             return np.stack([self._one(used, kernel, at, row == 0) for row in labels])
         gram = Gram(
-            "factor" if isinstance(kernel, FiniteRank) and used.by_coordinates else "dense", kernel, self.pooled
+            "factor" if isinstance(kernel, FeatureMap) and used.by_coordinates else "dense", kernel, self.pooled
         )
         weights = weights_of(used, gram, self.hypothesis.sizes, tuning)(labels)
         if not np.isfinite(weights).all():
@@ -137,7 +137,7 @@ class Witness(Again):
         changed = replace(self.hypothesis, variables=(Variable(pooled, self.hypothesis.variables[0].name),))
         member, gram, memory = self.leading, "dense", _ROOM
         kernel = taken_anew(member.kernel, pooled)
-        if isinstance(member.features[0], FiniteRank):
+        if isinstance(member.features[0], FeatureMap):
             if member.approximated and not member.estimator.changes_features:
                 kernel, gram = member.features[0], "factor"
             else:  # coordinates that are exact for these observations need not be so for others

@@ -1,7 +1,7 @@
-"""Positive semi-definite kernels: how alike two observations are.
+"""Positive semi-definite kernels, which measure how similar two observations are.
 
-A kernel is a value that does not change. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr
-rebuilds it. With `bandwidth="median"` the bandwidth is computed from data by `resolve`.
+A kernel is an immutable value. Calling it gives a Gram matrix, `+` and `*` combine kernels, and its repr rebuilds it.
+`resolve` computes what it takes from the data, such as `bandwidth="median"`.
 
     >>> kernel = Gaussian() + 0.5 * Linear()
     >>> kernel
@@ -18,22 +18,19 @@ import numpy as np
 
 from shrinktest._validate import choice
 from shrinktest.kernels.bandwidths import bandwidth_grid, median_bandwidth, neighbour_bandwidth
-from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
-from shrinktest.kernels.custom import Custom, Precomputed
-from shrinktest.kernels.depth import Depth
-from shrinktest.kernels.distance import DistanceKernel, Gaussian, Laplacian
-from shrinktest.kernels.energy import Energy
-from shrinktest.kernels.inner_product import Linear, Polynomial
-from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.base import Kernel, Product, Scaled, Sum
+from shrinktest.kernels.distance import DistanceKernel, Energy, Gaussian, Laplacian
+from shrinktest.kernels.inner import FeatureMap, Linear, Polynomial
+from shrinktest.kernels.pooled import Depth, PooledKernel, SecondOrder
 from shrinktest.kernels.rescaled import Rescaled
-from shrinktest.kernels.second_order import SecondOrder
+from shrinktest.kernels.user import Custom, Precomputed
 from shrinktest.kernels.whitened import Whitened
 
 __all__ = [
     "Custom",
     "Depth",
     "Energy",
-    "FiniteRank",
+    "FeatureMap",
     "Gaussian",
     "Kernel",
     "Laplacian",
@@ -62,10 +59,9 @@ _NAMED: dict[str, type[Kernel]] = {
     "depth": Depth,
     "energy": Energy,
 }
-
 NAMES = tuple(_NAMED)
 
-#: What other packages call them.
+#: Names in other packages.
 _ELSEWHERE = {"rbf": "gaussian", "squared_exponential": "gaussian", "poly": "polynomial", "euclidean": "energy"}
 
 
@@ -76,45 +72,40 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
     ----------
     kernel : str, Kernel, or callable (X, Y) -> Gram matrix
         "gaussian", "laplacian", "linear" or "polynomial" (degree 2, offset 1), "whitened", "second-order" or "depth"
-        (of a Gaussian kernel), "energy", or one's own.
+        (of a Gaussian kernel), "energy", or your own.
     bandwidth : float, sequence of float, "median" or "neighbours"
         For "gaussian" and "laplacian", and for the Gaussian kernel of "whitened", "second-order" and "depth".  Anything
-        but "median" is an error beside a kernel that takes none or carries its own.
+        but "median" is an error with a kernel that takes none or has its own.
     name : str
-        The argument's name in error messages ("kernel_x" goes with "bandwidth_x").
+        Name of the argument in error messages ("kernel_x" goes with "bandwidth_x").
 
     Examples
     --------
     >>> as_kernel("gaussian", bandwidth=2)
     Gaussian(bandwidth=2.0)
     """
-    if isinstance(kernel, str) and kernel == "precomputed":
-        raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with the row numbers as observations")
-    if isinstance(kernel, str) and kernel.lower() in _ELSEWHERE:
-        raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]!r} here")
+    argument = name.replace("kernel", "bandwidth")
     if isinstance(kernel, str):
+        if kernel == "precomputed":
+            raise ValueError(f"pass the matrix itself: {name}=Precomputed(gram), with row numbers as observations")
+        if kernel.lower() in _ELSEWHERE:
+            raise ValueError(f"{name} {kernel!r} is called {_ELSEWHERE[kernel.lower()]!r} here")
         kind = _NAMED[choice(kernel, _NAMED, name)]
-        if issubclass(kind, DistanceKernel | PooledKernel):
-            try:
-                return kind(bandwidth) if issubclass(kind, DistanceKernel) else kind(Gaussian(bandwidth))
-            except (TypeError, ValueError) as error:  # which of several bandwidths it was
-                argument = name.replace("kernel", "bandwidth")
-                raise type(error)(str(error).replace("bandwidth", argument, 1)) from None
-        found: Kernel = kind()
-    elif isinstance(kernel, Kernel):
-        found = kernel
-    elif isinstance(kernel, type) and issubclass(kernel, Kernel):
+        try:
+            if issubclass(kind, DistanceKernel):
+                return kind(bandwidth)
+            if issubclass(kind, PooledKernel):
+                return kind(Gaussian(bandwidth))
+        except (TypeError, ValueError) as error:  # name one of several bandwidths
+            raise type(error)(str(error).replace("bandwidth", argument, 1)) from None
+        kernel = kind()
+    elif isinstance(kernel, type):
         raise TypeError(f"{name} is the class {kernel.__name__}; pass an object such as {name}={kernel.__name__}(...)")
-    elif callable(kernel) and not isinstance(kernel, type):
-        found = Custom(kernel)
-    else:
-        got = f"the class {kernel.__name__}" if isinstance(kernel, type) else type(kernel).__name__
-        hint = "; a Gram matrix goes in as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
-        raise TypeError(f"{name} must be a name, a Kernel, or a function (X, Y) -> Gram matrix; got {got}{hint}")
+    elif callable(kernel) and not isinstance(kernel, Kernel):
+        kernel = Custom(kernel)
+    if not isinstance(kernel, Kernel):
+        hint = "; pass a Gram matrix as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
+        raise TypeError(f"{name} must be a name, a Kernel, or a function; got {type(kernel).__name__}{hint}")
     if not (isinstance(bandwidth, str) and bandwidth == "median"):
-        argument = name.replace("kernel", "bandwidth")
-        raise ValueError(
-            f"{argument}={bandwidth!r} has no effect on {name}={found!r}: give the bandwidth to the kernel "
-            f"(such as {name}=Gaussian(bandwidth=...)), or leave {argument} at 'median'"
-        )
-    return found
+        raise ValueError(f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; give it to the kernel")
+    return kernel

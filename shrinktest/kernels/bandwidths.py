@@ -1,8 +1,9 @@
-"""Bandwidths that are found on the data: the median distance, that to near neighbours, and a grid of them."""
+"""Distances between rows, and the bandwidths that are found from them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
@@ -10,45 +11,38 @@ from numpy.typing import ArrayLike
 
 from shrinktest._validate import Array, as_rng, choice, complete_points, count, positive
 from shrinktest._warn import warn_user
-from shrinktest.kernels.metric import magnitude, pairs
-from shrinktest.kernels.strata import drawn_rows
+from shrinktest.kernels.base import Kernel
 
 Metric = Literal["euclidean", "cityblock"]
 
+_FEW = 2**19  # differences of coordinates that numpy takes at once; more are left to compiled loops
 # With more rows the median is over a part of them: all pairs would cost more than the test.
 _ALL_PAIRS_UP_TO = 2000
 _ROWS_DRAWN = 1000
-
 _MANY, _SOME = 2**14, 2**12  # values from which looking at some of them first pays, and how many
+_REPEATED = 0.1  # share of pairs of equal rows above which distances may be about rows that a random part misses
+_RARE = 10  # at least one of so many rows is a rare one, if the data have as many
+
+_LOOKED_AT = 40  # observations, enough for what holds for nearly all pairs
+_NOTHING = 1e-15  # a kernel value so much smaller than k(x, x) is 0 up to rounding,
+_SAME = 1e-12  # and one so near to it is the same
+_LINEAR = 0.01  # a Gaussian kernel so near to 1 is linear: with 30 sd, tests find spread as often as by chance
+_LEAST = 1e-60  # of kernel values that are multiplied by others, and squared
+_SWEEPS = 3  # from one row to the least similar one, and so on
 
 
 def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Metric = "euclidean") -> tuple[float, ...]:
-    """Bandwidths in a geometric sequence from half the 5 % quantile of the distances to twice the 95 % quantile.
+    """Return bandwidths in a geometric sequence from half the 5% quantile of the distances to twice the 95% quantile.
 
-    What ``bandwidth="grid"`` stands for in a test: narrow enough to detect differences between neighbours, wide enough
+    ``bandwidth="grid"`` of a test means these: narrow enough to detect differences between neighbors, wide enough
     to detect differences of means, in any number of columns ([S23] section 5.2).
 
     Parameters
     ----------
-    Z : array_like of shape (n, d) or (n,)
-        At least two rows; as for `median_bandwidth`.
+    Z, rng, distance
+        As for `median_bandwidth`.
     number : int, default 5
-        How many; at least 2.
-    rng : None, int, SeedSequence, BitGenerator or Generator
-        Draws 1000 of more than 2000 rows, unless more than a tenth of the pairs of rows are equal; then 1000 rows
-        in which every value has its share, rare values included, are the same for every ``rng``.
-    distance : {"euclidean", "cityblock"}
-        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
-
-    Raises
-    ------
-    ValueError
-        All rows are equal, there is only one row, or values are missing.
-
-    See Also
-    --------
-    median_bandwidth : The default of tests.
-    neighbour_bandwidth : One bandwidth for fine structure.
+        At least 2.
 
     Notes
     -----
@@ -66,7 +60,7 @@ def bandwidth_grid(Z: ArrayLike, number: int = 5, rng: Any = None, distance: Met
 
 
 def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
-    """The square root of the median of the squared distances between the rows of Z, over pairs i < j.
+    """Return the square root of the median of the squared distances between the rows of Z, over pairs i < j.
 
     For two samples Z is the pooled sample, for independence one variable: then the result does not depend on
     the permutation and the test stays exact. It scales with the units of the data.
@@ -105,49 +99,29 @@ def median_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidea
     apart = squared > 0
     if 2 * np.count_nonzero(apart) < len(squared):
         squared = squared[apart]
-        if squared.min() < squared.max():  # categories have one distance, and none to choose from
-            warn_user(
-                "more than half of the distances between observations are zero (ties): "
-                "the bandwidth is the median of the positive ones"
-            )
-    width = float(np.sqrt(_median(squared))) * float(unit)
+        if squared.min() < squared.max():  # categories have one distance only
+            warn_user("more than half of the distances are zero (ties); the bandwidth is the median of the others")
+    width = float(np.sqrt(_median(squared))) * unit
     if np.isinf(width):
-        raise ValueError(
-            "the median distance between observations is beyond the range of numbers; divide columns by a constant, or "
-            "use scale='rank'"
-        )
+        raise ValueError("the median distance is beyond the range of numbers; divide by a constant or use scale='rank'")
     return width
 
 
 def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "euclidean") -> float:
-    """The median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
+    """Return the median, over the rows of Z, of the distance to the farthest of the nearest tenth of the other rows.
 
-    It follows clusters and other fine structure, where the median of all distances measures only how far these are
-    apart; in many columns, where all distances are alike, the two are nearly the same.
+    It follows clusters and other fine structure, while the median of all distances measures only how far these are
+    apart.  In many columns, in which all distances are alike, the two are nearly the same.
 
     Parameters
     ----------
-    Z : array_like of shape (n, d) or (n,)
-        At least two rows.
-    rng : None, int, SeedSequence, BitGenerator or Generator
+    Z, rng, distance
         As for `median_bandwidth`.
-    distance : {"euclidean", "cityblock"}
-        |x - y| in the 2-norm (`Gaussian`) or the 1-norm (`Laplacian`).
-
-    Raises
-    ------
-    ValueError
-        All rows are equal, there is only one row, or values are missing.
-
-    See Also
-    --------
-    median_bandwidth : The default of tests.
-    bandwidth_grid : Several from narrow to wide, to combine in one test.
 
     Notes
     -----
     Rows that equal more than a tenth of the others count with the distance to the nearest row that differs.  Of the two
-    distances in the middle of an even number it is the squares that are averaged, as for `median_bandwidth`.
+    distances in the middle of an even number the squares are averaged, as for `median_bandwidth`.
 
     Examples
     --------
@@ -156,23 +130,80 @@ def neighbour_bandwidth(Z: ArrayLike, rng: Any = None, distance: Metric = "eucli
     """
     squared, unit = _squared_distances(Z, rng, distance)
     size = round(0.5 + (0.25 + 2.0 * squared.size) ** 0.5)  # rows with so many pairs
-    table, ends = np.full((size, size), np.inf), np.cumsum(np.arange(size - 1, -1, -1))
-    for i, end in enumerate(ends):
-        table[i, i + 1 :] = squared[end - (size - 1 - i) : end]
+    table = np.full((size, size), np.inf)
+    table[~np.tri(size, dtype=bool)] = squared
     np.minimum(table, table.T, out=table)
     nearest = -(-(size - 1) // 10)
     table.partition(nearest - 1, axis=1)
-    found = table[:, nearest - 1].copy()
-    tied = found == 0.0
-    if tied.any():
-        some = table[tied]
-        some[some == 0.0] = np.inf
-        found[tied] = some.min(axis=1)
-    return float(np.sqrt(_median(found)) * unit)
+    radii = table[:, nearest - 1].copy()
+    tied = radii == 0.0
+    radii[tied] = np.where(table[tied] == 0.0, np.inf, table[tied]).min(axis=1)
+    return float(np.sqrt(_median(radii)) * unit)
+
+
+#: Names in place of a bandwidth, and the functions that find it.
+RULES: dict[str, Callable[..., float]] = {"median": median_bandwidth, "neighbours": neighbour_bandwidth}
+
+
+def parsed(bandwidth: str) -> tuple[float, str]:
+    """Return the factor and the name of the rule in, for example, "median", "0.5 * median" or "neighbours / 2"."""
+    number, rule = r"(?P<number>\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", f"(?P<rule>{'|'.join(RULES)})"
+    text = bandwidth.strip().lower()
+    for pattern in (rf"(?:{number}\s*\*?\s*)?{rule}", rf"{rule}\s*(?P<sign>[*/])\s*{number}"):
+        if match := re.fullmatch(pattern, text):
+            parts = match.groupdict()
+            factor = positive(float(parts["number"] or 1.0), f"the factor in bandwidth={bandwidth!r}")
+            return (1.0 / factor if parts.get("sign") == "/" else factor), parts["rule"]
+    raise ValueError(
+        "bandwidth must be a positive number, one per column, 'median', 'neighbours' or, for example, '0.5 * median'; "
+        f"got {bandwidth!r}"
+    )
+
+
+# --- distances ----------------------------------------------------------------------------------------------
+
+
+def distance_function(differences: int) -> Callable[[Array, Array, bool, Array], None]:
+    """Return the function that writes distances of rows x (n, d) and the first m of ``columns`` (d, ..) to out (n, m).
+
+    It depends on the number of differences of coordinates only, so no result depends on what a process did before.
+    """
+    if differences <= _FEW:
+        return _few_distances
+    from shrinktest.kernels.distance_loops import between
+
+    return between
+
+
+def _few_distances(x: Array, columns: Array, city: bool, out: Array) -> None:
+    apart = np.subtract(x.T[:, :, None], columns[:, None, : out.shape[1]], order="C")  # (d, n, m)
+    (np.abs if city else np.square)(apart, out=apart).sum(axis=0, out=out)  # in the order of the columns
+    if not city:
+        np.sqrt(out, out=out)
+
+
+def pair_distances(x: Array, city: bool) -> Array:
+    """Return the distances of all pairs of rows i < j, one after the other."""
+    n, columns = len(x), np.ascontiguousarray(x.T)
+    if n * x.size <= _FEW:
+        square = np.empty((n, n))
+        _few_distances(x, columns, city, square)
+        return square[~np.tri(n, dtype=bool)]
+    from shrinktest.kernels.distance_loops import among
+
+    out = np.empty(n * (n - 1) // 2)
+    among(x, columns, city, out)
+    return out
+
+
+def magnitude(rows: Array) -> float:
+    """Return a power of two near the largest entry: dividing by it is exact and keeps squares within range."""
+    largest = max(rows.max(initial=0.0), -rows.min(initial=0.0))  # of both signs, without a copy of the rows
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]) - 1)) if largest > 0 else 1.0
 
 
 def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array, float]:
-    """Squared distances over pairs of (some of) the rows, in squares of a unit that keeps them from overflowing."""
+    """Return squared distances over pairs of (some of) the rows, and a unit that keeps them from overflowing."""
     choice(distance, ("euclidean", "cityblock"), "distance")
     rows = complete_points(Z, "Z").values
     if len(rows) < 2:
@@ -180,51 +211,135 @@ def _squared_distances(Z: ArrayLike, rng: Any, distance: Metric) -> tuple[Array,
     if len(rows) > _ALL_PAIRS_UP_TO:
         rows = drawn_rows(rows, _ROWS_DRAWN, as_rng(rng))
     unit = magnitude(rows)
-    squared = pairs(rows / unit, distance == "cityblock")
+    squared = pair_distances(rows / unit, distance == "cityblock")
     np.square(squared, out=squared)
-    if not (squared > 0).any():
-        raise ValueError(
-            "all observations are equal, so that the median distance is 0 and there is nothing to find; take other "
-            "data, or give a bandwidth that is a number"
-        )
+    if not squared.any():
+        raise ValueError("all observations are equal, so the median distance is 0; give a bandwidth that is a number")
     return squared, unit
 
 
 def _median(values: Array) -> float:
-    """The median; of many values only those between two quantiles of every k-th value are sorted."""
+    """Return the median; of many values only those between two quantiles of every k-th value are sorted."""
     size = values.size
     if size > _MANY:
         some = np.sort(values[:: size // _SOME])
-        middle, reach = some.size // 2, int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
-        low, high = some[middle - reach], some[middle + reach]
-        within = values >= low
-        rank = (size - 1) // 2 - (size - np.count_nonzero(within))
-        within &= values <= high
-        near = values[within]
+        middle, margin = some.size // 2, int(2.0 * np.sqrt(some.size))  # four standard deviations of a rank
+        near = values[(values >= some[middle - margin]) & (values <= some[middle + margin])]
+        rank = (size - 1) // 2 - np.count_nonzero(values < some[middle - margin])
         if 0 <= rank < near.size - 1:
-            both = np.partition(near, (rank, rank + 1))[rank : rank + 2]
-            return float(both[0] if size % 2 else both.mean())
+            two = np.partition(near, (rank, rank + 1))[rank : rank + 2]
+            return float(two[0] if size % 2 else two.mean())
     return float(np.median(values))
 
 
-#: What stands in place of a number, and the function that finds it.
-RULES = {"median": median_bandwidth, "neighbours": neighbour_bandwidth}
+# --- rows that stand for many --------------------------------------------------------------------------------
 
 
-def parsed(bandwidth: str) -> tuple[float, str]:
-    """The factor and the name of the rule in such as "median", "0.5 * median" or "neighbours / 2"."""
-    number, rule = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)", f"({'|'.join(RULES)})"
-    for pattern, power, factor, name in (
-        (rf"(?:{number}\s*\*?\s*)?{rule}", 1, 1, 2),
-        (rf"{rule}\s*\*\s*{number}", 1, 2, 1),
-        (rf"{rule}\s*/\s*{number}", -1, 2, 1),
-    ):
-        found = re.fullmatch(pattern, bandwidth.strip().lower())
-        if found:
-            value = float(found[factor] or 1.0)
-            checked = positive(value**power if value else value, f"the factor in bandwidth={bandwidth!r}")
-            return checked, found[name]
-    raise ValueError(
-        "bandwidth must be a positive number, one per column, 'median', 'neighbours', or such as '0.5 * median' "
-        f"('grid' is for tests that combine several, such as two_sample_test); got {bandwidth!r}"
-    )
+def drawn_rows(rows: Array, number: int, rng: np.random.Generator) -> Array:
+    """Draw rows without replacement; if many of these are equal, return a stratified part of all rows instead.
+
+    The stratified part depends on the rows only, not on their order or the random numbers.
+    """
+    drawn = rows[rng.choice(len(rows), number, replace=False)]
+    return stratified(*distinct(rows), number) if repeats(drawn) else drawn
+
+
+def repeats(rows: Array) -> bool:
+    """Tell whether more than a tenth of the pairs of rows (n, d) are equal."""
+    _, counts = distinct(rows)
+    return bool(counts @ (counts - 1.0) > _REPEATED * len(rows) * (len(rows) - 1.0))
+
+
+def distinct(rows: Array) -> tuple[Array, Array]:
+    """Return the distinct rows (m, d) in ascending order, and how often each occurs (m,)."""
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    first = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)])
+    return ordered[first], np.diff(np.r_[first, len(rows)]).astype(np.float64)
+
+
+def stratified(values: Array, counts: Array, number: int) -> Array:
+    """Return about ``number`` rows that stand for distinct rows (m, d), each with its count (m,).
+
+    A frequent row has its share of copies.  The others are spread evenly over the rare rows in their order: a tenth of
+    ``number`` at least, or all rare rows if they are fewer.
+    """
+    share = counts * (number / counts.sum())
+    rare = share <= 1.0
+    ends = np.cumsum(counts[rare])
+    total = ends[-1] if ends.size else 0.0
+    size = max(round(share[rare].sum()), min(int(total), number // _RARE))
+    places = np.searchsorted(ends, (np.arange(size) + 0.5) * (total / max(size, 1)), side="right")
+    copies = np.rint(share[~rare]).astype(np.int64)
+    return np.vstack([np.repeat(values[~rare], copies, axis=0), values[rare][places]])
+
+
+def spread_rows(size: int, number: int) -> Array:
+    """Return so many row numbers below ``size``, or all of them, evenly spread."""
+    return np.linspace(0, size - 1, min(size, number)).round().astype(np.intp)
+
+
+# --- bandwidths that fit nothing -----------------------------------------------------------------------------
+
+
+def reach_notes(kernel: Kernel, points: Array, name: str) -> tuple[str, ...]:
+    """Return notes on a resolved kernel whose values are all 0, or all nearly 1, between different observations.
+
+    A few successive rows are looked at, then rows spread over all; those with missing values are left out.
+    """
+    for some in (points[:_LOOKED_AT], points[spread_rows(len(points), _LOOKED_AT)]):
+        compared = kernel.compared(some[~np.isnan(some).any(axis=1)])
+        if compared is None or _sees(*compared):
+            return ()
+        inner, rows = compared
+    different = (rows[:, None, :] != rows[None, :, :]).any(axis=2)
+    if not different.any():
+        return ()
+    values = inner.block(rows, rows)[different]
+    if values.max() <= _NOTHING:
+        problem, advice = "so small that the kernel is 0 between nearly all observations: it compares nothing", "larger"
+    elif values.min() >= 1.0 - _SAME:
+        problem, advice = "so large that the kernel is 1, up to rounding: it compares nothing", "smaller"
+    elif values.min() >= 1.0 - _LINEAR and inner.metric == "euclidean":
+        problem = "so large that the kernel is nearly linear: it sees means and correlations only"
+        advice = "smaller"
+    else:
+        return ()
+    width = f"{inner.bandwidth:.3g}" if np.ndim(inner.bandwidth) == 0 else str(inner.bandwidth)
+    return (f"{name}: the bandwidth {width} is {problem}; give a {advice} one, or bandwidth='median'.",)
+
+
+def _sees(kernel: Any, rows: Array) -> bool:
+    """Tell whether one row and the next show that a bandwidth is neither far too small nor far too large."""
+    with np.errstate(over="ignore"):
+        away = np.square(np.diff(rows, axis=0) / np.asarray(kernel.bandwidth)).sum(axis=1)
+    return bool((away < 1.0).any() and (away > 2.0 * _LINEAR).any())
+
+
+def largest_distance(kernel: Kernel, points: Array) -> float:
+    """Return the largest squared distance of two kernel means of the points, relative to their norms.
+
+    For a kernel without negative values, 1 - 2 C / (A + B) is at most 1 less the smallest value over the largest
+    k(x, x), and two single rows attain it.  The smallest value is found by sweeps: from one row to the least similar
+    row, and on from there.
+    """
+    row, smallest = 0, np.inf
+    for _ in range(_SWEEPS):
+        values = kernel.block(points, points[row : row + 1])[:, 0]
+        row, smallest = int(values.argmin()), min(smallest, float(values.min()))
+    return 1.0 - smallest / float(kernel.diagonal(points).max())
+
+
+def require_in_range(kernel: Kernel, points: Array, name: str, least: float = _LEAST) -> None:
+    """Raise ValueError if k(x, x) is below ``least`` or above its inverse, so that products leave the range of numbers.
+
+    By default these are squares of products of two kernel values.
+    """
+    if kernel.bounded:
+        return
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(kernel.diagonal(points)).max())
+    if (largest and not least < largest < 1.0 / least) or (not largest and (points != points[0]).any()):
+        raise ValueError(
+            f"{name}: {kernel!r} reaches {largest:.3g}, products beyond the range of numbers; "
+            "multiply the data by a constant, or use scale='sd'"
+        )

@@ -1,10 +1,10 @@
-"""The base class of kernels, and sums and products of kernels."""
+"""The base class of kernels, sums and products of kernels, and the checks of kernel values."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import reduce
 from numbers import Real
 from typing import Any, ClassVar, cast
@@ -14,17 +14,22 @@ from numpy.typing import ArrayLike
 
 from shrinktest._machine import n_workers
 from shrinktest._validate import Array, as_rng, complete_points, counted, positive, real_values
-from shrinktest._warn import warn_user
-from shrinktest.kernels.own import is_users, watch
-from shrinktest.kernels.values import checked_values
+
+#: The remedy for a matrix of distances, which is not a kernel.
+INSTEAD_OF_DISTANCES = "turn distances D into exp(-D**2 / (2 * s**2))"
+
+_ROUNDING = 1e-6  # of the largest value, so that kernels in single precision are accepted
+_TILE = 256  # rows and columns that are compared at a time
+_ROWS = 32  # rows of which a diagonal is taken at a time
 
 
 class Kernel(ABC):
     """A positive semi-definite kernel k(x, y), the base class of every kernel and of your own.
 
-    A subclass is immutable (a frozen dataclass, say) and has ``evaluate``.  It may have ``resolve`` if it takes
-    something from the data, such as a bandwidth, and ``diagonal`` if the diagonal can be computed faster.  Calling a
-    kernel gives a Gram matrix, and ``+`` and ``*`` combine kernels.
+    A subclass is immutable (a frozen dataclass, for example) and must have ``evaluate(X, Y)``.  It may have
+    ``resolve(Z, rng)`` to take a bandwidth, for example, from the data, and ``diagonal(X)`` if there is a faster way.
+    It gets read-only rows, and its Gram matrix is checked.  Calling a kernel gives a Gram matrix, and ``+`` and ``*``
+    combine kernels.
 
     Examples
     --------
@@ -34,7 +39,7 @@ class Kernel(ABC):
     array([[1.    , 0.1353],
            [0.1353, 3.    ]])
 
-    A kernel of one's own:
+    A kernel of your own:
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
@@ -48,54 +53,35 @@ class Kernel(ABC):
            [1., 2.]])
     """
 
-    @property
-    def label(self) -> str:
-        """What tables of results call the kernel; its bandwidth stands beside it."""
-        return type(self).__name__
-
-    @property
-    def points_are(self) -> frozenset[str]:
-        """What its points are, where that is known: "values", or "row numbers" of a matrix."""
-        return frozenset()
-
-    from_user: ClassVar[bool] = False  # whether the values are a user's, and may be anything
-
+    bounded: bool = False  # True if no value depends on the units of the data
+    _from_user: ClassVar[bool] = False  # True if the values may be anything, and are checked
     __array_ufunc__ = None  # lets `np.float64(2) * kernel` reach __rmul__
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        if "__call__" in vars(cls) and getattr(cls.evaluate, "__isabstractmethod__", False):
-            warn_user(
-                f"{cls.__name__} has a __call__ of its own: from the next version on, a kernel needs evaluate(X, Y), "
-                "and Kernel.__call__ checks what goes in and out; rename __call__ to evaluate",
-                DeprecationWarning,
-            )
-            cls.evaluate = _by_call  # type: ignore[assignment, method-assign]
-        if is_users(cls):
-            cls.from_user = True
-            watch(cls, Kernel)
+        cls._from_user = cls._from_user or not cls.__module__.startswith("shrinktest.")
+
+    @property
+    def label(self) -> str:
+        """Name of the kernel in tables of results, which show its bandwidth in another column."""
+        return type(self).__name__
+
+    @property
+    def points_are(self) -> str | None:
+        """What the points are: "values", "row numbers" of a matrix, or None if either is possible."""
+        return None if self._from_user else "values"
 
     @abstractmethod
     def evaluate(self, X: Array, Y: Array) -> Array:
-        """The values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y.
+        """Return the values k(X[i], Y[j]), shape (n, m), of rows X (n, d) and Y (m, d); within a sample X is Y.
 
-        The rows are complete, float64 and finite; what is returned is checked by the call of the kernel.
+        The rows are complete, finite, float64 and read-only.
         """
 
     def __call__(self, X: ArrayLike, Y: ArrayLike | None = None) -> Array:
-        """Gram matrix of the rows of X (n, d) and Y (m, d).
+        """Return the Gram matrix of the rows of X (n, d) and Y (m, d).
 
-        Parameters
-        ----------
-        X : array_like of shape (n, d) or (n,)
-            Observations in rows; one dimension is read as one column.
-        Y : array_like of shape (m, d) or (m,), optional
-            Default: X itself; the matrix is then exactly symmetric.
-
-        Returns
-        -------
-        ndarray of shape (n, m)
-            float64, C-contiguous, finite.
+        One dimension is read as one column.  Without Y, or with X itself, the matrix is exactly symmetric.
 
         Raises
         ------
@@ -107,24 +93,14 @@ class Kernel(ABC):
         y = x if Y is None or Y is X else complete_points(Y, "Y").values
         if x.shape[1] != y.shape[1]:
             raise ValueError(
-                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; a kernel compares like with like"
+                f"X has {counted(x.shape[1], 'column')} and Y has {y.shape[1]}; give both the same columns"
             )
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # what overflows is reported below
-            return checked_values(self.evaluate(x, y), self, x, y)
+        return self.block(x, y)
 
     def gram_matrix(self, X: ArrayLike, workers: int | None = 1) -> Array:
-        """Gram matrix of the rows of X, computed in several threads where the kernel allows it.
+        """Return the Gram matrix of the rows of X, computed in several threads if the kernel allows it.
 
-        Parameters
-        ----------
-        X : array_like of shape (n, d) or (n,)
-        workers : int, optional
-            Threads at most; None or -1: all usable cores.  The result is the same for any number.
-
-        Raises
-        ------
-        ValueError, TypeError
-            As for a call of the kernel, and for a number of threads that makes no sense.
+        ``workers`` threads at most; None or -1 means all usable cores.  The result is the same for any number.
 
         Examples
         --------
@@ -133,23 +109,46 @@ class Kernel(ABC):
         array([[1.    , 0.6065],
                [0.6065, 1.    ]])
         """
-        return self._in_threads(X, n_workers(workers))
+        rows = complete_points(X, "X").values
+        return self.block(rows, rows, n_workers(workers))
 
-    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
-        """The Gram matrix of X by at most so many threads; by one, unless a subclass shares out the rows."""
-        return self(X)
+    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
+        """Return the checked values (n, m) of validated rows, for example a tile; within a sample X is Y."""
+        if self._from_user:
+            same, X = X is Y, read_only(X)
+            Y = X if same else read_only(Y)
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):  # an overflow is reported below
+            values = self.evaluate(X, Y)
+        if self._from_user:
+            values = self._read(values, (len(X), len(Y)))
+        require_finite(values, self, X, Y)
+        if X is Y:
+            values = symmetric(values, self)
+            if self._from_user:
+                require_products(values, self)
+        return values
+
+    def _read(self, values: Any, shape: tuple[int, int]) -> Array:
+        """Copy the values returned by code of the user, if they are a matrix of real numbers."""
+        try:
+            gram = np.array(real_values(values), order="C")
+        except TypeError as error:
+            raise TypeError(f"{self!r} must return real numbers, a matrix of k(X[i], Y[j]): {error}") from None
+        if gram.shape != shape:
+            raise ValueError(f"{self!r} returned shape {gram.shape}; it must return k(X[i], Y[j]), shape {shape}")
+        return gram
 
     def resolve(self, Z: Any, rng: Any = None) -> Kernel:
-        """The kernel with bandwidth="median" replaced by the number found on the rows Z (n, d)."""
+        """Return the kernel with everything set that it takes from the rows Z (n, d), such as a bandwidth."""
         return self
 
     def diagonal(self, X: Array) -> Array:
-        """The values k(X[i], X[i]), shape (n,), of rows X (n, d)."""
-        parts = [np.diag(self(X[start : start + 32])) for start in range(0, len(X), 32)]
-        return np.concatenate(parts)
+        """Return the values k(X[i], X[i]), shape (n,), of rows X (n, d)."""
+        parts = (X[start : start + _ROWS] for start in range(0, len(X), _ROWS))
+        return np.concatenate([np.diag(self.block(rows, rows)) for rows in parts])
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
-        """The values of the rows X (n, d) less what all features share; None where there is no better way."""
+        """Return values of the rows X (n, d) without a constant that would round them, or None if there is none."""
         return None
 
     def check(self, X: Array) -> None:
@@ -157,11 +156,18 @@ class Kernel(ABC):
         self.diagonal(X)
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
-        """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), for kernels that have it in closed form."""
+        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)), if it has a closed form."""
         raise ValueError(
-            f"{self!r} has no closed form under Gaussian noise, which marginalised estimators need: use a Gaussian "
-            "kernel, or another estimator"
+            f"{self!r} has no closed form under Gaussian noise; use a Gaussian kernel or another estimator"
         )
+
+    def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """Return the kernel with every kernel that it combines changed by a function."""
+        return self
+
+    def compared(self, points: Array) -> tuple[Any, Array] | None:
+        """Return the kernel of a distance on which the values depend, and the rows it compares, or None."""
+        return None
 
     def __add__(self, other: Any) -> Kernel:
         return Sum((self, other)) if isinstance(other, Kernel) else NotImplemented
@@ -175,62 +181,53 @@ class Kernel(ABC):
         return Kernel.__mul__(self, other)
 
 
-class FiniteRank(Kernel):
-    """A kernel that is an inner product of finitely many features, k(x, y) = z(x)'z(y).
+@dataclass(frozen=True)
+class Combination(Kernel):
+    """A kernel whose values are combined from those of other kernels."""
 
-    A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of coordinates and need no
-    Gram matrix, so that samples may be large.
+    _combine: ClassVar[np.ufunc]
 
-    Examples
-    --------
-    >>> from dataclasses import dataclass
-    >>> import numpy as np
-    >>> from shrinktest.kernels import FiniteRank
-    >>> @dataclass(frozen=True)
-    ... class MeanAndSquare(FiniteRank):
-    ...     def coordinates(self, X):
-    ...         return np.hstack([X, X**2])
-    >>> MeanAndSquare()([1.0, 2.0])
-    array([[ 2.,  6.],
-           [ 6., 20.]])
-    """
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that are combined."""
+        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)
+        return parts
 
-    @abstractmethod
-    def coordinates(self, X: Array) -> Array:
-        """The features z(X[i]), shape (n, rank), of rows X (n, d)."""
+    @property
+    def points_are(self) -> str | None:
+        return next((part.points_are for part in self.parts if part.points_are), None)
 
-    def combination(self, X: Array, weights: Array) -> Array:
-        """The coordinates (rank,) of sum_i weights_i k(X[i], .)."""
-        return weights @ self.checked_coordinates(X)
+    def __post_init__(self) -> None:
+        """Take the parts of nested combinations of the same kind, so that a + (b + c) == (a + b) + c."""
+        flat = [k for part in self.parts for k in (part.parts if isinstance(part, type(self)) else (part,))]
+        if len(flat) < 2:
+            raise ValueError(f"{type(self).__name__} takes a tuple of two kernels or more, got {len(flat)}")
+        require_kernels(flat)
+        require_same_points(flat)
+        object.__setattr__(self, fields(self)[0].name, tuple(flat))
+
+    def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return cast(Kernel, cast(Any, type(self))(tuple(map(change, self.parts))))
+
+    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
+        rng = as_rng(rng)
+        return self.mapped(lambda part: part.resolve(Z, rng))
+
+    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
+        with np.errstate(over="ignore", under="ignore"):
+            values = reduce(self._combine, (part.block(X, Y, threads) for part in self.parts))
+        require_finite(values, self, X, Y)
+        return values
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        left = self.checked_coordinates(X)
-        return left @ (left if X is Y else self.checked_coordinates(Y)).T
-
-    def checked_coordinates(self, X: Array) -> Array:
-        """The coordinates, if they are numbers in as many rows as X has; raises ValueError for others."""
-        try:
-            found = real_values(self.coordinates(X))
-        except TypeError as error:
-            raise TypeError(f"coordinates of {self!r} must be real numbers: {error}") from None
-        if found.ndim != 2 or len(found) != len(X) or not found.shape[1]:
-            raise ValueError(
-                f"coordinates of {self!r} must have shape (n, rank), here ({len(X)}, rank); got shape {found.shape}"
-            )
-        if not np.isfinite(found).all():
-            raise ValueError(f"coordinates of {self!r} must be finite; got {found[~np.isfinite(found)][0]}")
-        return found
+        return self.block(X, Y)
 
     def diagonal(self, X: Array) -> Array:
-        return np.square(self.checked_coordinates(X)).sum(axis=1)
-
-    def differences(self, X: Array, threads: int = 1) -> Array:
-        less = (z := self.checked_coordinates(X)) - z.mean(axis=0)
-        return less @ less.T
+        return reduce(self._combine, (part.diagonal(X) for part in self.parts))
 
 
 @dataclass(frozen=True, repr=False)
-class Sum(Kernel):
+class Sum(Combination):
     """Sum of kernels, k_1(x, y) + k_2(x, y) + ..., as ``+`` makes it.
 
     Parameters
@@ -246,35 +243,20 @@ class Sum(Kernel):
 
     terms: tuple[Kernel, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", _flattened(self.terms, Sum, lambda kernel: kernel.terms))
-
-    @property
-    def points_are(self) -> frozenset[str]:
-        return _points_of(self.terms)
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return reduce(np.add, (kernel(X, Y) for kernel in self.terms))
-
-    def diagonal(self, X: Array) -> Array:
-        return np.sum([kernel.diagonal(X) for kernel in self.terms], axis=0)
+    _combine = np.add
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
         if all(kernel.differences(X[:1]) is None for kernel in self.terms):
             return None
-        found = ((kernel, kernel.differences(X, threads)) for kernel in self.terms)  # one after the other
-        return reduce(np.add, (kernel(X) if values is None else values for kernel, values in found))
-
-    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
-        rng = as_rng(rng)
-        return Sum(tuple(kernel.resolve(Z, rng) for kernel in self.terms))
+        each = ((kernel, kernel.differences(X, threads)) for kernel in self.terms)  # one after the other
+        return reduce(np.add, (kernel.block(X, X, threads) if values is None else values for kernel, values in each))
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.terms))
 
 
 @dataclass(frozen=True, repr=False)
-class Product(Kernel):
+class Product(Combination):
     """Product of kernels, k_1(x, y) * k_2(x, y) * ..., as ``*`` makes it.
 
     Parameters
@@ -290,29 +272,14 @@ class Product(Kernel):
 
     factors: tuple[Kernel, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", _flattened(self.factors, Product, lambda kernel: kernel.factors))
-
-    @property
-    def points_are(self) -> frozenset[str]:
-        return _points_of(self.factors)
-
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return reduce(np.multiply, (kernel(X, Y) for kernel in self.factors))
-
-    def diagonal(self, X: Array) -> Array:
-        return np.prod([kernel.diagonal(X) for kernel in self.factors], axis=0)
-
-    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
-        rng = as_rng(rng)
-        return Product(tuple(kernel.resolve(Z, rng) for kernel in self.factors))
+    _combine = np.multiply
 
     def __repr__(self) -> str:
-        return " * ".join(map(_factor, self.factors))
+        return " * ".join(map(_in_parentheses, self.factors))
 
 
 @dataclass(frozen=True, repr=False)
-class Scaled(Kernel):
+class Scaled(Combination):
     """Kernel times a positive number, factor * k(x, y), as ``*`` makes it.
 
     Parameters
@@ -332,69 +299,95 @@ class Scaled(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "factor", positive(self.factor, "the factor of a kernel"))
-        _require_kernel(self.kernel)
+        require_kernels([self.kernel])
 
     @property
-    def points_are(self) -> frozenset[str]:
-        return self.kernel.points_are
+    def parts(self) -> tuple[Kernel, ...]:
+        return (self.kernel,)
 
-    def evaluate(self, X: Array, Y: Array) -> Array:
-        return self.factor * self.kernel(X, Y)
+    def mapped(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return Scaled(self.factor, change(self.kernel))
 
-    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
-        return self.factor * self.kernel._in_threads(X, threads)
+    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
+        values = self.kernel.block(X, Y, threads)
+        with np.errstate(over="ignore", under="ignore"):
+            values *= self.factor
+        require_finite(values, self, X, Y)
+        return values
 
     def diagonal(self, X: Array) -> Array:
         return self.factor * self.kernel.diagonal(X)
 
     def differences(self, X: Array, threads: int = 1) -> Array | None:
-        found = self.kernel.differences(X, threads)
-        return None if found is None else self.factor * found
-
-    def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
-        return Scaled(self.factor, self.kernel.resolve(Z, rng))
+        values = self.kernel.differences(X, threads)
+        return None if values is None else self.factor * values
 
     def __repr__(self) -> str:
-        return f"{self.factor} * {_factor(self.kernel)}"
+        return f"{self.factor} * {_in_parentheses(self.kernel)}"
 
 
-def _by_call(kernel: Kernel, X: Array, Y: Array) -> Array:
-    """What `evaluate` is for a kernel that has only a `__call__`."""
-    return kernel(X) if X is Y else kernel(X, Y)
+def read_only(rows: Array) -> Array:
+    """Return a view that cannot be changed."""
+    view = rows.view()
+    view.flags.writeable = False
+    return view
 
 
-def _flattened(kernels: Any, kind: type[Kernel], parts: Callable[[Any], tuple[Kernel, ...]]) -> tuple[Kernel, ...]:
-    """The parts of nested sums (or products) in one tuple, so that a + (b + c) == (a + b) + c."""
-    flat: list[Kernel] = []
+def require_finite(values: Array, kernel: Kernel, X: Array, Y: Array) -> None:
+    """Raise ValueError for kernel values (n, m) that are not finite, with the rows of the first one."""
+    if np.isfinite(values.sum()) or np.isfinite(values).all():
+        return
+    i, j = np.argwhere(~np.isfinite(values))[0]
+    rows = " and ".join(f"[{', '.join(f'{value:.5g}' for value in row[:4])}]" for row in (X[i], Y[j]))
+    raise ValueError(f"{kernel!r} is {values[i, j]} for the rows {rows}; rescale the data")
+
+
+def symmetric(gram: Array, name: object) -> Array:
+    """Return the matrix, made exactly symmetric if it is symmetric up to rounding; ``name`` is for the error."""
+    starts = range(0, len(gram), _TILE)  # in tiles, because reading a whole transpose is slow
+    tiles = ((slice(i, i + _TILE), slice(j, j + _TILE)) for i in starts for j in starts[: i // _TILE + 1])
+    if all(np.array_equal(gram[i, j], gram[j, i].T) for i, j in tiles):
+        return gram
+    difference = np.abs(gram - gram.T)
+    if difference.max() > 1e-8 * np.abs(gram).max():
+        i, j = np.unravel_index(difference.argmax(), gram.shape)
+        raise ValueError(f"{name} is not symmetric: {gram[i, j]:g} at ({i}, {j}) but {gram[j, i]:g} at ({j}, {i})")
+    return np.ascontiguousarray(gram / 2 + gram.T / 2)
+
+
+def require_products(gram: Array, name: object) -> None:
+    """Raise ValueError for a symmetric matrix with K_ij^2 > K_ii K_jj beyond rounding, or with a negative diagonal.
+
+    Every kernel satisfies the Cauchy-Schwarz inequality; distances and their negatives do not.
+    """
+    diagonal = np.diagonal(gram) + 0.0  # of -0, too
+    largest = max(float(gram.max()), -float(gram.min()))
+    norms = np.sqrt(np.maximum(diagonal, 0.0))
+    for start in range(0, len(gram), _TILE):
+        rows = slice(start, start + _TILE)
+        excess = np.abs(gram[rows]) - norms[rows, None] * norms
+        if excess.max() > _ROUNDING * largest:
+            i, j = np.unravel_index(excess.argmax(), excess.shape)
+            values = (
+                f"k(x, y) = {gram[start + i, j]:.3g}, k(x, x) = {diagonal[start + i]:.3g}, k(y, y) = {diagonal[j]:.3g}"
+            )
+            raise ValueError(f"{name} is not a kernel: {values}; {INSTEAD_OF_DISTANCES}")
+
+
+def require_kernels(kernels: Sequence[Any]) -> None:
+    """Raise TypeError for anything that is not a kernel."""
     for kernel in kernels:
-        flat.extend(parts(kernel) if isinstance(kernel, kind) else (_require_kernel(kernel),))
-    if len(flat) < 2:
-        raise ValueError(f"{kind.__name__} takes a tuple of two kernels or more, got {len(flat)}")
-    require_same_points(flat)
-    return tuple(flat)
-
-
-def _points_of(kernels: Iterable[Kernel]) -> frozenset[str]:
-    return frozenset().union(*(kernel.points_are for kernel in kernels))
+        if not isinstance(kernel, Kernel):
+            raise TypeError(f"expected a kernel, got {kernel!r}; wrap a function as Custom(function)")
 
 
 def require_same_points(kernels: Sequence[Kernel]) -> None:
-    """Raise ValueError for a matrix beside kernels of values, which would compare the numbers of its rows."""
-    if len(_points_of(kernels)) > 1:
+    """Raise ValueError for Precomputed together with kernels of values, which would compare its row numbers."""
+    if len({kernel.points_are for kernel in kernels} - {None}) > 1:
         raise ValueError(
-            f"{', '.join(map(repr, kernels))}: with Precomputed the observations are row numbers, which the others "
-            "would compare as values; give all of them as matrices, Precomputed(kernel.resolve(rows)(rows))"
+            f"{', '.join(map(repr, kernels))}: Precomputed takes row numbers; give the others as matrices, too"
         )
 
 
-def _require_kernel(kernel: Any) -> Kernel:
-    if not isinstance(kernel, Kernel):
-        raise TypeError(
-            f"expected a kernel, got {kernel!r} ({type(kernel).__name__}); a function goes in as Custom(function)"
-        )
-    return kernel
-
-
-def _factor(kernel: Kernel) -> str:
-    """The repr, in parentheses where `*` needs them."""
-    return f"({kernel!r})" if isinstance(kernel, (Sum, Product, Scaled)) else repr(kernel)
+def _in_parentheses(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, Combination) else repr(kernel)

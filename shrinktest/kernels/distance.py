@@ -1,4 +1,4 @@
-"""Kernels of a distance, and the bandwidth that sets its unit."""
+"""Kernels of a distance: Gaussian, Laplacian and Energy."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from shrinktest._threads import each
 from shrinktest._validate import Array, as_points, complete_points, count, counted, dimensions, numbers, positive
-from shrinktest.kernels.bandwidths import RULES, Metric, parsed
+from shrinktest.kernels.bandwidths import RULES, Metric, distance_function, magnitude, parsed
 from shrinktest.kernels.base import Kernel, Scaled
-from shrinktest.kernels.metric import distances, magnitude
 
 Bandwidth = float | str | Sequence[float] | NDArray[np.float64]
 
@@ -30,10 +29,7 @@ class DistanceKernel(Kernel):
     bandwidth: Bandwidth = "median"
 
     metric: ClassVar[Metric]
-
-    @property
-    def points_are(self) -> frozenset[str]:
-        return frozenset({"values"})
+    bounded = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandwidth", _checked_bandwidth(self.bandwidth))
@@ -45,10 +41,10 @@ class DistanceKernel(Kernel):
         return None if factor == 1.0 else (factor, self._with(rule))
 
     def _with(self, bandwidth: Any) -> Self:
-        """The same with another bandwidth, also where a subclass has an ``__init__`` or fields of its own."""
-        found = copy(self)
-        object.__setattr__(found, "bandwidth", _checked_bandwidth(bandwidth))
-        return found
+        """Return the kernel with another bandwidth, also if a subclass has an ``__init__`` or fields of its own."""
+        kernel = copy(self)
+        object.__setattr__(kernel, "bandwidth", _checked_bandwidth(bandwidth))
+        return kernel
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
         if isinstance(self.bandwidth, str):
@@ -60,29 +56,26 @@ class DistanceKernel(Kernel):
     def diagonal(self, X: Array) -> Array:
         return np.ones(len(X))
 
+    def compared(self, points: Array) -> tuple[Any, Array]:
+        return self, points
+
     def _widths(self, dimension: int) -> Array:
-        """The bandwidths as an array of shape () or (dimension,)."""
+        """Return the bandwidths as an array of shape () or (dimension,)."""
         if isinstance(self.bandwidth, str):
-            raise ValueError(
-                f"{self!r} has no number yet: call .resolve(Z) with all the data, or give bandwidth=a number"
-            )
+            raise ValueError(f"{self!r} has no number yet: call .resolve(Z) with all the data, or give a number")
         widths = np.asarray(self.bandwidth, dtype=np.float64)
         if widths.ndim and len(widths) != dimension:
-            raise ValueError(
-                f"bandwidth has {len(widths)} entries but the points have {counted(dimension, 'column')}; "
-                "give one bandwidth per column, or a single number"
-            )
+            raise ValueError(f"bandwidth has {len(widths)} entries but the points have {counted(dimension, 'column')}")
         return widths
 
-    def _in_threads(self, X: ArrayLike, threads: int) -> Array:
-        rows = complete_points(X, "X").values
-        return self._values(rows, rows, threads)
-
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return self._values(X, Y)
+        return self.block(X, Y)
+
+    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
+        return self._values(X, Y, threads)
 
     def differences(self, X: Array, threads: int = 1) -> Array:
-        """The values less 1, (n, n), which are as exact for a large bandwidth, where all values are nearly 1."""
+        """Return the values less 1, (n, n), which are as exact for a large bandwidth, with all values nearly 1."""
         return self._values(X, X, threads, np.expm1)
 
     @abstractmethod
@@ -90,7 +83,7 @@ class DistanceKernel(Kernel):
         """Overwrite distances in units of the bandwidth, inf beyond the range of numbers, by logarithms of values."""
 
     def _values(self, X: Array, Y: Array, threads: int = 1, exponential: np.ufunc = np.exp) -> Array:
-        """The values (n, m), some rows at a time; within a sample those above the diagonal mirror those below."""
+        """Compute the values (n, m), some rows at a time; within a sample the upper triangle mirrors the lower."""
         same, city = X is Y, self.metric == "cityblock"
         widths = self._widths(X.shape[1])
         narrowest = widths.min()
@@ -99,27 +92,26 @@ class DistanceKernel(Kernel):
         unit = max(magnitude(X), magnitude(Y))
         X, columns = X / unit, np.ascontiguousarray((Y / unit).T)
         values = np.empty((len(X), len(Y)))
-        evaluated = values.size // 2 if same else values.size
-        between = distances(values.size * X.shape[1])
+        write_distances = distance_function(values.size * X.shape[1])
 
         def fill(first: int) -> None:
             last = min(first + size, len(X))
-            some = np.empty((last - first, last)) if same else values[first:last]
+            rows = np.empty((last - first, last)) if same else values[first:last]
             with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-                between(X[first:last], columns, city, some)
-                some *= unit
-                some /= narrowest
-                self._exponents(some)
-                exponential(some, out=some)
+                write_distances(X[first:last], columns, city, rows)
+                rows *= unit
+                rows /= narrowest
+                self._exponents(rows)
+                exponential(rows, out=rows)
             if same:
-                values[first:last, :first] = some[:, :first]
-                values[:first, first:last] = some[:, :first].T
-                corner = np.tril(some[:, first:])
+                values[first:last, :first] = rows[:, :first]
+                values[:first, first:last] = rows[:, :first].T
+                corner = np.tril(rows[:, first:])
                 values[first:last, first:last] = corner + np.tril(corner, -1).T
 
         size = max(_FEWEST, _BLOCK // max(1, len(Y)))
-        worth = 1e-9 * evaluated * (X.shape[1] + 5) > _WORTH_THREADS
-        each(fill, range(0, len(X), size), threads if worth else 1)
+        seconds = 1e-9 * (values.size // 2 if same else values.size) * (X.shape[1] + 5)
+        each(fill, range(0, len(X), size), threads if seconds > _WORTH_THREADS else 1)
         return values
 
 
@@ -149,17 +141,12 @@ class Gaussian(DistanceKernel):
         distances *= -0.5
 
     def smoothed(self, variance: ArrayLike, dimension: int) -> Kernel:
-        """The kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
+        """Return the kernel E k(x + e, y) for noise e ~ N(0, diag(variance)): again Gaussian, wider and lower.
 
         With th2 = bandwidth^2 and v = variance it is prod_j sqrt(th2_j / (th2_j + v_j)) times the Gaussian
         kernel of bandwidth sqrt(th2 + v). Noise on both arguments adds up: pass the sum of the variances.
 
-        Parameters
-        ----------
-        variance : float or array_like of shape (dimension,)
-            Noise variance, the same for every column or one per column; in squared units of the data.
-        dimension : int
-            The number of columns, on which the factor depends.
+        ``variance`` is the same for every column or one per column; the factor depends on the number of columns.
 
         Examples
         --------
@@ -175,9 +162,8 @@ class Gaussian(DistanceKernel):
         if not noise.any():
             return self
         wider = np.hypot(widths, np.sqrt(noise))
-        factor = np.broadcast_to(widths / wider, (dimension,)).prod()
-        smallest = np.finfo(np.float64).tiny  # in hundreds of dimensions the factor underflows
-        return Scaled(max(float(factor), float(smallest)), Gaussian(wider))
+        factor = float(np.broadcast_to(widths / wider, (dimension,)).prod())
+        return Scaled(max(factor, float(np.finfo(np.float64).tiny)), Gaussian(wider))  # many columns underflow
 
 
 @dataclass(frozen=True)
@@ -202,13 +188,81 @@ class Laplacian(DistanceKernel):
         np.negative(distances, out=distances)
 
 
+@dataclass(frozen=True)
+class Energy(Kernel):
+    """Kernel |x - o| + |y - o| - |x - y|, with which MMD is the energy distance and HSIC distance covariance.
+
+    Parameters
+    ----------
+    origin : sequence of float, optional
+        The point o (d,); default: the mean of the pooled sample.  It changes no difference of means.  It changes
+        :func:`closer_test` with groups of unequal sizes, without the pairs of rows in a group, a little, and not in
+        expectation.
+
+    Notes
+    -----
+    The biased squared MMD is the energy distance 2 E|X - Y| - E|X - X'| - E|Y - Y'| of the samples, and the biased HSIC
+    with this kernel for both variables their squared distance covariance ([SSGF13]).  It has no bandwidth, and the
+    distances are in the units of the columns (see ``scale=``).  It detects shifts and monotone dependence about as well
+    as any test does, and little else.
+
+    Examples
+    --------
+    >>> from shrinktest import two_sample_test
+    >>> round(two_sample_test([0.0, 1.0, 2.0], [1.0, 3.0, 5.0], kernel="energy", n_resamples=0).statistic, 6)
+    1.777778
+    >>> round(2 * 20 / 9 - 8 / 9 - 16 / 9, 6)  # means of |x - y|, of |x - x'| and of |y - y'|
+    1.777778
+    """
+
+    origin: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.origin is not None:
+            point = numbers(self.origin)
+            if point.ndim != 1 or not len(point) or not np.isfinite(point).all():
+                raise ValueError(f"origin must be one finite number for every column; got {self.origin!r}")
+            object.__setattr__(self, "origin", tuple(point.tolist()))
+
+    def resolve(self, Z: ArrayLike, rng: object = None) -> Kernel:
+        """Return the kernel with the mean of Z (N, d) as its origin, unless it has one."""
+        rows = complete_points(Z, "Z").values
+        if self.origin is None:
+            return Energy(tuple(rows.mean(axis=0).tolist()))
+        self._from_origin(rows[:1])
+        return self
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        values = self._from_origin(X)[:, None] - _between(X, Y)
+        values += self._from_origin(Y)
+        return values
+
+    def diagonal(self, X: Array) -> Array:
+        return 2.0 * self._from_origin(X)
+
+    def _from_origin(self, X: Array) -> Array:
+        """Return the distances |x - o|, shape (n,)."""
+        if self.origin is None:
+            raise ValueError("Energy() has no origin yet: call .resolve(Z) with all the data, or give origin=a point")
+        if len(self.origin) != X.shape[1]:
+            raise ValueError(f"origin has {len(self.origin)} entries for {counted(X.shape[1], 'column')}")
+        return _between(X, np.asarray(self.origin)[None])[:, 0]
+
+
+def _between(X: Array, Y: Array) -> Array:
+    """Return the distances (n, m) between rows X (n, d) and Y (m, d), in the 2-norm."""
+    unit = max(magnitude(X), magnitude(Y))
+    distances = np.empty((len(X), len(Y)))
+    distance_function(distances.size * X.shape[1])(X / unit, np.ascontiguousarray((Y / unit).T), False, distances)
+    return distances * unit
+
+
 def _checked_bandwidth(bandwidth: Any) -> str | float | tuple[float, ...]:
     if isinstance(bandwidth, str):
         factor, rule = parsed(bandwidth)
         return rule if factor == 1.0 else f"{factor!r} * {rule}"
-    many = dimensions(bandwidth, "bandwidth")
-    if many > 1 or np.size(bandwidth) == 0:
+    if dimensions(bandwidth, "bandwidth") > 1 or np.size(bandwidth) == 0:
         raise ValueError(f"bandwidth must be a number or one number per column, got shape {np.shape(bandwidth)}")
-    if many == 1:
+    if np.ndim(bandwidth):
         return tuple(positive(entry, f"bandwidth of column {j}") for j, entry in enumerate(bandwidth))
     return positive(bandwidth[()] if isinstance(bandwidth, np.ndarray) else bandwidth, "bandwidth")

@@ -1,4 +1,4 @@
-"""Units of the columns, found on the pooled sample: what ``scale=`` of the tests does to a kernel."""
+"""Kernels of columns in units found on the pooled sample: the argument ``scale`` of the tests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest._validate import Array, complete_points, listed
-from shrinktest.kernels.base import FiniteRank, Kernel, Product, Scaled, Sum
+from shrinktest.kernels.base import Kernel, require_kernels
 from shrinktest.kernels.distance import DistanceKernel
-from shrinktest.kernels.inner_product import Linear
-from shrinktest.kernels.pooled import PooledKernel
+from shrinktest.kernels.inner import FeatureMap, Linear
+from shrinktest.kernels.pooled import PooledKernel, require_same_sample, same_sample
 from shrinktest.units import SCALES, Scale, Units, as_scale, constant_columns, moves
 
 
@@ -24,13 +24,13 @@ class Rescaled(Kernel):
     ----------
     kernel : Kernel
     scale : {"sd", "mad", "rank", "deviation"} or tuple
-        What one unit of a column is: its standard deviation or median absolute deviation in the pooled sample, or a
-        number; or the column is replaced by its mid-ranks in the pooled sample, over their number; or by its distances
-        from the median of the pooled sample over their mean, which depend on spread and not on location.  A tuple holds
-        a name or a number for every column; "mad in sd", "rank in sd" and "deviation in sd" are the same in such units
-        that a typical column has standard deviation 1, as beside "sd" the argument ``scale`` of a test has them.
+        One unit of a column: its standard deviation or median absolute deviation in the pooled sample, or a number; or
+        the column is replaced by its mid-ranks in the pooled sample, over their number; or by its distances from the
+        median of the pooled sample over their mean, which depend on spread and not on location.  A tuple has a name or
+        a number per column; "mad in sd", "rank in sd" and "deviation in sd" are the same in units in which a typical
+        column has standard deviation 1, as the argument ``scale`` of a test has them next to "sd".
     points : ndarray, shape (N, d), optional
-        The pooled sample; a test puts it in (see :meth:`resolve`).
+        The pooled sample; a test sets it (see :meth:`resolve`).
 
     Examples
     --------
@@ -45,71 +45,77 @@ class Rescaled(Kernel):
     scale: Scale
     points: Array | None = None
 
-    @property
-    def points_are(self) -> frozenset[str]:
-        return self.kernel.points_are
-
     def __post_init__(self) -> None:
-        if not isinstance(self.kernel, Kernel):
-            raise TypeError(f"Rescaled takes a kernel such as Gaussian(); got {self.kernel!r}")
+        require_kernels([self.kernel])
         object.__setattr__(self, "scale", as_scale(self.scale))
         if self.scale is None:
             raise ValueError(f"scale must be one of {listed(SCALES)}, or one number per column; got None")
 
     @property
+    def points_are(self) -> str | None:
+        return self.kernel.points_are
+
+    @property
+    def bounded(self) -> bool:  # type: ignore[override]
+        return self.kernel.bounded
+
+    @property
     def bandwidth(self) -> Any:
-        """That of the kernel."""
+        """The bandwidth of the kernel."""
         return getattr(self.kernel, "bandwidth", None)
 
     @property
     def label(self) -> str:
-        """Such as "Gaussian of ranks"."""
+        """For example "Gaussian of ranks"."""
         names = (self.scale,) if isinstance(self.scale, str) else self.scale
-        what = next((f"{one}s" for one in ("rank", "deviation") if {one, f"{one} in sd"} & set(names)), None)
-        return f"{self.kernel.label} of {what or 'scaled columns'}"
+        values = next((f"{name}s" for name in ("rank", "deviation") if {name, f"{name} in sd"} & set(names)), None)
+        return f"{self.kernel.label} of {values or 'scaled columns'}"
 
     def resolve(self, Z: ArrayLike, rng: Any = None) -> Kernel:
-        """The kernel in the units of Z (N, d); a kernel of a distance has them in its bandwidths."""
+        """Return the kernel in the units of Z (N, d); a kernel of a distance has them in its bandwidths."""
         rows = complete_points(Z, "Z").values
-        if self.points is None:
-            found = replace(self, points=rows)
-            moved = found.moved(rows)
-            if self.scale == "deviation" and constant_columns(moved).all() and not constant_columns(rows).all():
-                return replace(found, kernel=Linear())  # with all deviations equal there is nothing that it could see
-            kernel = self.kernel.resolve(moved, rng)
-            if not moves(self.scale) and isinstance(kernel, DistanceKernel):
-                widths = found.units() * np.asarray(kernel.bandwidth, dtype=np.float64)
-                return type(kernel)(tuple(widths.tolist()) if len(widths) > 1 else float(widths[0]))
-            return replace(found, kernel=kernel)
-        if not np.array_equal(self.points, rows):
-            raise ValueError(
-                f"{self.label} was resolved on other observations ({len(self.points)} of them, these are {len(rows)}); "
-                "give the test the kernel as it was before, and scale="
-            )
-        return self
+        if self.points is not None:
+            require_same_sample(self.points, rows, self.label)
+            return self
+        pooled = replace(self, points=rows)
+        moved = pooled.moved(rows)
+        if self.scale == "deviation" and constant_columns(moved).all() and not constant_columns(rows).all():
+            return replace(pooled, kernel=Linear())  # with all deviations equal no kernel finds a bandwidth
+        kernel = self.kernel.resolve(moved, rng)
+        if moves(self.scale) or not isinstance(kernel, DistanceKernel):
+            return replace(pooled, kernel=kernel)
+        widths = pooled.units() * np.asarray(kernel.bandwidth, dtype=np.float64)
+        return type(kernel)(tuple(widths.tolist()) if len(widths) > 1 else float(widths[0]))
 
     def units(self) -> Array:
-        """One unit of every column (d,); 1 for a column that has one value only."""
-        return self._units().units()
+        """Return one unit of every column (d,); 1 for a column that has one value only."""
+        return self._units.units()
 
     def moved(self, X: Array) -> Array:
-        """The columns of X (n, d) in their units, or by their ranks in the pooled sample."""
-        return self._units().moved(X)
+        """Return the columns of X (n, d) in their units, or their ranks in the pooled sample."""
+        return self._units.moved(X)
+
+    def block(self, X: Array, Y: Array, threads: int = 1) -> Array:
+        left = self.moved(X)
+        return self.kernel.block(left, left if X is Y else self.moved(Y), threads)
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        left = self.moved(X)
-        return self.kernel(left) if X is Y else self.kernel(left, self.moved(Y))
+        return self.block(X, Y)
 
     def diagonal(self, X: Array) -> Array:
         return self.kernel.diagonal(self.moved(X))
 
     def check(self, X: Array) -> None:
-        self.kernel.check(X)  # there are as many columns as before
+        self.kernel.check(X)  # moving changes no number of columns
 
-    def of_features(self, features: FiniteRank) -> FiniteRank:
-        """The kernel by coordinates of what its columns become."""
+    def compared(self, points: Array) -> tuple[Any, Array] | None:
+        return self.kernel.compared(self.moved(points))
+
+    def of_features(self, features: FeatureMap) -> FeatureMap:
+        """Return the kernel by features of its moved columns."""
         return RescaledFeatures(features, self)
 
+    @property
     def _units(self) -> Units:
         if self.points is None:
             raise ValueError(f"{self.label} has no pooled sample yet: call .resolve(Z) with all the data")
@@ -118,9 +124,7 @@ class Rescaled(Kernel):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Rescaled) or (self.kernel, self.scale) != (other.kernel, other.scale):
             return False
-        if self.points is None or other.points is None:
-            return self.points is other.points
-        return np.array_equal(self.points, other.points)
+        return same_sample(self.points, other.points)
 
     def __hash__(self) -> int:
         return hash((Rescaled, self.kernel, self.scale))
@@ -129,30 +133,24 @@ class Rescaled(Kernel):
         return f"Rescaled({self.kernel!r}, {self.scale!r})"
 
 
-def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
-    """A resolved kernel that takes other observations Z (N, d) for the pooled sample; bandwidths and units stay."""
-    if isinstance(kernel, PooledKernel):
-        return replace(kernel, points=Z)
-    if isinstance(kernel, Rescaled):
-        return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.moved(Z)))
-    if isinstance(kernel, Scaled):
-        return replace(kernel, kernel=taken_anew(kernel.kernel, Z))
-    if isinstance(kernel, Sum):
-        return Sum(tuple(taken_anew(one, Z) for one in kernel.terms))
-    if isinstance(kernel, Product):
-        return Product(tuple(taken_anew(one, Z) for one in kernel.factors))
-    return kernel
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class RescaledFeatures(FiniteRank):
-    """Coordinates of columns in units of their own."""
+class RescaledFeatures(FeatureMap):
+    """Features of columns in units of their own."""
 
-    features: FiniteRank
-    units: Rescaled  # what becomes of the columns
+    features: FeatureMap
+    units: Rescaled  # moves the columns
 
     def coordinates(self, X: Array) -> Array:
         return self.features.coordinates(self.units.moved(X))
 
     def __repr__(self) -> str:
         return f"{self.features!r} of {self.units.scale}"
+
+
+def taken_anew(kernel: Kernel, Z: Array) -> Kernel:
+    """Return a resolved kernel with other observations Z (N, d) for the pooled sample; bandwidths and units stay."""
+    if isinstance(kernel, PooledKernel):
+        return replace(kernel, points=Z)
+    if isinstance(kernel, Rescaled):
+        return replace(kernel, kernel=taken_anew(kernel.kernel, kernel.moved(Z)))
+    return kernel.mapped(lambda part: taken_anew(part, Z))

@@ -10,7 +10,7 @@ from shrinktest.batches.whole import read_whole
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.hypotheses.supported import without_data
 from shrinktest.kernels import Gaussian, Kernel, as_kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.multiple.binned import RANK
 from shrinktest.multiple.collection import Asked, Collection, is_auto
 from shrinktest.statistics.outlook import advised, bytes_of
@@ -38,7 +38,7 @@ def in_memory(
     if told or not isinstance(settings.readers, int) or any(one.bins != BINS for one in batches):
         return tuple(samples)
     kernels = _kernels(estimator, asked)
-    if kernels and all(isinstance(without_data(kernel), FiniteRank) for kernel in kernels):
+    if kernels and all(isinstance(without_data(kernel), FeatureMap) for kernel in kernels):
         return tuple(samples)
     most = settings.memory / _PART
     found = read_whole(batches, names, column_types, most)

@@ -11,8 +11,8 @@ import numpy as np
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.standard import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import TOLERANCE, Landmarks, factorized
+from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.nulls.permutation import Statistic
@@ -33,7 +33,7 @@ class Drawn:
     kernel: Kernel  # resolved
     reference: np.ndarray  # (n, p): the copy on which it was
     # coordinates: of an approximation; or of the kernel, or of that whose features it takes, up to rounding
-    low: FiniteRank | None
+    low: FeatureMap | None
     limit: int  # number of coordinates up to which copies may take more of them; 0 for an approximation
     memory: float  # bytes
     note: str | None = None  # what is said of an approximation
@@ -46,7 +46,7 @@ class Drawn:
         if gram not in ("auto", "dense"):  # and what cannot be is said
             found = grams(kernel, reference, by_coordinates=by_sums, kernels=2, default_rank=100, work="pairs")
             if grams.random or rank is not None:
-                assert isinstance(found.kernel, FiniteRank)
+                assert isinstance(found.kernel, FeatureMap)
                 return cls(kernel, reference, found.kernel, 0, memory, found.note, found.name)
         low, limit = None, size if gram == "factor" else size // _LOW
         if gram != "dense" and by_sums:
@@ -84,12 +84,12 @@ class Drawn:
         return low.checked_coordinates(x) if z is None else z
 
 
-def _few(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FiniteRank | None:
+def _few(kernel: Kernel, reference: np.ndarray, others: np.ndarray, limit: int) -> FeatureMap | None:
     """At most ``limit`` coordinates of the kernel, or of that whose features it takes, up to rounding."""
     inner = kernel.kernel if isinstance(kernel, PooledKernel) else kernel
     if isinstance(inner, Rescaled) and isinstance(inner.kernel, PooledKernel):
         return None  # whose values at other points than the reference take long
-    if isinstance(inner, FiniteRank):
+    if isinstance(inner, FeatureMap):
         low, z = inner, inner.checked_coordinates(reference)
     else:
         found = factorized(inner, others, limit, missing=_SAFE * TOLERANCE) if limit else None

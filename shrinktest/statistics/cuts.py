@@ -20,7 +20,7 @@ import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.nulls.restricted import Strata
 from shrinktest.statistics.gram import Gram, Grams
@@ -268,7 +268,7 @@ def gram_of(kernel: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gr
 
 def found_again(features: Kernel, points: np.ndarray, grams: Grams, change: str) -> Gram:
     """The same from the kernel of the features that were used, whose coordinates are not drawn again."""
-    if isinstance(features, FiniteRank):
+    if isinstance(features, FeatureMap):
         return Gram("factor", features, points)
     return gram_of(features, points, grams, change)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from shrinktest._validate import choice, count, counted
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import factorized, few_distinct, nystrom, random_fourier
+from shrinktest.kernels.feature_maps import factorized, few_distinct, nystrom, random_fourier
+from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.centred import Centred, alike
@@ -57,7 +57,7 @@ class Gram:
         """Coordinates (N, rank) of the observations; None for "dense"."""
         if self.found is not None:
             return self.found
-        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
             return None
         return self.kernel.checked_coordinates(self.points)
 
@@ -76,7 +76,7 @@ class Gram:
         z = self.coordinates()
         if z is not None:
             return Centred.of_coordinates(z)
-        if isinstance(self.kernel, FiniteRank):
+        if isinstance(self.kernel, FeatureMap):
             return Centred.of_coordinates(self.kernel.coordinates(self.points), dense=True)
         return Centred.of_kernel(self.kernel, self.points, self.matrix(workers), workers)
 
@@ -124,14 +124,14 @@ class Gram:
         """How many coordinates there are; None for "dense"."""
         if self.found is not None:
             return int(self.found.shape[1])
-        if not isinstance(self.kernel, FiniteRank) or self.name == "dense":
+        if not isinstance(self.kernel, FeatureMap) or self.name == "dense":
             return None
         return int(self.kernel.checked_coordinates(self.points[:1]).shape[1])
 
     @property
     def embedded(self) -> Kernel | None:
         """The kernel of finite rank that stands for the one asked for, where coordinates are used."""
-        return self.kernel if isinstance(self.kernel, FiniteRank) else None
+        return self.kernel if isinstance(self.kernel, FeatureMap) else None
 
 
 class Grams:
@@ -198,7 +198,7 @@ def choose_gram(kernel: Kernel, points: np.ndarray, **options: Any) -> Gram:
         inner = choose_gram(kernel.kernel, kernel.moved(points), **options)
         if inner.name == "dense":
             return Gram("dense", kernel, points, of=inner)
-        assert isinstance(inner.kernel, FiniteRank)
+        assert isinstance(inner.kernel, FeatureMap)
         return Gram(inner.name, kernel.of_features(inner.kernel), points, inner.note, inner.found)
     if isinstance(kernel, PooledKernel):
         options["kernels"] = options.get("kernels", 1) + 1  # there is a factorisation beside the Gram matrix
@@ -279,7 +279,7 @@ def _of_kernel(
         return found
     if gram == "factor":
         assert rank is not None
-        if isinstance(kernel, FiniteRank):
+        if isinstance(kernel, FeatureMap):
             return Gram(gram, kernel, points)
         low = factorized(kernel, points, rank, truncate=True)
         assert low is not None  # as it may be truncated
@@ -304,7 +304,7 @@ def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gr
         unasked = not asked and options["by_coordinates"] and options.get("unasked", True)
         few = kernel.few(inner.matrix()) if unasked and len(points) >= _SEVERAL else None
         return Gram("dense", kernel, points, of=inner) if few is None else Gram("factor", few[0], points, found=few[1])
-    assert isinstance(inner.kernel, FiniteRank)
+    assert isinstance(inner.kernel, FeatureMap)
     rank, most = found.shape[1], _MOST if asked else _LOW
     if kernel.columns(rank) <= most:
         features, coordinates = kernel.of_features(inner.kernel, found)
@@ -324,7 +324,7 @@ def _of_pooled(kernel: PooledKernel, inner: Gram, options: dict[str, Any]) -> Gr
 
 def _factor(kernel: Kernel, points: np.ndarray, limit: int, *, in_vain: bool = False) -> Gram | None:
     """The kernel by a factor of at most ``limit`` coordinates, if there is one."""
-    if isinstance(kernel, FiniteRank):
+    if isinstance(kernel, FeatureMap):
         return Gram("factor", kernel, points)
     low = factorized(kernel, points, limit, in_vain=in_vain) if limit >= 1 else None
     return Gram("factor", low[0], points, found=low[1]) if low else None
@@ -337,7 +337,7 @@ def _coarse(gram: Gram) -> bool:
 
 
 def _few(kernel: Kernel, points: np.ndarray) -> bool:
-    return isinstance(kernel, FiniteRank) and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= len(points)
+    return isinstance(kernel, FeatureMap) and 4 * kernel.checked_coordinates(points[:1]).shape[1] <= len(points)
 
 
 def _note(what: str) -> str:

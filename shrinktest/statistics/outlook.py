@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest.kernels import FiniteRank, Kernel
-from shrinktest.kernels.finite_rank import SPARE, has_spectrum, never_few, spread_rows
+from shrinktest.kernels import FeatureMap, Kernel
+from shrinktest.kernels.bandwidths import spread_rows
+from shrinktest.kernels.feature_maps import SPARE, has_spectrum, never_few
 from shrinktest.kernels.pooled import PooledKernel
 
 # Seconds on one core, as measured on one machine; what a time says of another is its order of magnitude.  Features are
@@ -79,7 +80,7 @@ def never_fits(kernel: Kernel, points: np.ndarray, memory: float, limit: int) ->
         resolved = kernel.resolve(some, 0)
     except ValueError:  # of these rows, not of all
         return False
-    return not isinstance(resolved, FiniteRank) and never_few(resolved, some, size)
+    return not isinstance(resolved, FeatureMap) and never_few(resolved, some, size)
 
 
 def needed(size: int, kernels: int) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.kernels.joint import WithoutMainEffects
+from shrinktest.kernels.inner import CentredProduct
 from shrinktest.nulls.permutation import TIE, Statistic
 from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.gram import Grams
@@ -135,7 +135,7 @@ def _estimate(
 ) -> MeanEmbedding:
     estimator, n = estimators[0], len(variables[0])
     points = np.hstack(variables)
-    joint = WithoutMainEffects(features, points, tuple(z.shape[1] for z in variables))
+    joint = CentredProduct(features, points, tuple(z.shape[1] for z in variables))
     if estimator.smooths:  # the features are smoothed already; their weights are equal
         amounts = tuple(
             one.embed(z, kernel).shrinkage for one, z, kernel in zip(estimators, variables, kernels, strict=True)

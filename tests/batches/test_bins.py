@@ -12,8 +12,8 @@ from shrinktest.batches.bins import Binning
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.survey import Survey
-from shrinktest.kernels import FiniteRank
-from shrinktest.kernels.finite_rank import nystrom, random_fourier
+from shrinktest.kernels import FeatureMap
+from shrinktest.kernels.feature_maps import nystrom, random_fourier
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(107, 3)), RNG.gamma(2.0, size=(64, 3))
@@ -79,7 +79,7 @@ def test_rows_with_larger_features_than_foreseen_are_read_again(largest):
         Binning.drawn((107,), 20, np.random.default_rng(1)).means((rows(X),), [Infinite()])
 
 
-class Infinite(FiniteRank):
+class Infinite(FeatureMap):
     def coordinates(self, X):
         return np.full_like(X, np.inf)
 

@@ -14,8 +14,8 @@ from shrinktest.batches.pair_survey import PairSurvey
 from shrinktest.batches.pairs import Pairs
 from shrinktest.batches.summands import summands_of
 from shrinktest.hypotheses.multiplied import Multiplied
-from shrinktest.kernels import FiniteRank
-from shrinktest.kernels.finite_rank import nystrom, random_fourier
+from shrinktest.kernels import FeatureMap
+from shrinktest.kernels.feature_maps import nystrom, random_fourier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(101, 2))
@@ -122,7 +122,7 @@ def test_pairs_with_missing_values_are_left_out_on_both_sides():
         added(Batches(x), Batches(y), FEATURES["rff"])
 
 
-class Far(FiniteRank):
+class Far(FeatureMap):
     """Features that the rows that are looked at do not foresee."""
 
     def coordinates(self, X):

@@ -7,15 +7,15 @@ import pytest
 
 from shrinktest import Energy, Gaussian, Laplacian, Linear
 from shrinktest.batches.summands import summands_of
-from shrinktest.kernels import FiniteRank, Rescaled
-from shrinktest.kernels.finite_rank import nystrom, random_fourier
+from shrinktest.kernels import FeatureMap, Rescaled
+from shrinktest.kernels.feature_maps import nystrom, random_fourier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(3.0, 1.0, size=(90, 3))
 
 
 @dataclass(frozen=True)
-class MeanAndSquare(FiniteRank):
+class MeanAndSquare(FeatureMap):
     def coordinates(self, X):
         return np.hstack([X, X**2])
 

@@ -17,7 +17,7 @@ from shrinktest.batches.bins import Binning
 from shrinktest.batches.blocks import LENGTH, Blocks, Multiplying, Whole
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.summands import summands_of
-from shrinktest.kernels.finite_rank import Landmarks, RandomFourier
+from shrinktest.kernels.feature_maps import Landmarks, RandomFourier
 from shrinktest.statistics.outlook import seconds
 
 RANK, BINS = 200, 2000

@@ -17,7 +17,6 @@ from shrinktest import (
     Precomputed,
     independence_test,
     joint_independence_test,
-    k_sample_test,
     two_sample_test,
 )
 from shrinktest.applications import ShrinkageKernelPCA
@@ -259,38 +258,3 @@ def test_a_function_may_fill_one_array_for_every_sample():
 
     kept, filled = (two_sample_test(*parts, estimator=one, bandwidth=1.0, n_resamples=19) for one in (weigh, into_room))
     np.testing.assert_array_equal(filled.witness(POINTS), kept.witness(POINTS))
-
-
-@dataclass(frozen=True)
-class Other(Squared):
-    """Whose features are no kernel."""
-
-    def features(self, kernel, points):
-        return kernel.diagonal(points)
-
-
-@dataclass(frozen=True)
-class Moving(Squared):
-    """Which writes into the points."""
-
-    def features(self, kernel, points):
-        points -= points.mean(axis=0)
-        return kernel
-
-
-@pytest.mark.parametrize(
-    ("estimator", "error", "said"),
-    [
-        (
-            Other(),
-            TypeError,
-            r"features of Other\(.*must return a kernel, the one that it gets where nothing is changed",
-        ),
-        (Moving(), ValueError, r"features of Moving\(.*changes the rows that it is given, which are used further"),
-    ],
-    ids=["no kernel", "moving"],
-)
-def test_features_are_a_kernel_for_the_points_as_they_are(estimator, error, said):
-    for test in (two_sample_test, independence_test, k_sample_test):
-        with pytest.raises(error, match=said):
-            test(X[:8], POINTS[:8], estimator=estimator, n_resamples=19)

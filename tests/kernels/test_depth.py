@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import pickle
-
 import numpy as np
 import pytest
-from scipy.stats import rankdata
 
 import naive_kernels as naive
-from cases import WEIGHTED
 from shrinktest import (
     Depth,
     Energy,
     Gaussian,
     Laplacian,
     Linear,
-    SecondOrder,
-    Whitened,
-    independence_matrix,
     independence_test,
-    joint_independence_test,
-    k_sample_test,
     two_sample_test,
-    two_sample_test_columns,
 )
-from shrinktest.kernels import as_kernel
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(14, 2)), 3.0 * rng.normal(size=(5, 2))
@@ -63,12 +51,6 @@ def test_the_same_from_a_gram_matrix_and_from_coordinates():
     np.testing.assert_array_equal(gram, kept)
 
 
-def test_any_order_of_rows():
-    order = rng.permutation(len(Z))
-    moved = Depth().resolve(Z[order])(Z[order])
-    np.testing.assert_allclose(moved, Depth().resolve(Z)(Z)[np.ix_(order, order)], rtol=1e-10)
-
-
 def test_the_squared_distance_is_that_of_mean_depths():
     pooled = np.vstack([X, Y])
     depths = naive.gaussian(pooled, pooled, 1.3).mean(axis=1)
@@ -99,26 +81,6 @@ def test_depths_that_are_all_equal_break_nothing(sizes):
     assert found.statistic == pytest.approx(0.0, abs=1e-12) and found.pvalue == 1.0
 
 
-@pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
-def test_every_estimator_of_weights_in_every_test(estimator):
-    given, kernel = options(39, estimator=estimator), Depth()
-    results = [
-        two_sample_test(X, Y, kernel=kernel, **given),
-        k_sample_test(X, Y, THIRD, kernel=kernel, **given),
-        k_sample_test(X, Y, THIRD, kernel=kernel, comparison="pooled", **given),
-        independence_test(X, X**2, kernel_x=kernel, kernel_y=kernel, **given),
-        joint_independence_test(X[:, :1], X[:, 1:], X[:, :1] ** 2, kernels=kernel, **given),
-    ]
-    for result in results:
-        assert 0.0 < result.pvalue <= 1.0 and np.isfinite(result.statistic)
-        assert len(np.unique(result.null_distribution)) > 1
-    for result in (
-        two_sample_test_columns(X, Y, kernel=kernel, **given),
-        independence_matrix(X, X**2, kernel_x=kernel, kernel_y=kernel, **given),
-    ):
-        assert ((result.pvalues > 0.0) & (result.pvalues <= 1.0)).all()
-
-
 @pytest.mark.parametrize("estimator", ["kme", "skmse"])
 @pytest.mark.parametrize("given", [{"gram": "factor"}, {"gram": "auto"}])
 def test_routes_agree(estimator, given):
@@ -130,22 +92,6 @@ def test_routes_agree(estimator, given):
     assert other.pvalue == dense.pvalue and other.statistic == pytest.approx(dense.statistic, rel=1e-6)
 
 
-@pytest.mark.parametrize("gram", ["nystrom", "rff"])
-def test_approximations(gram):
-    found = two_sample_test(X, Y, kernel="depth", gram=gram, rank=8, **options())
-    assert found.route == gram and "exact level" in found.notes[0]
-    full = two_sample_test(X, Y, kernel="depth", gram="nystrom", rank=21, **options())
-    dense = two_sample_test(X, Y, kernel="depth", gram="dense", **options())
-    assert full.statistic == pytest.approx(dense.statistic, rel=1e-4)  # landmarks at all points
-
-
-def test_many_columns_need_no_gram_matrix_of_depths():
-    one, other = np.random.default_rng(0).normal(size=(2, 30, 9))
-    found, dense = (two_sample_test(one, other, kernel="depth", gram=g, **options()) for g in ("auto", "dense"))
-    assert (found.route, found.pvalue) == ("factor", dense.pvalue)
-    np.testing.assert_allclose(found.null_distribution, dense.null_distribution, rtol=1e-7, atol=1e-12)
-
-
 def test_the_witness_and_what_contributes():
     found = two_sample_test(X, Y, kernel=Depth(Gaussian(1.3)), **options())
     pooled = np.vstack([X, Y])
@@ -154,53 +100,3 @@ def test_the_witness_and_what_contributes():
     one, other = np.random.default_rng(5).normal(size=(2, 40, 3))
     spread = two_sample_test(one, other * [1.0, 1.0, 4.0], kernel="depth", **options())
     assert spread.contributions(rng=0)["share"].idxmax() == 2
-
-
-@pytest.mark.parametrize("gram", ["dense", "factor"])
-def test_pickled_results_and_json(gram):
-    found = two_sample_test(X[:, :1], Y[:, :1], kernel="depth", gram=gram, **options())
-    again = pickle.loads(pickle.dumps(found))
-    assert again.pvalue == found.pvalue and np.array_equal(again.witness(NEW[:, :1]), found.witness(NEW[:, :1]))
-    assert json.loads(found.to_json())["pvalue"] == found.pvalue and "Depth(Gaussian" in str(found.summary())
-
-
-def test_restrictions_and_ranks():
-    paired = two_sample_test(X[:9], Y, kernel="depth", paired=True, **options())
-    blocks = two_sample_test(X, Y, kernel="depth", blocks=([0, 1] * 6, [0, 1, 0] * 3), **options())
-    assert paired.restriction == "within 9 pairs" and 0.0 < blocks.pvalue <= 1.0
-    pooled = rankdata(np.vstack([X, Y]), axis=0)
-    ranked = two_sample_test(X, Y, kernel="depth", scale="rank", **options())
-    assert ranked.pvalue == two_sample_test(pooled[:12], pooled[12:], kernel="depth", **options()).pvalue
-
-
-def test_values_names_and_bandwidths():
-    assert Depth() == Depth(Gaussian()) == as_kernel("depth") and hash(Depth()) == hash(Depth(Gaussian()))
-    assert Depth() not in (Depth(Laplacian()), SecondOrder(), Whitened())
-    assert as_kernel("depth", 0.7) == Depth(Gaussian(0.7)) and as_kernel("depth", 0.7).bandwidth == 0.7
-    assert repr(Depth(Gaussian(2.0))) == "Depth(kernel=Gaussian(bandwidth=2.0))"
-    assert Depth(Gaussian(2.0)).label == "Depth(Gaussian)"
-    assert Depth().resolve(Z) == Depth().resolve(Z.copy()) != Depth().resolve(X)
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda: Depth("gaussian"), TypeError, "Depth takes a kernel such as Gaussian"),
-        (lambda: Depth(Whitened()), ValueError, "not taken one of another"),
-        (lambda: Whitened(Depth()), ValueError, "not taken one of another"),
-        (lambda: Depth()(X), ValueError, r"no pooled sample yet: call .resolve\(Z\)"),
-        (lambda: Depth(Gaussian(1.0)).resolve(X).resolve(Y), ValueError, "was resolved on other observations"),
-        (lambda: Depth().resolve(np.ones((4, 1))), ValueError, "all observations are equal"),
-        (lambda: two_sample_test(X, Y, kernel="depht"), ValueError, "Did you mean 'depth'"),
-    ],
-)
-def test_errors(call, error, said):
-    with pytest.raises(error, match=said):
-        call()
-
-
-def test_depths_that_differ_by_rounding_are_one_depth():
-    from shrinktest.kernels.depth import _centre_and_unit
-
-    assert _centre_and_unit(np.array([0.7, 0.7 * (1.0 + 1e-13), 0.7]))[1] == np.inf
-    assert 0.0 < _centre_and_unit(np.array([0.7, 0.7 * (1.0 + 1e-9), 0.7]))[1] < 1e-9

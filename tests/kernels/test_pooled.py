@@ -23,7 +23,6 @@ from shrinktest import (
     independence_test,
     joint_independence_test,
     k_sample_test,
-    power_study,
     two_sample_test,
     two_sample_test_columns,
 )
@@ -150,12 +149,6 @@ def test_every_estimator_of_weights_in_every_test(estimator, kernel):
         assert ((result.pvalues > 0.0) & (result.pvalues <= 1.0)).all()
 
 
-@pytest.mark.parametrize("estimator", ["mkme", "mmkme"])
-def test_marginalised_estimators_say_what_they_need(estimator):
-    with pytest.raises(ValueError, match="for Gaussian kernels only"):
-        two_sample_test(X, Y, estimator=estimator, kernel=Whitened(), **inner())
-
-
 @pytest.mark.parametrize("kernel", POOLED, ids=repr)
 @pytest.mark.parametrize("estimator", ["kme", "skmse", "landweber"])
 def test_coordinates_give_the_test_of_the_gram_matrix(kernel, estimator):
@@ -174,37 +167,9 @@ def test_independence_by_coordinates(kernel):
     assert factor.route == "factor" and factor.pvalue == dense.pvalue
 
 
-@pytest.mark.parametrize("gram", ["nystrom", "rff"])
-def test_approximations(gram):
-    result = two_sample_test(X, Y, kernel=Whitened(), gram=gram, rank=6, **inner())
-    assert result.route == gram and "exact level" in result.notes[0]
-
-
 def test_large_samples_take_coordinates_by_themselves():
     one, other = np.random.default_rng(0).normal(size=(2, 4000, 1))
     assert two_sample_test(one, other, kernel=Whitened(), **inner(19)).route == "factor"
-
-
-def test_too_many_products_of_coordinates():
-    one, other = np.random.default_rng(0).normal(size=(2, 200, 9))
-    with pytest.raises(ValueError, match="5050 coordinates where its kernel has 100"):
-        two_sample_test(one, other, kernel=SecondOrder(), gram="nystrom", rank=100, **inner())
-
-
-def test_restrictions_lists_names_and_the_function_that_tells_samples_apart():
-    pairs = two_sample_test(X[:9], Y, kernel="whitened", paired=True, **inner())
-    blocks = two_sample_test(X, Y, kernel="second-order", blocks=([0, 1] * 6, [0, 1, 0] * 3), **inner())
-    assert pairs.restriction == "within 9 pairs" and 0.0 < blocks.pvalue <= 1.0
-    several = two_sample_test(X, Y, kernel=["gaussian", Whitened(), Whitened(lam=0.01)], **inner())
-    assert [row["kernel"] for row in several.rows()] == [
-        "Gaussian", "Whitened(Gaussian, lam=0.1)", "Whitened(Gaussian, lam=0.01)",
-    ]  # fmt: skip
-    narrow = two_sample_test(X, Y, kernel="whitened", bandwidth=0.7, **inner())
-    assert narrow.bandwidth == 0.7 and narrow.kernel.kernel == Gaussian(0.7)
-    assert narrow.witness(NEW).shape == (5,)
-    shares = narrow.contributions(rng=0)["share"]
-    assert shares[1] > shares[0]  # where the standard deviation is another one
-    assert "Whitened(Gaussian, lam=0.1)" in str(narrow.summary())
 
 
 def test_a_pickled_result_holds_no_matrix():
@@ -223,33 +188,7 @@ def test_a_matrix_that_a_kernel_keeps_is_left_alone():
         np.testing.assert_array_equal(kept, before)
 
 
-def test_power_studies():
-    study = power_study("mean-shift", ["kme"], [8], test_options={"kernel": Whitened()}, n_trials=5, n_resamples=19)
-    assert len(study.table) > 0
-
-
 # --- what makes no sense ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda: Whitened(lam=0.0), ValueError, "lam must be a finite number > 0, got 0"),
-        (lambda: Whitened(lam=np.inf), ValueError, "lam must be a finite number"),
-        (lambda: Whitened(points=5), ValueError, "points is a single number"),
-        (lambda: Depth(points=[["a"]]), TypeError, "points must hold real numbers"),
-        (lambda: Whitened("gaussian"), TypeError, "Whitened takes a kernel such as Gaussian"),
-        (lambda: SecondOrder(Whitened()), ValueError, "not taken one of another"),
-        (lambda: Whitened()(X), ValueError, r"no pooled sample yet: call .resolve\(Z\)"),
-        (lambda: Whitened(Gaussian(1.0)).resolve(X).resolve(Y), ValueError, "was resolved on other observations"),
-        (lambda: Whitened().resolve(np.ones((4, 1))), ValueError, "all observations are equal"),
-        (lambda: Whitened(Linear()).resolve(np.ones((4, 1)))(X[:, :1]), ValueError, "nothing to whiten"),
-        (lambda: Whitened(Gaussian(1.0)).resolve([[1.0], [np.nan]]), ValueError, "Z has"),
-    ],
-)
-def test_errors(call, error, said):
-    with pytest.raises(error, match=said):
-        call()
 
 
 def test_an_indefinite_matrix_is_not_a_kernel():

@@ -14,7 +14,7 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.kernels import Rescaled, Whitened
-from shrinktest.kernels.reach import reach_notes
+from shrinktest.kernels.bandwidths import reach_notes
 
 X, Y = np.random.default_rng(0).normal(size=(2, 30, 3))
 

@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import median_abs_deviation, rankdata
 
 import naive_kernels as naive
-from cases import WEIGHTED
 from shrinktest import (
     MKME,
     Depth,
@@ -23,11 +22,9 @@ from shrinktest import (
     independence_test,
     joint_independence_test,
     k_sample_test,
-    power_study,
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.cli import main
 from shrinktest.kernels import Rescaled
 
 rng = np.random.default_rng(0)
@@ -91,15 +88,6 @@ def test_variables_are_scaled_by_themselves(scale):
     same(joint_independence_test(x, y, scale=scale, **OPTIONS), joint_independence_test(*hands, **OPTIONS))
     one = independence_test(x, y, scale=[scale, None], **OPTIONS)
     same(one, independence_test(hands[0], y, **OPTIONS))
-
-
-@pytest.mark.parametrize("estimator", WEIGHTED, ids=repr)
-@pytest.mark.parametrize("scale", ["sd", "rank", "deviation"])
-def test_every_estimator_of_weights(estimator, scale):
-    options = {**OPTIONS, "estimator": estimator}
-    found, expected = two_sample_test(X, Y, scale=scale, **options), two_sample_test(*by_hand(scale, X, Y), **options)
-    assert found.pvalue == expected.pvalue
-    assert found.statistic == pytest.approx(expected.statistic, rel=1e-6, abs=1e-12)
 
 
 def test_marginalised_means():
@@ -209,36 +197,6 @@ def test_off_the_sample_ranks_lie_between_those_of_the_sample():
     )
 
 
-def test_power_studies_and_the_command_line(tmp_path, capsys):
-    import pandas as pd
-
-    study = power_study("mean-shift", "kme", 8, test_options={"scale": "rank"}, n_trials=4, n_resamples=19)
-    assert len(study.table) > 0
-    for name, sample in (("x", X), ("y", Y)):
-        np.savetxt(tmp_path / f"{name}.csv", sample, delimiter=",")
-    call = ["two-sample", str(tmp_path / "x.csv"), str(tmp_path / "y.csv"), "--seed", "0", "--resamples", "99"]
-    for more, expected in (
-        (["--scale", "sd"], {"scale": "sd"}),
-        (["--scale", "deviation"], {"scale": "deviation"}),
-        (["--scale", "1e6,1,0.001"], {"scale": UNITS}),
-        (["--kernel", "whitened", "--set", "lam=0.01"], {"kernel": Whitened(lam=0.01)}),
-        (
-            ["--kernel", "whitened", "--set", "lam=0.01", "--bandwidth", "0.5"],
-            {"kernel": Whitened(Gaussian(0.5), lam=0.01)},
-        ),
-        (["--kernel", "whitened:lam=0.01", "--bandwidth", "0.5"], {"kernel": Whitened(Gaussian(0.5), lam=0.01)}),
-        (["--kernel", "gaussian,whitened:lam=0.01"], {"kernel": [Gaussian(), Whitened(lam=0.01)]}),
-        (["--kernel", "whitened", "--estimator", "fkmse", "--set", "lam_cov=0.1", "--set", "lam=0.01"], None),
-    ):
-        code = main([*call, *more])
-        out, err = capsys.readouterr()
-        if expected is None:
-            assert code == 2 and "lam" in err
-        else:
-            tables = (pd.read_csv(tmp_path / f"{name}.csv", header=None) for name in "xy")
-            assert f"{two_sample_test(*tables, n_resamples=99, rng=0, **expected).pvalue:.4g}" in out
-
-
 # --- deviations ---------------------------------------------------------------------------------------------
 
 
@@ -271,55 +229,9 @@ def test_deviations_that_are_all_equal_tell_nothing_and_break_nothing(kernel):
     assert pairs.pvalue == 1.0
 
 
-def test_a_test_of_columns_goes_on_beside_deviations_that_are_all_equal():
-    rng = np.random.default_rng(0)
-    x, y = np.tile([0.0, 1.0], 4), np.tile([1.0, 0.0], 4)
-    one, other = (np.column_stack([z, spread * rng.normal(size=8)]) for z, spread in ((x, 1.0), (y, 9.0)))
-    found = two_sample_test_columns(one, other, scale="deviation", **OPTIONS)
-    assert found.pvalues[0] == 1.0 and found.pvalues[1] < 0.05
-
-
-def test_scales_by_name_on_the_command_line(tmp_path, capsys):
-    np.savetxt(tmp_path / "x.csv", X, delimiter=",")
-    code = main(["joint", str(tmp_path / "x.csv"), "--scale", "deviation", "--seed", "0", "--resamples", "99"])
-    expected = joint_independence_test(*X.T, scale="deviation", n_resamples=99, rng=0)
-    assert code == 0 and f"{expected.pvalue:.4g}" in capsys.readouterr().out
-    code = main(["joint", str(tmp_path / "x.csv"), "--scale", "deviations"])
-    assert code == 2 and "Did you mean 'deviation'" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("call", "error", "said"),
-    [
-        (lambda: two_sample_test(X, Y, scale="std"), ValueError, "Did you mean 'sd'"),
-        (lambda: two_sample_test(X, Y, scale=[1.0, 2.0]), ValueError, "scale has 2 entries for 3 columns"),
-        (lambda: two_sample_test(X, Y, scale=[1.0, 0.0, 1.0]), ValueError, r"scale\[1\] must be a finite number > 0"),
-        (lambda: two_sample_test(X, Y, scale=2.0), TypeError, "one number per column; got 2.0"),
-        (lambda: independence_test(X, X, scale=[1.0, 2.0, 3.0]), ValueError, "a list with one entry for each of 2"),
-        (lambda: independence_test(X, X, scale=[1.0, 2.0]), ValueError, "a list with one entry for each of 2"),
-        (lambda: independence_test(X, X, scale=["sd", [1.0]]), ValueError, r"scale\[1\] has 1 entries for 3 columns"),
-        (lambda: two_sample_test([0.0] * 9 + [1.0], [0.0] * 9, scale="mad"), ValueError, "use scale='sd' or 'rank'"),
-        (lambda: Rescaled(Gaussian(), None), ValueError, "got None"),
-        (lambda: Rescaled("gaussian", "sd"), TypeError, "takes a kernel"),
-        (lambda: Rescaled(Linear(), "sd")(X), ValueError, "no pooled sample yet"),
-        (lambda: Rescaled(Linear(), "sd").resolve(X).resolve(Y), ValueError, "was resolved on other observations"),
-    ],
-)
-def test_errors(call, error, said):
-    with pytest.raises(error, match=said):
-        call()
-
-
 @pytest.mark.parametrize(
     "Z", [np.arange(12.0)[::-1].reshape(6, 2), np.array([[1.0], [0.0], [1.0], [-0.0], [2.0]]), np.zeros((4, 1))]
 )
 def test_ranks_of_the_sample_itself_are_those_looked_up_in_it(Z):
     kernel = Rescaled(Gaussian(1.0), "rank", Z)
     np.testing.assert_array_equal(kernel.moved(Z), kernel.moved(np.vstack([Z, Z[:1]]))[: len(Z)])
-
-
-@pytest.mark.parametrize("scale", ["rank", "deviation"])
-def test_noise_in_columns_that_are_replaced_is_an_error_about_the_scale(scale):
-    x = np.random.default_rng(0).normal(size=(12, 2))
-    with pytest.raises(ValueError, match=f"scale='{scale}' puts others in their place: use scale='sd'"):
-        two_sample_test(x[:6], x[6:], estimator="mmkme", scale=scale, rng=0)

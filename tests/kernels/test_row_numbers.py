@@ -37,17 +37,6 @@ def test_nothing_is_said_of_the_values_of_row_numbers(call):
     assert not any(word in said for word in ("Successive rows", "Stretches of", "the same values", "in both samples"))
 
 
-def test_the_length_of_stretches_is_not_found_from_row_numbers():
-    for test in (
-        lambda kernel: two_sample_test(np.arange(20), np.arange(20, 40), kernel=kernel, shift="stretches"),
-        lambda kernel: change_point_test(np.arange(40), kernel=kernel, shift="stretches"),
-        lambda kernel: change_points(np.arange(40), kernel=kernel, shift="stretches"),
-    ):
-        for kernel in (MATRICES[0], 2.0 * MATRICES[0], [MATRICES[0], 2.0 * MATRICES[0]]):
-            with pytest.raises(ValueError, match="a Precomputed kernel these are row numbers: give the length"):
-                test(kernel)
-
-
 def test_which_of_two_depends_more_by_matrices_of_the_same_rows():
     told = {"measure": "dependence"}
     plain, by_matrix = (

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from shrinktest import Gaussian, Laplacian
-from shrinktest._compiled.rowwise import add_up
-from shrinktest.kernels.finite_rank import random_fourier
-from shrinktest.kernels.rowwise import bells, tiles, waves
+from shrinktest.kernels.feature_loops import add_up
+from shrinktest.kernels.feature_maps import bells, random_fourier, tiles, waves
 
 RNG = np.random.default_rng(0)
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shrinktest import Gaussian, Linear, SecondOrder, Whitened, two_sample_test
-from shrinktest.kernels.base import FiniteRank
-from shrinktest.kernels.finite_rank import factorized
+from shrinktest import Gaussian, Linear, SecondOrder, two_sample_test
+from shrinktest.kernels.inner import FeatureMap
 
 rng = np.random.default_rng(0)
 Z, NEW = rng.normal(size=(30, 4)) * [3.0, 2.0, 1.0, 0.1], rng.normal(size=(5, 4))
 
 
-class Columns(FiniteRank):
+class Columns(FeatureMap):
     """The linear kernel by its coordinates, which are the columns."""
 
     def coordinates(self, X):
@@ -52,27 +51,6 @@ def test_the_order_of_rows_changes_no_value(kernel):
     order = rng.permutation(len(Z))
     here, there = (kernel.shortened(Columns(), P, 3)[1] for P in (Z, Z[order]))
     np.testing.assert_allclose(there @ there.T, (here @ here.T)[np.ix_(order, order)], rtol=1e-8, atol=1e-8)
-
-
-def test_other_kernels_are_not_shortened():
-    whitened = Whitened(Linear()).resolve(Z)
-    assert whitened.shortened(Columns(), Z, 2) is None
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_p_values_of_the_shortened_one_are_nearly_those_of_the_gram_matrix(seed):
-    draws = np.random.default_rng(seed)
-    pooled = draws.normal(size=(160, 1))
-    pooled[80:] *= 1.0 + 0.15 * seed
-    kernel = SecondOrder(Gaussian(1.0)).resolve(pooled)
-    low, found = factorized(Gaussian(1.0), pooled, 100)
-    short, coordinates, share = kernel.shortened(low, found, 21)
-    assert coordinates.shape[1] == 21 < found.shape[1] * (found.shape[1] + 1) // 2 and 0.99 < share <= 1.0 + 1e-12
-    given = {"n_resamples": 199, "rng": 0, "workers": 1}
-    dense = two_sample_test(pooled[:80], pooled[80:], kernel=SecondOrder(Gaussian(1.0)), gram="dense", **given)
-    few = two_sample_test(pooled[:80], pooled[80:], kernel=short, **given)
-    assert few.pvalue == pytest.approx(dense.pvalue, abs=0.01)
-    assert few.statistic == pytest.approx(dense.statistic, rel=0.02, abs=1e-5)
 
 
 def test_large_samples_take_the_leading_components_and_say_so():

@@ -7,7 +7,7 @@ from scipy import stats
 
 from shrinktest import Batches, TestResult, independence_test, two_sample_test
 from shrinktest.batches.blocks import Multiplying
-from shrinktest.kernels import FiniteRank
+from shrinktest.kernels import FeatureMap
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(1603, 2))
@@ -206,7 +206,7 @@ def test_a_store_knows_how_much_room_features_took(tmp_path, monkeypatch):
     assert sum(readings) == 2 * 601
 
 
-class Wild(FiniteRank):
+class Wild(FeatureMap):
     """Features that are larger in the middle than the rows that are looked at foresee."""
 
     def coordinates(self, X):

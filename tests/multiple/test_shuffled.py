@@ -10,7 +10,7 @@ from scipy import stats
 import naive_shuffles
 from shrinktest import SKMSE, Batches, Gaussian, k_sample_test, two_sample_test, two_sample_test_columns
 from shrinktest.batches.labels import Labelling
-from shrinktest.kernels import FiniteRank
+from shrinktest.kernels import FeatureMap
 
 RNG = np.random.default_rng(0)
 X, Y, Z = RNG.normal(size=(61, 2)), RNG.normal(0.3, 1.0, size=(40, 2)), RNG.normal(size=(25, 2))
@@ -108,7 +108,7 @@ class Counted:
         return iter([self.values])
 
 
-class Growing(FiniteRank):
+class Growing(FeatureMap):
     """One feature, which is larger where nobody looks before all rows are read."""
 
     def __init__(self, most):

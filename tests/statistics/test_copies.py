@@ -5,7 +5,7 @@ import pytest
 
 from shrinktest import XGivenZ, independence_test
 from shrinktest.kernels import Gaussian, Kernel, Laplacian, Linear, Rescaled, SecondOrder, Whitened
-from shrinktest.kernels.finite_rank import factorized
+from shrinktest.kernels.feature_maps import factorized
 
 RNG = np.random.default_rng(3)
 N = 160

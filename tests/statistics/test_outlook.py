@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shrinktest import Gaussian, Linear, two_sample_test
-from shrinktest.kernels.finite_rank import TOLERANCE, _is_full, factorized
+from shrinktest.kernels.feature_maps import TOLERANCE, _is_full, factorized
 from shrinktest.kernels.rescaled import Rescaled
 from shrinktest.statistics.gram import choose_gram
 from shrinktest.statistics.outlook import advised, duration, never_fits, seconds

@@ -24,7 +24,7 @@ from shrinktest import (
 )
 from shrinktest._machine import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
-from shrinktest.kernels.finite_rank import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
+from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.weights import weights_of
 
@@ -285,7 +285,7 @@ def test_what_a_factor_leaves_out(columns):
 def test_factors_are_found_a_pool_at_a_time(monkeypatch):
     points = normal(300, 2)
     kernel = Gaussian(1.0)
-    monkeypatch.setattr("shrinktest.kernels.finite_rank._POOL", 100)
+    monkeypatch.setattr("shrinktest.kernels.feature_maps._POOL", 100)
     landmarks, z = factorized(kernel, points, 300)
     assert np.ptp([np.abs(z[:, k]).max() for k in (0, -1)]) > 0
     assert len(landmarks.points) > 60

@@ -1,4 +1,4 @@
-"""The user's own kernel: a Gram matrix, or a function that makes one."""
+"""Kernels of the user: a Gram matrix, or a function that makes one."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shrinktest._validate import Array, complete_points, counted, takes
-from shrinktest.kernels.base import Kernel
-from shrinktest.kernels.own import left_alone
-from shrinktest.kernels.values import require_products, symmetric
+from shrinktest._validate import Array, complete_points, takes
+from shrinktest.kernels.base import Kernel, require_products, symmetric
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,9 +41,7 @@ class Precomputed(Kernel):
 
     gram: Array
 
-    @property
-    def points_are(self) -> frozenset[str]:
-        return frozenset({"row numbers"})
+    points_are = "row numbers"  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         gram = complete_points(self.gram, "gram").values
@@ -61,17 +57,12 @@ class Precomputed(Kernel):
 
     def _numbers(self, points: Array) -> NDArray[np.intp]:
         size = len(self.gram)
-        if points.shape[1] != 1:
-            raise ValueError(
-                "with a Precomputed kernel the points are row numbers of its matrix, in one column; "
-                f"got {counted(points.shape[1], 'column')}"
-            )
         wrong = (points != np.floor(points)) | (points < 0) | (points >= size)
-        if wrong.any():
+        if points.shape[1] != 1 or wrong.any():
+            got = f"{points[wrong][0]:g}" if wrong.any() else f"{points.shape[1]} columns"
             raise ValueError(
-                f"with a Precomputed kernel the points are row numbers of its matrix, 0 to {size - 1}; "
-                f"got {points[wrong][0]:g} (numbers of tables are in units of their standard deviation; scale=None "
-                "takes them as they are)"
+                f"a Precomputed kernel takes row numbers of its matrix, 0 to {size - 1}; got {got} "
+                "(scale=None leaves numbers unchanged)"
             )
         return points[:, 0].astype(np.intp)
 
@@ -87,7 +78,7 @@ class Precomputed(Kernel):
 
     @cached_property
     def _digest(self) -> str:
-        """By which stores of studies tell matrices apart."""
+        """Digest by which stores of studies distinguish matrices."""
         return hashlib.sha256(self.gram.sum(axis=1).tobytes()).hexdigest()[:12]
 
 
@@ -98,7 +89,7 @@ class Custom(Kernel):
     Parameters
     ----------
     function : callable
-        Takes rows X (n, d) and Y (m, d), float64, and returns the values k(X[i], Y[j]), shape (n, m).
+        Takes rows X (n, d) and Y (m, d), float64 and read-only, and returns the values k(X[i], Y[j]), shape (n, m).
 
     Examples
     --------
@@ -109,7 +100,7 @@ class Custom(Kernel):
            [1., 2.]])
     """
 
-    from_user = True
+    _from_user = True
 
     function: Callable[[Array, Array], ArrayLike]
 
@@ -119,14 +110,14 @@ class Custom(Kernel):
         takes(self.function, ("X", "Y"), "a kernel is a function (X, Y) -> Gram matrix")
 
     def evaluate(self, X: Array, Y: Array) -> Array:
-        return cast(Array, left_alone(self.function, self.__repr__, (X, Y)))  # the call of a kernel checks it
+        return cast(Array, self.function(X, Y))
 
     def __repr__(self) -> str:
         return f"Custom({getattr(self.function, '__name__', self.function)})"
 
 
 def takes_row_numbers(kernel: Any) -> bool:
-    """Whether the points of a kernel, or of some of several, are row numbers of a matrix."""
+    """Tell whether the points of a kernel, or of some of several, are row numbers of a matrix."""
     if isinstance(kernel, list | tuple):
         return any(map(takes_row_numbers, kernel))
-    return isinstance(kernel, Kernel) and "row numbers" in kernel.points_are
+    return isinstance(kernel, Kernel) and kernel.points_are == "row numbers"

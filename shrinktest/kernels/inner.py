@@ -1,0 +1,186 @@
+"""Kernels of finitely many features, of an inner product, and of products of features about their means."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shrinktest._validate import Array, count, positive, real_values
+from shrinktest.kernels.base import Kernel, read_only
+
+
+class FeatureMap(Kernel):
+    """A kernel that is an inner product of finitely many features, k(x, y) = z(x)'z(y).
+
+    A subclass has ``coordinates`` instead of ``evaluate``.  Tests then work with the n rows of coordinates and need no
+    Gram matrix, so that samples may be large.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from shrinktest.kernels import FeatureMap
+    >>> @dataclass(frozen=True)
+    ... class MeanAndSquare(FeatureMap):
+    ...     def coordinates(self, X):
+    ...         return np.hstack([X, X**2])
+    >>> MeanAndSquare()([1.0, 2.0])
+    array([[ 2.,  6.],
+           [ 6., 20.]])
+    """
+
+    @abstractmethod
+    def coordinates(self, X: Array) -> Array:
+        """Return the features z(X[i]), shape (n, rank), of rows X (n, d)."""
+
+    def checked_coordinates(self, X: Array) -> Array:
+        """Return the coordinates, if they are real, finite and in as many rows as X; else raise an error."""
+        try:
+            z = real_values(self.coordinates(read_only(X) if self._from_user else X))
+        except TypeError as error:
+            raise TypeError(f"coordinates of {self!r} must be real numbers: {error}") from None
+        if z.ndim != 2 or len(z) != len(X) or not z.shape[1]:
+            raise ValueError(f"coordinates of {self!r} must have shape (n, rank), here ({len(X)}, rank); got {z.shape}")
+        if not np.isfinite(z).all():
+            raise ValueError(f"coordinates of {self!r} must be finite; got {z[~np.isfinite(z)][0]}")
+        return z if z.flags.writeable else z.copy()  # compiled loops take what can be written
+
+    def combination(self, X: Array, weights: Array) -> Array:
+        """Return the coordinates (rank,) of sum_i weights_i k(X[i], .)."""
+        return weights @ self.checked_coordinates(X)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        left = self.checked_coordinates(X)
+        return left @ (left if X is Y else self.checked_coordinates(Y)).T
+
+    def diagonal(self, X: Array) -> Array:
+        return np.square(self.checked_coordinates(X)).sum(axis=1)
+
+    def differences(self, X: Array, threads: int = 1) -> Array:
+        centred = (z := self.checked_coordinates(X)) - z.mean(axis=0)
+        return centred @ centred.T
+
+
+@dataclass(frozen=True)
+class Linear(FeatureMap):
+    """Linear kernel x'y: detects differences of means only.
+
+    Examples
+    --------
+    >>> Linear()([[1.0, 2.0]], [[3.0, -1.0]])
+    array([[1.]])
+    """
+
+    def coordinates(self, X: Array) -> Array:
+        return X
+
+
+@dataclass(frozen=True)
+class Polynomial(Kernel):
+    """Polynomial kernel (x'y + offset)^degree: detects differences of moments up to the degree.
+
+    Parameters
+    ----------
+    degree : int
+        At least 1.
+    offset : float
+        At least 0; 0 leaves only the moments of exactly that degree.
+
+    Examples
+    --------
+    >>> Polynomial(degree=3, offset=1)([2.0], [0.5])
+    array([[8.]])
+    """
+
+    degree: int = 2
+    offset: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "degree", count(self.degree, "degree", minimum=1))
+        object.__setattr__(self, "offset", positive(self.offset, "offset", allow_zero=True))
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        return (X @ Y.T + self.offset) ** self.degree
+
+    def diagonal(self, X: Array) -> Array:
+        return (np.square(X).sum(axis=1) + self.offset) ** self.degree
+
+
+@dataclass(frozen=True, eq=False)
+class CentredProduct(Kernel):
+    """Kernel of the product features of several variables, less what each variable explains alone.
+
+    With mu_l the mean of the features phi_l over ``points``, the product features are the sum over all sets S of
+    variables of (x)_{l in S} (phi_l - mu_l) (x)_{m not in S} mu_m.  The sets of fewer than two variables are left out.
+    For two variables (phi_1 - mu_1) (x) (phi_2 - mu_2) remains.
+    """
+
+    kernels: tuple[Kernel, ...]  # one per variable
+    points: Array  # (n, sum of columns): the observations over which the means are taken
+    columns: tuple[int, ...]  # the number of columns per variable
+
+    def check(self, X: Array) -> None:
+        for kernel, part in zip(self.kernels, self._split(X), strict=True):
+            kernel.check(part)
+
+    def evaluate(self, X: Array, Y: Array) -> Array:
+        sums: dict[tuple[int, int], Any] = {(0, 0): 1.0}  # by the sizes, at most 2, of the sets of x and of y
+        for kernel, x, y, z in zip(self.kernels, *map(self._split, (X, Y, self.points)), strict=True):
+            at_x, at_y = (kernel.block(rows, z).mean(axis=1) for rows in (x, y))
+            mean = kernel.block(z, z).mean()
+            centred = kernel.block(x, y) - at_x[:, None] - at_y + mean
+            factors = (0, 0, mean), (1, 0, (at_x - mean)[:, None]), (0, 1, at_y - mean), (1, 1, centred)
+            grown: dict[tuple[int, int], Any] = defaultdict(float)
+            for (i, j), value in sums.items():
+                for more_x, more_y, factor in factors:
+                    grown[min(i + more_x, 2), min(j + more_y, 2)] += value * factor
+            sums = grown
+        values = np.asarray(sums[2, 2])
+        return (values + values.T) / 2.0 if X is Y else values  # rounding need not be symmetric if nothing else is left
+
+    def _split(self, points: Array) -> list[Array]:
+        parts = np.split(points, np.cumsum(self.columns)[:-1], axis=1)
+        return [np.ascontiguousarray(part) for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class CentredCoordinates(FeatureMap):
+    """`CentredProduct` of two variables by their coordinates."""
+
+    left: FeatureMap
+    right: FeatureMap
+    points: Array
+    columns: int
+
+    def coordinates(self, X: Array) -> Array:
+        u, v = self._centred(X)
+        return (u[:, :, None] * v[:, None, :]).reshape(len(X), -1)
+
+    def combination(self, X: Array, weights: Array) -> Array:
+        u, v = self._centred(X)
+        return ((u * weights[:, None]).T @ v).ravel()
+
+    def diagonal(self, X: Array) -> Array:
+        u, v = (np.square(z).sum(axis=1) for z in self._centred(X))
+        return u * v
+
+    def _centred(self, X: Array) -> list[Array]:
+        centred = []
+        for features, part in ((self.left, slice(self.columns)), (self.right, slice(self.columns, None))):
+            x, z = (np.ascontiguousarray(rows[:, part]) for rows in (X, self.points))
+            centred.append(features.coordinates(x) - features.coordinates(z).mean(axis=0))
+        return centred
+
+
+def centred_product(left: Kernel, right: Kernel, points: Array, columns: int) -> Kernel:
+    """Return the kernel of products of features about their means over ``points``: of the first columns, and the rest.
+
+    It has coordinates if both kernels do.  ``points`` are one array, so a pickle of an estimate holds them once.
+    """
+    if isinstance(left, FeatureMap) and isinstance(right, FeatureMap):
+        return CentredCoordinates(left, right, points, columns)
+    return CentredProduct((left, right), points, (columns, points.shape[1] - columns))
