@@ -100,13 +100,42 @@ def complete_points(x: Any, name: str) -> Points:
 
 
 def refuse_sparse(x: Any, name: str) -> None:
-    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object."""
-    if hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__"):
-        raise TypeError(f"{name} is a sparse matrix of shape {x.shape}; give an array, which .toarray() makes of it")
+    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object, or of torch."""
+    scipys = hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__")
+    torchs = _is_tensor(x) and (getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")))
+    if scipys or torchs:
+        method = "toarray" if scipys else "to_dense"
+        raise TypeError(
+            f"{name} is a sparse matrix of shape {tuple(x.shape)}; give an array, which .{method}() makes of it"
+        )
+
+
+def _is_tensor(x: Any) -> bool:
+    """Whether this is a tensor of torch, which need not be installed."""
+    return hasattr(x, "detach") and hasattr(x, "cpu") and hasattr(x, "numpy")
+
+
+def without_tensors(x: Any, name: str) -> Any:
+    """Return a tensor of torch, or each of a list of them, as a numpy array; anything else unchanged.
+
+    Gradients are dropped, and types that numpy lacks, such as bfloat16, become float32.  Raises TypeError for sparse
+    tensors.
+    """
+    if isinstance(x, list | tuple) and len(x) and _is_tensor(x[0]):
+        return [without_tensors(one, name) for one in x]
+    if not _is_tensor(x):
+        return x
+    refuse_sparse(x, name)
+    tensor = x.detach().cpu()
+    try:
+        return tensor.numpy()
+    except TypeError:
+        return tensor.float().numpy()
 
 
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
     refuse_sparse(x, name)
+    x = without_tensors(x, name)
     coded = hasattr(x, "dictionary") or (hasattr(x, "categories") and hasattr(x, "codes"))
     if coded and type(x).__module__.partition(".")[0] in ("pandas", "pyarrow"):  # numpy takes their numbers
         raise TypeError(f"{name} must hold real numbers, got categories ({type(x).__name__}); {_advice('O', tables)}")
@@ -370,7 +399,7 @@ def real_values(values: Any) -> NDArray[np.float64]:
     Raises TypeError with what was found instead: numpy would drop imaginary parts, and read numbers from text.
     """
     try:
-        found = np.asarray(values)
+        found = np.asarray(without_tensors(values, "it"))
         if found.dtype.kind in "biuf" or (found.dtype.kind == "O" and (found.ndim or isinstance(values, Real))):
             return found.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, loaded_pandas, refuse_sparse, takes
+from shrinktest._validate import counted, loaded_pandas, refuse_sparse, takes, without_tensors
 from shrinktest.tables.rows import stacked
 
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
@@ -37,11 +37,12 @@ def transformed(tables: Sequence[Any], transform: Any, names: Sequence[str]) -> 
         )
     said = "transform must be a scikit-learn transformer or a function of the pooled rows (N, d)"
     takes(function, ("rows",), said)
+    tables = [without_tensors(table, name) for table, name in zip(tables, names, strict=True)]
     for table, name in zip(tables, names, strict=True):
         refuse_sparse(table, name)
     sizes = [len(table) for table in tables]
     rows = _copied(tables[0]) if len(tables) == 1 else stacked(tables, names)  # the user's own are not written into
-    found = function(rows)
+    found = without_tensors(function(rows), "what transform returns")
     if hasattr(found, "toarray"):
         size = 8.0 * np.prod(found.shape)
         if size > _LARGEST:
