@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from shrinktest._digits import are_large, require_apart, require_columns_apart
 from shrinktest._rounding import DOUBLE, precision_of
+from shrinktest._tensors import refuse_sparse, without_tensors
 
 Array = NDArray[np.float64]
 Columns = tuple[str, ...] | None
@@ -97,40 +98,6 @@ def complete_points(x: Any, name: str) -> Points:
     if missing.any():
         raise ValueError(f"{name} has {missing_values(missing, points.columns)}; remove those rows first")
     return points
-
-
-def refuse_sparse(x: Any, name: str) -> None:
-    """Raise TypeError for a sparse matrix of scipy, which numpy takes for one object, or of torch."""
-    scipys = hasattr(x, "toarray") and hasattr(x, "nnz") and not hasattr(x, "columns") and not hasattr(x, "__array__")
-    torchs = _is_tensor(x) and (getattr(x, "is_sparse", False) or "sparse" in str(getattr(x, "layout", "")))
-    if scipys or torchs:
-        method = "toarray" if scipys else "to_dense"
-        raise TypeError(
-            f"{name} is a sparse matrix of shape {tuple(x.shape)}; give an array, which .{method}() makes of it"
-        )
-
-
-def _is_tensor(x: Any) -> bool:
-    """Whether this is a tensor of torch, which need not be installed."""
-    return hasattr(x, "detach") and hasattr(x, "cpu") and hasattr(x, "numpy")
-
-
-def without_tensors(x: Any, name: str) -> Any:
-    """Return a tensor of torch, or each of a list of them, as a numpy array; anything else unchanged.
-
-    Gradients are dropped, and types that numpy lacks, such as bfloat16, become float32.  Raises TypeError for sparse
-    tensors.
-    """
-    if isinstance(x, list | tuple) and len(x) and _is_tensor(x[0]):
-        return [without_tensors(one, name) for one in x]
-    if not _is_tensor(x):
-        return x
-    refuse_sparse(x, name)
-    tensor = x.detach().cpu()
-    try:
-        return tensor.numpy()
-    except TypeError:
-        return tensor.float().numpy()
 
 
 def _read_array(x: Any, name: str, tables: bool) -> NDArray[Any]:
@@ -315,8 +282,10 @@ def path_of(given: Any, name: str) -> Path:
 
 
 def path_to_write(given: Any, name: str) -> Path:
-    """The same, of a file for which there is a folder; raises FileNotFoundError where there is none."""
+    """The path of a file to write; raises FileNotFoundError without its folder, IsADirectoryError for a folder."""
     path = path_of(given, name)
+    if path.is_dir():
+        raise IsADirectoryError(f"{name}={str(path)!r} is a folder; give the name of a file in it")
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{name}={str(path)!r}: there is no folder {str(path.parent)!r}; make it first")
     return path

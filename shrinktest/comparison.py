@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +13,7 @@ from shrinktest._labels import pooled_labels
 from shrinktest._names import two_names
 from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest._warn import each_once
+from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, labelled, one_by_one
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
@@ -70,9 +70,9 @@ def compare(
 
     Parameters
     ----------
-    A, B : data frame (pandas, polars, pyarrow) or array_like, shape (m, d) and (n, d)
-        The tables, one row an observation.  Columns are matched by name; the answer begins with those that
-        only one table has.
+    A, B : data frame (pandas, polars, pyarrow), path or array_like, shape (m, d) and (n, d)
+        The tables, one row per observation, or paths of CSV, Parquet or .npy files (the first two need pyarrow).
+        Columns are matched by name; the answer begins with those that only one table has.
     names : tuple of str, default ("A", "B")
         What the report calls the tables, such as ("March", "April").
     estimator
@@ -166,11 +166,10 @@ def compare(
         form="auto", n_resamples=n_resamples, alpha=alpha, workers=workers, progress=progress, gram=gram, rank=rank,
         max_memory=max_memory,
     )  # fmt: skip
-    if isinstance(A, str | os.PathLike) and isinstance(B, str | os.PathLike):
-        raise TypeError(
-            f"A and B must be tables; got paths: read the files first, such as pandas.read_csv({str(A)!r}), or type "
-            f"shrinktest compare {A} {B}"
-        )
+    if in_batches(A, B) or isinstance(A, str) or isinstance(B, str):
+        from shrinktest.batches.whole import read_if_file
+
+        A, B = (read_if_file(x, name, column_types, settings.memory) for x, name in zip((A, B), called, strict=True))
     (first, second), types, only = _common(A, B, called, column_types)
     if paired and len(A) == len(B):
         check_same_index(A, B, *called)

@@ -31,6 +31,7 @@ LAYERS = [
         "_progress",
         "_hints",
         "_digits",
+        "_tensors",
         "_rounding",
         "_validate",
         "_labels",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from shrinktest._validate import path_of
 from shrinktest.batches.partitions import Partition
-from shrinktest.batches.recognized import is_paths
+from shrinktest.batches.recognized import ends_as_files, is_paths
 from shrinktest.batches.rows import Rows
 from shrinktest.batches.source import Batches
 from shrinktest.tables.column import DROP, pooled
@@ -65,6 +67,28 @@ def read_whole(
         file = files.pop().removeprefix(f"{name}, ") if len(files) == 1 else None
         found.append(_joined(parts, dropped, file))
     return Whole(found, seen, columns)
+
+
+def read_if_file(data: Any, name: str, column_types: Mapping[str, Any] | None, most: float) -> Any:
+    """The rows of a file, or of ``Batches``, as a table or an array; other data unchanged.
+
+    Raises MemoryError if they take more than ``most`` bytes, and FileNotFoundError or ValueError for other paths.
+    """
+    if isinstance(data, str | os.PathLike):
+        data = Batches(path_of(data, name))
+    elif ends_as_files(data):
+        data = Batches([path_of(path, name) for path in data])
+    if not isinstance(data, Batches):
+        return data
+    known = data.names(name)
+    types = {key: kind for key, kind in checked_types(column_types).items() if key in (known or ())}
+    found = read_whole([data], [name], types, most)
+    if not found.samples:
+        raise MemoryError(
+            f"{name} has {found.rows} rows or more, too many for max_memory; compare a random part of them, or use "
+            "two_sample_test, which reads files in batches"
+        )
+    return found.samples[0]
 
 
 def _counted(one: Batches, name: str, names: tuple[str, ...] | None) -> int:

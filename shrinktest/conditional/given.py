@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from shrinktest._read import Variables
-from shrinktest._validate import counted, without_tensors
+from shrinktest._tensors import without_tensors
+from shrinktest._validate import counted
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.objects import from_objects
 from shrinktest.tables.observed import Observed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -111,7 +112,7 @@ class MeanEstimator(ABC):
         TypeError, ValueError
             For others; the message says what ``weights`` returned.
         """
-        return as_weights(self.weights(read_only(gram)), self, len(gram))
+        return weights_of(self.weights, gram, self)
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
         """The kernel whose Gram matrix ``weights`` is given; by default ``kernel`` itself."""
@@ -254,8 +255,16 @@ class Tuned(ABC):
         return replace(self, **{"tuning": "auto", **amount})
 
 
-def read_only(gram: np.ndarray) -> np.ndarray:
-    """The matrix as an estimator sees it: one that writes into it would change what others read."""
+def weights_of(function: Callable[[np.ndarray], Any], gram: np.ndarray, estimator: MeanEstimator) -> np.ndarray:
+    """Weights that a function returns for a Gram matrix, which it cannot write into: others read it, too."""
     view = gram.view()
     view.setflags(write=False)
-    return view
+    try:
+        found = function(view)
+    except ValueError as error:
+        if "read-only" not in str(error):
+            raise
+        raise ValueError(
+            f"{estimator!r} modified its Gram matrix, which is read-only; copy it first, gram.copy()"
+        ) from None
+    return as_weights(found, estimator, len(gram))

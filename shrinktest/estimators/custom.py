@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from shrinktest._validate import numbers, takes
-from shrinktest.estimators.base import MeanEstimator, as_gram, as_weights, read_only
+from shrinktest.estimators.base import MeanEstimator, as_gram, weights_of
 from shrinktest.estimators.spectral import Loops, SpectralEstimator
 
 #: NaN before and after the parameters of a compiled function, which would otherwise read whatever is there.
@@ -49,7 +49,7 @@ class FromFunction(MeanEstimator):
         return self.checked_weights(as_gram(gram))
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
-        return as_weights(self.function(read_only(gram)), self, len(gram))
+        return weights_of(self.function, gram, self)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest._validate import counted, loaded_pandas, refuse_sparse, takes, without_tensors
+from shrinktest._tensors import refuse_sparse, without_tensors
+from shrinktest._validate import counted, loaded_pandas, takes
 from shrinktest.tables.rows import stacked
 
 _LARGEST = 2**31  # bytes of a sparse matrix that is made dense
