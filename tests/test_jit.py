@@ -32,8 +32,6 @@ def run(folder, cache, code=PROGRAM):
     done = subprocess.run(
         [sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True, cwd=Path(cache).anchor
     )
-        [sys.executable, "-c", code], env=where, capture_output=True, text=True, check=True, cwd=Path(cache).anchor
-    )
     return done.stdout.strip(), done.stderr
 
 
