@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from shrinktest._labels import codes, kept_places, pooled_labels, same_order, ve
 from shrinktest._validate import NAN_POLICIES, Array, Columns, choice, counted, flag
 from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
+from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.labels import columns_of_labels, note_on_labels
 from shrinktest.tables.matched import matched
@@ -38,7 +39,8 @@ class Samples:
     encoding: Encoding | None = None  # how columns of tables became the numbers
     notes: tuple[str, ...] = ()  # what was left out, and by what units
     kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
-    left_out: tuple[str, ...] = ()  # columns that are not tested, because they look as if they identified rows
+    # columns that are not tested, because they look as if they identified rows, and why
+    left_out: Mapping[str, str] = field(default_factory=dict)
     observed: tuple[Observed, ...] = ()  # all rows of all samples, before any was dropped
     with_values: int = 0  # how many of the rows that were dropped have a value in some column
 
@@ -78,6 +80,7 @@ class Variables:
     kept: tuple[Rows, ...] = ()  # for every one, which rows of what the user gave were not dropped
     observed: tuple[Observed, ...] = ()  # for every one, all rows, before any was dropped
     gaps: tuple[Rows, ...] = ()  # for every one, which values of the rows that were dropped are missing
+    left_out: tuple[Mapping[str, str], ...] = ()  # for every one what :class:`Samples` has
 
     @property
     def columns(self) -> tuple[Columns, ...]:
@@ -143,13 +146,14 @@ def read_samples(
                 )
         complete = [rows & others for rows, others in zip(complete, covariates, strict=True)]
     if paired:
-        check_pairs(samples, names, data.sizes, complete, omit)
+        same = len(set(data.sizes)) == 1
+        check_pairs(samples, names, data.sizes, complete, omit, data.missing_in() if omit and same else {})
         matched = [np.logical_and.reduce(complete)] * len(complete)
         keep = matched if omit else [np.ones(size, dtype=bool) for size in data.sizes]
     else:
         keep = complete if omit else [np.ones(size, dtype=bool) for size in data.sizes]
-        for rows, name in zip(keep, names, strict=True):
-            at_least_two_rows(int(rows.sum()), name, rows)
+        for i, (rows, name) in enumerate(zip(keep, names, strict=True)):
+            at_least_two_rows(int(rows.sum()), name, rows, missing=data.missing_in(i) if omit else None)
     taken = data.taken(np.concatenate(keep), scale, "scale", indicate=nan_policy == "indicator")
     ends = np.cumsum([int(rows.sum()) for rows in keep])[:-1]
     values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, ends))
@@ -169,7 +173,7 @@ def read_samples(
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
         restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes: tuple[str, ...] = (*of_labels_in, *data.omitted(keep), *taken.notes)
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = {}
     if isinstance(data, ObservedTables):
         left_out = data.pooled.left_out
         said = paired or (same_units and blocks is None and groups is None and covariates is None)
@@ -194,6 +198,7 @@ def read_variables(
     groups: Any = None,
     shift: Any = None,
     labels: Sequence[str] = (),
+    dropped: Mapping[str, Collection[str]] = {},
 ) -> Variables:
     """Numbers and restriction of variables observed together.
 
@@ -204,7 +209,7 @@ def read_variables(
 
     ``blocks`` and ``groups`` have a label for every row; with the ``shift`` "circular" relabellings are shifts in
     time.  ``labels`` are names of variables that say which rows belong together, or are taken as given, and are not
-    compared.
+    compared.  ``dropped`` has, by the names of variables, columns to leave out.
 
     Raises TypeError or ValueError for what cannot be tested; the message names the argument and says what to do.
     """
@@ -218,6 +223,8 @@ def read_variables(
         if one is None and name not in labels:
             types, said = columns_of_labels(told, [variable], column_types, unit)
             of_labels_in += said
+        if dropped.get(name):
+            types = {**checked_types(types), **dict.fromkeys(dropped[name], DROP)}
         data.append(observed([variable], [name], nan_policy, types, one, labels=name in labels))
     check_column_types(column_types, data)
     every, size = "X and Y" if _two(names) else "every variable", data[0].sizes[0]
@@ -233,10 +240,11 @@ def read_variables(
     as_given = [id(variable) in conditions for variable in variables]
     complete = np.all([one.complete(nan_policy, given=z)[0] for one, z in zip(data, as_given, strict=True)], axis=0)
     keep = complete if nan_policy == "omit" else np.ones(size, dtype=bool)
-    at_least_two_rows(int(keep.sum()), every, keep)
+    gaps = {name: one for each in data for name, one in each.missing_in(0).items()}
+    at_least_two_rows(int(keep.sum()), every, keep, missing=gaps if nan_policy == "omit" else None)
     scales = scales_of(scale, [one.columns for one in data], names)
     taken = [one.taken(keep, *unit, indicate=nan_policy == "indicator") for one, unit in zip(data, scales, strict=True)]
-    left_out = omitted_together(variables, data, keep)
+    omitted = omitted_together(variables, data, keep)
     found = Variables(
         values=tuple(one.values for one in taken),
         missing=nan_policy != "omit" and not bool(complete.all()),
@@ -244,10 +252,11 @@ def read_variables(
         scales=tuple(one.scale for one in taken),
         encodings=tuple(one.encoding for one in taken),
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
-        notes=tuple(dict.fromkeys((*of_labels_in, *left_out, *(note for one in taken for note in one.notes)))),
+        notes=tuple(dict.fromkeys((*of_labels_in, *omitted, *(note for one in taken for note in one.notes)))),
         kept=(keep,) * len(data),
         observed=tuple(data),
         gaps=tuple(one.missing()[~keep] for one in data),
+        left_out=tuple(one.pooled.left_out if isinstance(one, ObservedTables) else {} for one in data),
     )  # fmt: skip
     if blocks is None and groups is None and shift is None:
         return found

@@ -13,6 +13,7 @@ from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, listed, loaded_pandas
 from shrinktest.nulls.memory import Rows, clocks_in, restricted
 from shrinktest.nulls.restriction import Restriction
+from shrinktest.tables.aligned import at_least_two_rows
 from shrinktest.tables.column import Column, in_longest_unit
 from shrinktest.tables.encoding import Encoding
 from shrinktest.tables.identifiers import are_whole, known
@@ -108,6 +109,8 @@ def _taken(data: Observed, nan_policy: str, scale: Any) -> tuple[NDArray[np.bool
     """Which rows miss nothing, which are kept, and these as numbers."""
     complete = data.complete(nan_policy)[0]
     keep = complete if nan_policy == "omit" else np.ones(data.sizes[0], dtype=bool)
+    if nan_policy == "omit" and not keep.all():
+        at_least_two_rows(int(keep.sum()), data.names[0], keep, missing=data.missing_in(0))
     if int(keep.sum()) < FEWEST:
         raise ValueError(
             f"{data.names[0]} has {counted(int(keep.sum()), 'row')}; a change of distribution takes {FEWEST} at least, "

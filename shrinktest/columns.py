@@ -12,7 +12,7 @@ import numpy as np
 from shrinktest._hints import hinted
 from shrinktest._progress import preparing
 from shrinktest._read import XY
-from shrinktest._validate import as_rng, choice, counted, dimensions, listed, rng_provenance
+from shrinktest._validate import as_rng, choice, counted, dimensions, rng_provenance
 from shrinktest.batches.recognized import in_batches
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.equality import TwoEqualDistributions
@@ -20,11 +20,21 @@ from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import beside, run_side_by_side
+from shrinktest.multiple.untested import (
+    constant_note,
+    constant_reasons,
+    dropping,
+    listwise_note,
+    reason_in,
+    relabelled,
+    untested_notes,
+)
 from shrinktest.nulls.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import NO_WEIGHT
 from shrinktest.tables.reading import shown_names
+from shrinktest.tables.untestable import Reasons, without_untestable
 from shrinktest.units import Scale, constant_columns
 
 
@@ -151,7 +161,7 @@ def two_sample_test_columns(
         X, Y = in_memory((X, Y), XY, estimator, [Asked(kernel, "median")], settings, column_types)
         batched = in_batches(X, Y)
     design = {"blocks": blocks, "paired": paired, "groups": groups, "own": permutations}
-    told = {"nan_policy": nan_policy, "scale": scale, "column_types": column_types, "transform": transform}
+    told = {"nan_policy": nan_policy, "scale": scale, "transform": transform}
     if batched:
         from shrinktest.multiple.binned import refuse
 
@@ -159,12 +169,16 @@ def two_sample_test_columns(
                 "transform": transform})  # fmt: skip
         options = {"scale": scale, "nan_policy": nan_policy, "column_types": column_types}
         return _in_batches((X, Y), estimator, Asked(kernel, bandwidth), settings, rng, method, **options)
-    whole = TwoEqualDistributions.read(X, Y, **told, **design)
+    whole, unread = without_untestable(
+        lambda reasons: TwoEqualDistributions.read(X, Y, column_types=dropping(column_types, reasons), **told, **design)
+    )
     refuse_missing(whole.missing)
-    parts = one_by_one(whole.variables[0])
-    labels = labelled(whole.variables[0], len(parts), "x")
+    variable = whole.variables[0]
+    parts = one_by_one(variable)
+    labels = labelled(variable, len(parts), "x")
     varied = [not constant_columns(points).all() for points, _ in parts]
-    notes = constant_note(labels, varied, whole.variables[0].name)
+    left_out = relabelled(unread, variable, "x")
+    notes = (*untested_notes(left_out), *constant_note(labels, varied, variable.name))
     found = column_tests(
         whole,
         dict(compress(zip(labels, parts, strict=True), varied)),
@@ -174,6 +188,7 @@ def two_sample_test_columns(
         widths=list(compress(one_width_each(bandwidth, labels, "bandwidth"), varied)),
         settings=settings,
         generator=as_rng(rng),
+        untested={**constant_reasons(labels, varied), **left_out, **whole.untested},
     )
     return noted(found, notes)
 
@@ -188,15 +203,16 @@ def column_tests(
     widths: Sequence[Any],
     settings: Settings,
     generator: np.random.Generator,
+    untested: Mapping[str, str],
 ) -> MultipleTestsResult:
     """The tests of columns, some or all of those of a hypothesis about two samples.
 
     ``parts`` has the numbers and the units of columns by their names, see :func:`one_by_one`, and none is constant;
-    ``widths`` has a bandwidth for each.
+    ``widths`` has a bandwidth for each.  ``untested`` has the reasons for other columns.
     """
     hypotheses = [replace(whole, variables=(column,)) for column in _named(whole.variables[0].name, parts)]
     asked = [Asked(kernel, width) for width in widths]
-    found = _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method)
+    found = _side_by_side(hypotheses, tuple(parts), asked, estimator, settings, generator, method, untested)
     remembered = whole.memory() if whole.own is None else None
     advice = BY_PAIRS if whole.restriction.paired else BY_GROUPS
     notes = (*listwise_note(whole.listwise, sum(whole.sizes)), *((remembered.note(advice),) if remembered else ()))
@@ -226,12 +242,20 @@ def _in_batches(
         )
     generator = as_rng(rng)
     with preparing(settings.progress):
-        how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **by_whom(settings, rng)}
-        whole = TwoBinned.in_batches(samples, XY, **how, **options)
+        who, types = by_whom(settings, rng), options.pop("column_types")
+
+        def read(reasons: Reasons) -> TwoBinned:
+            how = {"drawn": settings.rank or RANK_OF_COLUMN, "rng": beside(generator, 2), **who, **options}
+            return TwoBinned.in_batches(samples, XY, column_types=dropping(types, reasons), **how)
+
+        whole, unread = without_untestable(read)
     variable, name = whole.variables[0], whole.variables[0].name
+    left_out = relabelled(unread, variable, "x")
     labels = whole.columns or tuple(f"x{j}" for j in range(len(whole.groups)))
     varied = [not whole.survey.constant[one].all() for one in whole.groups]
-    notes = (*listwise_note(whole.listwise, sum(whole.survey.sizes)), *constant_note(labels, varied, name))
+    untested = {**constant_reasons(labels, varied), **left_out, **whole.untested}
+    notes = (*listwise_note(whole.listwise, sum(whole.survey.sizes)), *untested_notes(left_out))
+    notes += constant_note(labels, varied, name)
     widths = compress(one_width_each(asked.bandwidth, labels, "bandwidth"), varied)
     each = [replace(asked, bandwidth=width) for width in widths]
     groups = list(compress(whole.groups, varied))
@@ -239,43 +263,24 @@ def _in_batches(
         points = whole.representative(groups)
     parts = zip(points, (_unit_of(variable.scale, group) for group in groups), strict=True)
     kept = dict(zip(compress(labels, varied), parts, strict=True))
-    hypotheses = columns_in_bins(whole, groups, _named(name, kept), estimator, each, settings, generator)
-    found = _side_by_side(hypotheses, tuple(kept), each, estimator, settings, generator, method)
-    return noted(found, notes)
+    columns = _named(name, kept)
+    hypotheses = columns_in_bins(whole, groups, columns, estimator, each, settings, generator)
+    failed = {
+        label: reason_in(str(one), column)
+        for label, column, one in zip(kept, columns, hypotheses, strict=True)
+        if isinstance(one, ValueError)
+    }
+    each = [one for label, one in zip(kept, each, strict=True) if label not in failed]
+    tested = [label for label in kept if label not in failed]
+    made = [one for one in hypotheses if not isinstance(one, ValueError)]
+    found = _side_by_side(made, tested, each, estimator, settings, generator, method, {**untested, **failed})
+    return noted(found, (*notes, *untested_notes(failed)))
 
 
 def noted(found: MultipleTestsResult, notes: Sequence[str]) -> MultipleTestsResult:
     """The result with these notes, and none that constant columns have no weight: they are not tested, unless given."""
     kept = (note for note in found.notes if not note.endswith(NO_WEIGHT) or note.startswith("given:"))
     return replace(found, notes=(*kept, *notes))
-
-
-def listwise_note(left_out: int, kept: int, than: str = "a column") -> tuple[str, ...]:
-    """What a reader should know where rows were left out of tests, each about ``than``, in which they have values."""
-    if not left_out:
-        return ()
-    return (
-        f"Rows that miss a value in any column are left out of all columns ({left_out} of {left_out + kept}): take "
-        f"nan_policy='indicator', or test {than} by itself, if what is missing depends on the values.",
-    )
-
-
-def constant_note(labels: Sequence[str], varied: Sequence[bool], name: str, which: str = "") -> tuple[str, ...]:
-    """Which columns are not tested because they have one value only; raises ValueError where none is left.
-
-    ``which``: of which table, if there are two.
-    """
-    constant = [label for label, one in zip(labels, varied, strict=True) if not one]
-    if not constant:
-        return ()
-    several, named = len(constant) > 1, listed(constant)
-    if len(constant) == len(labels):
-        raise ValueError(
-            f"{name}: column{'s' * several} {named} {'have' if several else 'has'} the same value in every row, so "
-            f"that there is nothing to test; leave {'them' if several else 'it'} out"
-        )
-    said = f"Column{'s' * several} {named}{which} {'are' if several else 'is'} not tested: "
-    return (f"{said}{'they have' if several else 'it has'} the same value in every row.",)
 
 
 def _named(name: str, parts: Mapping[str, tuple[np.ndarray, Scale | None]]) -> list[Variable]:
@@ -291,16 +296,26 @@ def _side_by_side(
     settings: Settings,
     generator: np.random.Generator,
     method: str,
+    untested: Mapping[str, str],
 ) -> MultipleTestsResult:
-    """The tests of hypotheses about columns of these names, with a kernel and a bandwidth for each."""
+    """The tests of hypotheses about columns of these names, with a kernel and a bandwidth for each.
+
+    ``untested`` has the reasons for columns that are not tested.
+    """
     provenance = rng_provenance(generator)
     nulls, about = run_side_by_side(hypotheses, estimator, [[one] for one in asked], settings, generator, method)
+    failed = {}
+    for i, (label, hypothesis) in enumerate(zip(labels, hypotheses, strict=True)):
+        if isinstance(null := nulls[i], str):
+            nulls[i] = failed[label] = reason_in(null, hypothesis.variables[0])
+    about["notes"] = (*about["notes"], *untested_notes(failed))
     return adjusted_tests(
         nulls,
         method,
         test=hypotheses[0].kind.name,
         keys=("column",),
-        labels=tuple((label,) for label in labels),
+        labels=[(label,) for label in labels],
+        untested={(label,): reason for label, reason in untested.items()},
         n_observations=hypotheses[0].n_observations,
         alpha=settings.alpha,
         rng=provenance,
@@ -347,5 +362,7 @@ def one_width_each(bandwidth: Any, labels: Sequence[str], name: str) -> list[Any
 def labelled(variable: Variable, count: int, prefix: str) -> tuple[str, ...]:
     """Names of columns: those of a table or a series, or ``prefix`` and their number from 0."""
     encoding = variable.encoding
-    shown = None if encoding is None else shown_names(encoding.names, named=encoding.named)
-    return shown or tuple(f"{prefix}{j}" for j in range(count))
+    if encoding is None:
+        return tuple(f"{prefix}{j}" for j in range(count))
+    shown = shown_names(encoding.names, named=encoding.named)
+    return shown or tuple(f"{prefix}{name}" for name in encoding.names)

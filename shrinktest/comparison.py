@@ -19,6 +19,7 @@ from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
 from shrinktest.multiple.run import run
+from shrinktest.multiple.untested import relabelled, untested_notes
 from shrinktest.nulls.memory import BY_GROUPS, BY_STRETCHES_OR_GROUPS
 from shrinktest.results.comparison import ComparisonResult
 from shrinktest.results.effects import Effects
@@ -33,6 +34,7 @@ from shrinktest.tables.observed import Rows
 from shrinktest.tables.pooled import ALONE, PooledTable, checked_types
 from shrinktest.tables.reading import Table, is_table, names_in, read_table, series_label, table_of
 from shrinktest.tables.successive import in_succession, said_of_succession
+from shrinktest.tables.untestable import CONSTANT, Reasons, without_untestable
 from shrinktest.units import constant_columns
 
 POLICIES = ("indicator", "omit", "raise")
@@ -180,10 +182,18 @@ def compare(
         if given is not None and not paired:
             labels[name] = pooled_labels(given, name, (A, B), called, pooled.sizes, " and ".join(called))
     of_units = pooled.units(paired=bool(paired)) if blocks is None and groups is None else ()
-    x, y = _split(pooled)
-    told = {"scale": scale, "column_types": {name: types[name] for name in pooled.table.names if name in types}}
-    whole = TwoEqualDistributions.read(x, y, called=called, nan_policy=nan_policy, paired=paired, **told, **labels)
+
+    def read(reasons: Reasons) -> tuple[PooledTable, TwoEqualDistributions]:
+        part = pooled.without([name for _, name in reasons])
+        x, y = _split(part)
+        told: dict[str, Any] = {"scale": scale}
+        told |= {"column_types": {name: types[name] for name in part.table.names if name in types}}
+        told |= {"called": called, "nan_policy": nan_policy, "paired": paired}
+        return part, TwoEqualDistributions.read(x, y, **told, **labels)
+
+    (pooled, whole), unread = without_untestable(read)
     shown = labelled(whole.variables[0], len(pooled.table.columns), "x")
+    left_out = relabelled(unread, whole.variables[0], "x")
     parts = {
         label: part
         for label, part in zip(shown, one_by_one(whole.variables[0]), strict=True)
@@ -192,16 +202,13 @@ def compare(
     if not parts:
         raise ValueError(
             f"{called[0]} and {called[1]}: every column has the same value in every row, so that there is nothing to "
-            "compare"
+            f"compare{''.join(f'. {note[:-1]}' for note in untested_notes(left_out))}"
         )
     units = _units(pooled.sizes, paired, labels["groups"])
     successive = in_succession(pooled, types, units)
-    successive = successive if set(parts) - set(successive) else ()
     generator = as_rng(rng)
     with each_once():
-        overall = run(
-            _without(whole, successive), estimator, [Asked("gaussian", "median")], settings, copy.deepcopy(generator)
-        )
+        same = copy.deepcopy(generator)
         tests = column_tests(
             whole,
             parts,
@@ -211,11 +218,17 @@ def compare(
             widths=["median"] * len(parts),
             settings=settings,
             generator=generator,
+            untested={**{label: CONSTANT for label in shown if label not in parts}, **left_out, **pooled.left_out},
         )
+        name_of = dict(zip(shown, pooled.table.names, strict=True))
+        failed = [name_of[label] for label in parts if (label,) in tests.untested]
+        successive = successive if {name_of[label] for label in parts} - {*successive, *failed} else ()
+        whole = _without(whole, (*successive, *failed))
+        overall = run(whole, estimator, [Asked("gaussian", "median")], settings, same)
     keep = _kept(pooled, nan_policy, paired)
     kept = _split(pooled, keep)
     effects = tuple(
-        _effects(label, j, pooled, kept, units, keep, confidence, constant=label not in parts)
+        _effects(label, j, pooled, kept, units, keep, confidence, tests.untested.get((label,), ""))
         for j, label in enumerate(shown)
     )
     size = overall.effect(confidence=confidence)
@@ -224,7 +237,7 @@ def compare(
     )
     of_columns = [note for note in tests.notes if not note.startswith("Successive rows")]  # the overall test says so
     of_all = [note.replace(BY_STRETCHES_OR_GROUPS, BY_GROUPS) for note in overall.notes]
-    notes = [*of_labels, *pooled.notes, *of_units, *of_all, *of_columns]
+    notes = [*of_labels, *pooled.notes, *of_units, *untested_notes(left_out), *of_all, *of_columns]
     notes += [note for note in size.notes if not note.startswith("The distance")]  # which the report does not show
     if blocks is not None:
         notes.append("Effects of columns and their intervals do not take blocks into account; the p-values do.")
@@ -328,15 +341,16 @@ def _effects(
     units: Units,
     keep: Rows,
     confidence: float,
-    *,
-    constant: bool,
+    untested: str,
 ) -> Effects:
     """The effects of a column: of the rows that were tested, and of missing values, of all rows."""
     column = pooled.table.columns[j]
-    found = () if constant else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
+    found = (
+        () if untested == CONSTANT else changes(kept[0].columns[j], kept[1].columns[j], units.taken(keep), confidence)
+    )
     first, second = column.taken(slice(None, pooled.sizes[0])), column.taken(slice(pooled.sizes[0], None))
     missing = missing_change(first, second, units, confidence)
-    return Effects(label, column.kind, found if missing is None else (*found, missing), constant)
+    return Effects(label, column.kind, found if missing is None else (*found, missing), untested)
 
 
 def _where(result: ComparisonResult, labels: tuple[str, ...]) -> Where | None:

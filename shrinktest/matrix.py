@@ -11,7 +11,13 @@ import numpy as np
 from shrinktest._hints import hinted
 from shrinktest._read import XY, Variables, read_variables
 from shrinktest._validate import as_rng, choice, rng_provenance
-from shrinktest.columns import constant_note, labelled, listwise_note, noted, one_by_one, one_width_each, refuse_missing
+from shrinktest.columns import (
+    labelled,
+    noted,
+    one_by_one,
+    one_width_each,
+    refuse_missing,
+)
 from shrinktest.conditional.given import all_labels
 from shrinktest.conditional.regression import Regression
 from shrinktest.hypotheses.base import Variable, variables_of
@@ -23,11 +29,20 @@ from shrinktest.hypotheses.take_given import GIVEN, method_for, read_three, refu
 from shrinktest.multiple.collection import Asked, asks_for_none, refuse_candidates
 from shrinktest.multiple.many import adjusted_tests
 from shrinktest.multiple.run import run_side_by_side
+from shrinktest.multiple.untested import (
+    constant_note,
+    constant_reasons,
+    listwise_note,
+    relabelled,
+    untested_notes,
+    untested_pairs,
+)
 from shrinktest.nulls.memory import strongest
 from shrinktest.nulls.shuffles import OneAgainstAnother
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import columns_at, names_in
+from shrinktest.tables.untestable import Reasons, without_untestable
 from shrinktest.units import constant_columns
 
 OTHERS = "others"
@@ -189,15 +204,24 @@ def independence_matrix(
     X, given = _named_given(X, given)
     units = scale if Y is not None or isinstance(scale, str | None) or hasattr(scale, "keys") else [scale, scale]
     told: dict[str, Any] = {"scale": units, "column_types": column_types, "transform": transform}
+    second = X if Y is None else Y
+    third, others = (X, given) if isinstance(given, str) else (given, "")
     if given is None:
         refuse_without_given(given_method, None, regressor)
         told |= {"blocks": blocks, "groups": groups, "shift": shift}
-        read = read_variables((X, X if Y is None else Y), XY, nan_policy, **told)
     else:
         _refuse_beside_given(given, Y, shift, permutations)
-        third, others = (X, given) if isinstance(given, str) else (given, "")
         told |= {"blocks": blocks, "groups": groups, "others": others}
-        read = read_three(X, X if Y is None else Y, third, nan_policy, **told)
+
+    def read_without(reasons: Reasons) -> Variables:
+        dropped = {name: [column for whose, column in reasons if whose == name or Y is None] for name in XY}
+        if given is None:
+            return read_variables((X, second), XY, nan_policy, dropped=dropped, **told)
+        return read_three(
+            X, second, third, nan_policy, dropped=dropped | ({"given": dropped["X"]} if others else {}), **told
+        )
+
+    read, unread = without_untestable(read_without)
     refuse_missing(read.missing)
     tables = variables_of(read, GIVEN[: len(read.values)], said=not is_unasked(scale))
     remarks = read.notes
@@ -205,16 +229,22 @@ def independence_matrix(
         in_units = [one.in_units() for one in tables[: 1 if Y is None else 2]]
         tables = tuple(one for one, _ in in_units)
         remarks += tuple(itertools.chain(*(notes for _, notes in in_units)))
-    if Y is None and len(one_by_one(tables[0])) < 2:
+    if Y is None and not unread and len(one_by_one(tables[0])) < 2:
         raise ValueError("X has 1 column; without Y two columns or more are tested against each other")
     widths = (bandwidth_x, "median" if bandwidth_y is None else bandwidth_y)
     kernels = (kernel_x, kernel_x if kernel_y is None else kernel_y)
     count = 1 if Y is None else 2
     each = [_columns(tables[side], kernels[side], widths[side], XY[side], Y is not None) for side in range(count)]
-    sides, constant = zip(*each, strict=True)
+    sides, constant, constant_notes = zip(*each, strict=True)
     left, right = sides[0], sides[-1]
+    unread_of = [relabelled(unread, tables[side], XY[side].lower(), XY[side]) for side in range(count)]
+    notes = tuple(note for one in unread_of for note in untested_notes(one))
+    reasons = [{**constant[side], **unread_of[side], **read.left_out[side]} for side in range(count)]
     if Y is None and len(right) < 2:
-        raise ValueError("X has 1 column whose values differ; without Y two or more are tested against each other")
+        why = " ".join((*notes, *constant_notes[0]))
+        raise ValueError(
+            f"X has 1 column that can be tested; without Y two or more are tested against each other. {why}"
+        )
     n = len(read.values[0])
     if Y is None:
         pairs = list(itertools.combinations(right, 2))
@@ -243,7 +273,8 @@ def independence_matrix(
         generator,
         method,
     )
-    about["notes"] = tuple(dict.fromkeys(map(undecided, about["notes"])))
+    failed = dict.fromkeys(f"Not tested: {null}." for null in nulls if isinstance(null, str))
+    about["notes"] = (*dict.fromkeys(map(undecided, about["notes"])), *failed)
     left_out = len(read.gaps[0])
     about["notes"] += listwise_note(left_out if _of_others(read, Y, given) else 0, n, "a pair")
     remembered = strongest(one.memory() for one in hypotheses) if permutations is None else None
@@ -255,13 +286,14 @@ def independence_matrix(
         method,
         test=hypotheses[0].kind.name,
         keys=("x", "y"),
-        labels=tuple((one.label, other.label) for one, other in pairs),
+        labels=[(one.label, other.label) for one, other in pairs],
+        untested=untested_pairs([[one.label for one in side] for side in sides], reasons),
         n_observations=hypotheses[0].sizes,
         alpha=settings.alpha,
         rng=provenance,
         **about,
     )
-    return noted(found, list(itertools.chain(*constant)))
+    return noted(found, [*notes, *itertools.chain(*constant_notes)])
 
 
 def _of_others(read: Variables, Y: Any, given: Any) -> bool:
@@ -347,8 +379,8 @@ def _hypotheses_given(
 
 def _columns(
     table: Variable, kernel: Any, bandwidth: Any, name: str, several: bool
-) -> tuple[list[_Column], tuple[str, ...]]:
-    """The columns of one of ``several`` tables that are tested, and a note on those that have one value only."""
+) -> tuple[list[_Column], dict[str, str], tuple[str, ...]]:
+    """The columns of one of ``several`` tables that are tested; those with one value, as reasons and as a note."""
     parts = one_by_one(table)
     labels = labelled(table, len(parts), name.lower())
     widths = one_width_each(bandwidth, labels, f"bandwidth_{name.lower()}")
@@ -363,4 +395,4 @@ def _columns(
         for place, (label, width, (points, unit)) in enumerate(zip(labels, widths, parts, strict=True))
         if varied[place]
     ]
-    return columns, constant_note(labels, varied, name, f" of {name}" * several)
+    return columns, constant_reasons(labels, varied), constant_note(labels, varied, name, f" of {name}" * several)

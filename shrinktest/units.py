@@ -11,6 +11,7 @@ import numpy as np
 
 from shrinktest._rounding import rounding_of
 from shrinktest._validate import Array, choice, counted, dimensions, listed, positive
+from shrinktest.tables.untestable import Untestable
 
 #: Units by name: standard deviation (over n), median absolute deviation from the median, mid-ranks, and distances from
 #: the median in units of their mean.
@@ -181,19 +182,29 @@ def _units(Z: Array, scale: str, columns: Any) -> Array:
         unit = {"sd": Z.std(axis=0), "mad": np.median(away, axis=0), "deviation": away.mean(axis=0)}[scale]
     constant = constant_columns(Z)
     for j in np.flatnonzero(np.logical_not(np.isfinite(unit) | constant | np.isnan(Z).any(axis=0))):
-        raise ValueError(
-            f"scale={scale!r}: column {columns[j]} has values as large as {np.abs(Z[:, j]).max():.3g}, whose unit is "
-            "beyond the range of numbers; remove or replace values that stand for something else, or use scale='rank'"
+        largest = f"values as large as {np.abs(Z[:, j]).max():.3g}, whose unit is beyond the range of numbers"
+        raise Untestable(
+            f"scale={scale!r}: column {columns[j]} has {largest}; remove or replace values that stand for something "
+            "else, or use scale='rank'",
+            "",
+            str(columns[j]),
+            f"it has {largest}",
         )
     for j in np.flatnonzero((unit == 0.0) & np.logical_not(constant)):
         if scale != "mad":
-            raise ValueError(
+            raise Untestable(
                 f"scale={scale!r}: the values of column {columns[j]} differ so little that its unit is 0; multiply it "
-                "by a constant, or use scale='rank'"
+                "by a constant, or use scale='rank'",
+                "",
+                str(columns[j]),
+                "its values differ so little that its unit is 0",
             )
-        raise ValueError(
+        raise Untestable(
             f"scale='mad': more than half of the values of column {columns[j]} are equal, so that its median absolute "
-            "deviation is 0; use scale='sd' or 'rank', or give one number per column"
+            "deviation is 0; use scale='sd' or 'rank', or give one number per column",
+            "",
+            str(columns[j]),
+            "more than half of its values are equal, so that its median absolute deviation is 0",
         )
     return np.where(constant, 1.0, unit)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -46,6 +46,7 @@ class Found:
     rows: tuple[Rows, ...]  # the samples, with the columns that are tested
     encodings: tuple[Encoding, ...]  # with units of 1, of every variable
     notes: tuple[str, ...] = ()  # which columns are not tested, and why
+    left_out: Mapping[str, str] = field(default_factory=dict)  # the same, by the names of the columns
 
     @classmethod
     def of(
@@ -81,6 +82,7 @@ class Found:
             if kind != DROP:
                 choice(one, list(dict.fromkeys(names)), "a column in column_types")
         left_out: list[tuple[int, Column]] = []
+        reasons: dict[str, str] = {}
         notes: list[str] = []
         of_units: list[str] = []
         kept: list[tuple[Column, list[Sight]]] = []
@@ -104,6 +106,7 @@ class Found:
                 continue
             kind = "number" if column.kind == "number" else "category"
             left_out.append((j, column))
+            reasons[called] = why
             notes.append(f"Column {called!r} is not tested: {why} (column_types={{{called!r}: {kind!r}}} tests it).")
         if left_out and not all(rows.names for rows in samples):
             raise ValueError(f"{' '.join(notes)} Leave such columns out of all samples: one has no names")
@@ -112,13 +115,13 @@ class Found:
             again = cls.of(
                 samples, crew, parts, store=store, name=f"{name} again"
             )  # rows that miss only these values are complete
-            return replace(again, notes=tuple(dict.fromkeys([*notes, *of_units, *again.notes])))
+            return replace(again, notes=tuple(dict.fromkeys([*notes, *of_units, *again.notes])), left_out=reasons)
         codes = []
         for column, sights in kept:
             whole = pooled([column, *(one.complete for one in sights)], ["all rows", *(rows.name for rows in samples)])
             code = Code.of(whole.taken(slice(len(column), None)), indicate=indicate)
             codes.append(code if code.fill is None else replace(code, fill=np.nan))
-        found = cls(tuple(samples), _encodings(codes, parts), (*notes, *of_units))
+        found = cls(tuple(samples), _encodings(codes, parts), (*notes, *of_units), reasons)
         return found.coded(tuple(codes), tuple(column for column, _ in kept))
 
     def coded(self, codes: tuple[Code, ...], seen: tuple[Column, ...]) -> Found:

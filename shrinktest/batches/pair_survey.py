@@ -14,6 +14,7 @@ from shrinktest._validate import counted
 from shrinktest.batches.columns import holes
 from shrinktest.batches.crew import Crew
 from shrinktest.batches.pairs import Pairs
+from shrinktest.batches.sights import refuse_empty_columns
 from shrinktest.batches.store import Store
 from shrinktest.batches.survey import Looking, Seen, surveyed, unsigned
 from shrinktest.batches.tasks import KeptReading
@@ -51,6 +52,8 @@ class PairSurvey:
         each = tuple(Looking(drawn, keys[k], units[k], bool(gaps[k]), checked) for k in (0, 1))
         looking = LookingAtBoth(pairs.widths[0], each)
         total = surveyed((pairs.rows,), looking, crew, store, keys, drawn, units)
+        if total.sizes[0] < 2 and total.omitted[0]:
+            refuse_empty_columns((pairs.rows,), crew, total.sizes[0])
         (x, in_x), (y, in_y) = (seen.filled(some) for seen, some in zip(total.found[0], gaps, strict=True))
         return cls(total.sizes[0], total.omitted[0], (x, y), total.counts, (in_x, in_y))
 

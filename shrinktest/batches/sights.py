@@ -21,6 +21,7 @@ from shrinktest.batches.tasks import Reading
 from shrinktest.tables.column import Column, pooled
 from shrinktest.tables.identifiers import are_whole, count_rows, enough
 from shrinktest.tables.reading import Table
+from shrinktest.tables.untestable import refuse_empty
 
 #: Levels at most of a category, of which every one takes a column of numbers.
 MOST_LEVELS = 1000
@@ -242,6 +243,13 @@ def looked(samples: Sequence[Rows], crew: Crew, store: Store | None = None, name
                 "samples must have the same columns"
             )
     return total
+
+
+def refuse_empty_columns(samples: Sequence[Rows], crew: Crew, left: int) -> None:
+    """Raise Untestable for a column without values, after another reading; ``left`` rows are complete."""
+    whole = [replace(rows, types=rows.types or {}, code=None) for rows in samples]
+    each = zip(samples, looked(whole, crew), strict=True)
+    refuse_empty([(rows.name, sight.column.name, sight.rows) for rows, sights in each for sight in sights], left)
 
 
 def _few(column: Column, texts: Mapping[str, int]) -> Column:

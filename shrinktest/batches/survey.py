@@ -13,6 +13,7 @@ from shrinktest.batches.crew import Crew
 from shrinktest.batches.gather import Gathered, gathered
 from shrinktest.batches.hashes import checksum, hashed
 from shrinktest.batches.rows import Rows
+from shrinktest.batches.sights import refuse_empty_columns
 from shrinktest.batches.store import DATA, SEED, Store, digest
 from shrinktest.batches.tasks import KeptReading
 
@@ -63,8 +64,10 @@ class Survey:
         keys = rng.integers(2**64, size=(len(samples), 2), dtype=np.uint64)
         looking = Looking(drawn, keys, units, bool(holes), checked=unsigned(samples, store))
         total = surveyed(samples, looking, crew, store, keys, drawn, units)
-        for rows, size, columns in zip(samples, total.sizes, total.columns, strict=True):
+        for rows, size, left_out, columns in zip(samples, total.sizes, total.omitted, total.columns, strict=True):
             if size < 2:
+                if left_out:
+                    refuse_empty_columns(samples, crew, size)
                 raise ValueError(f"{rows.name} has {counted(size, 'row')}; a sample needs at least 2")
             if columns != total.columns[0]:
                 raise ValueError(

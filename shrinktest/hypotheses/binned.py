@@ -140,6 +140,7 @@ class Binned(EqualDistributions):
             binning=binning,
             remarks=remarks,
             encoding=encoding,
+            untested={} if found is None else found.left_out,
             listwise=sum(survey.omitted) if len(first or survey.constant) > 1 else 0,
             **options,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -47,6 +47,7 @@ class EqualDistributions(Hypothesis):
     # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
+    untested: Mapping[str, str] = field(default_factory=dict)  # columns that are left out, and why
     listwise: int = 0  # rows that were left out for missing values, where some of them have values in other columns
 
     @classmethod
@@ -77,6 +78,7 @@ class EqualDistributions(Hypothesis):
             missing=samples.missing,
             restriction=samples.restriction,
             remarks=samples.notes,
+            untested=samples.left_out,
             listwise=sum(int((~rows).sum()) for rows in samples.kept) if samples.with_values else 0,
             **options,
         )

@@ -92,20 +92,28 @@ def columns_in_bins(
     asked: Sequence[Asked],
     settings: Settings,
     generator: np.random.Generator,
-) -> list[TwoBinned]:
+) -> list[TwoBinned | ValueError]:
     """Hypotheses about single columns of two samples in batches, whose bins are read all at once.
+
+    A column of which the kernel cannot be found has the error instead.
 
     ``groups`` are, for each column, the columns of numbers that it became.  The columns are those of the sample of
     their rows; ``generator`` is that of the test, which is left as it is.
     """
-    plan, found = planned(whole, settings, generator, RANK_OF_COLUMN), []
+    plan = planned(whole, settings, generator, RANK_OF_COLUMN)
+    found: list[TwoBinned | ValueError] = []
     for group, column, one in zip(groups, columns, asked, strict=True):
         hypothesis = replace(whole, variables=(column,))
         _, kernels, spare = collected(estimator, one, hypothesis, plan)
-        found.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))
+        try:
+            found.append(hypothesis.reading(kernels, plan, tuple(range(group.start, group.stop)), spare=spare))
+        except ValueError as error:
+            found.append(error)
+    if all(isinstance(one, ValueError) for one in found):
+        raise found[0]  # type: ignore[misc]
     with preparing(settings.progress):
         means = whole.bin_means(plan)
-    return [replace(one, means=means) for one in found]
+    return [one if isinstance(one, ValueError) else replace(one, means=means) for one in found]
 
 
 def by_whom(settings: Settings, rng: Any) -> dict[str, Any]:

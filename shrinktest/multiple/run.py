@@ -228,12 +228,12 @@ def run_side_by_side(
     settings: Settings,
     generator: np.random.Generator,
     method: str,
-) -> tuple[list[Null], dict[str, Any]]:
-    """The null distributions of several tests, and what a result says of all of them.
+) -> tuple[list[Null | str], dict[str, Any]]:
+    """The null distributions of several tests, or why one of them cannot be made, and what a result says of all.
 
-    Each is on permutations from a generator in the same state; of several estimators it is that of what they say
-    together. ``asked`` has for every hypothesis one entry per variable, and ``method`` is how p-values will be
-    adjusted.
+    If none can be made, the first error is raised.  Each is on permutations from a generator in the same state; of
+    several estimators it is that of what they say together.  ``asked`` has for every hypothesis one entry per variable,
+    and ``method`` is how p-values will be adjusted.
     """
     several, test = is_several(estimator), hypotheses[0].kind.name
     collections = [
@@ -249,14 +249,21 @@ def run_side_by_side(
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
     resolved = Resolved(setup, fresh=False)
-    nulls: list[Null] = []
+    nulls: list[Null | str] = []
+    errors: dict[int, ValueError] = {}
     notes: list[str] = []
     rounded: dict[str, list[str]] = {}
     for v in range(len(hypotheses[0].variables)):  # in the order of the columns, first those of X
-        for hypothesis, collection in zip(hypotheses, collections, strict=True):
-            for member in collection.members:
-                resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
-    for hypothesis, collection in zip(hypotheses, collections, strict=True):
+        for i, (hypothesis, collection) in enumerate(zip(hypotheses, collections, strict=True)):
+            try:
+                for member in collection.members:
+                    resolved.one(hypothesis, v, member.kernel[v] if isinstance(member.kernel, tuple) else member.kernel)
+            except ValueError as error:
+                errors.setdefault(i, error)
+    for i, (hypothesis, collection) in enumerate(zip(hypotheses, collections, strict=True)):
+        if i in errors:
+            nulls.append(str(errors[i]))
+            continue
         used = (
             Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples) if grams.random else grams
         )
@@ -264,9 +271,14 @@ def run_side_by_side(
         def permutations(last: bool, hypothesis: Hypothesis = hypothesis) -> Relabellings:
             return hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
 
-        found, without = _nulls(
-            hypothesis, collection, described, settings, used, resolved, permutations, spare=spares(estimator, test)
-        )
+        try:
+            found, without = _nulls(
+                hypothesis, collection, described, settings, used, resolved, permutations, spare=spares(estimator, test)
+            )
+        except ValueError as error:
+            errors[i] = error
+            nulls.append(str(error))
+            continue
         parts = [one for one in found if one is not None]
         weights = [member.weight for member, one in zip(collection.members, found, strict=True) if one is not None]
         nulls.append(together([one.null for one in parts], weights) if several else parts[0].null)
@@ -274,6 +286,8 @@ def run_side_by_side(
         shrunk = any(is_shrunk(one.null, one.member.form, one.member.estimator) for one in parts)
         for said in of_rounding([one.null for one in parts], shrunk=shrunk):
             rounded.setdefault(said, []).append(" and ".join(variable.name for variable in hypothesis.variables))
+    if len(errors) == len(hypotheses):
+        raise errors[0]
     for said, of in rounded.items():
         notes.append(f"{', '.join(of[:_NAMED])}{', and others' if len(of) > _NAMED else ''}: {said}")
     names = ("form", "tuning")

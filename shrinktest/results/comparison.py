@@ -124,7 +124,8 @@ class ComparisonResult(Result):
 
     def pvalues_of(self, name: str) -> tuple[float, float]:
         """The p-value of a column and the adjusted one; NaN for a column that was not tested."""
-        if choice(name, [one.name for one in self.effects], "a column") not in self._tested:
+        known = [*(one.name for one in self.effects), *(label for (label,) in self.columns.untested)]
+        if choice(name, dict.fromkeys(known), "a column") not in self._tested:
             return math.nan, math.nan
         i = self._tested.index(name)
         return float(self.columns.pvalues[i]), float(self.columns.adjusted[i])
@@ -132,6 +133,13 @@ class ComparisonResult(Result):
     @property
     def _tested(self) -> tuple[str, ...]:
         return tuple(label for (label,) in self.columns.labels)
+
+    @property
+    def all_columns(self) -> tuple[Effects, ...]:
+        """``ordered``, and behind them the columns that are left out."""
+        described = [one.name for one in self.effects]
+        reasons = {label: reason for (label,), reason in self.columns.untested.items() if label not in described}
+        return (*self.ordered, *(Effects(name, "", (), reason) for name, reason in reasons.items()))
 
     def distribution(self, name: str) -> Distribution:
         """The shares of the values of a column in both tables, in bins or by category."""
@@ -187,7 +195,8 @@ class ComparisonResult(Result):
         """One row a column (pandas), most significant first.
 
         column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("mean", "spread",
-        "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; and ``change``, in words.
+        "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in words;
+        and ``reason``, why a column was not tested, empty for the others.
         """
         import pandas as pd
 
@@ -197,7 +206,7 @@ class ComparisonResult(Result):
         """The rows of ``table``."""
         changed = self.changed()
         found = []
-        for one in self.ordered:
+        for one in self.all_columns:
             pvalue, adjusted = self.pvalues_of(one.name)
             shown = one.told(changed=one.name in changed)
             first = one.to_dict(shown[0]) if shown else dict.fromkeys(("effect", "level"))
@@ -212,6 +221,7 @@ class ComparisonResult(Result):
                     "level": first["level"],
                     **{key: first.get(key, math.nan) for key in ("estimate", "low", "high")},
                     "change": one.words(changed=one.name in changed),
+                    "reason": one.untested,
                 }
             )
         return found
@@ -263,7 +273,7 @@ class ComparisonResult(Result):
 
     def _report(self) -> Report:
         changed, rows = self.changed(), []
-        for one in self.ordered:
+        for one in self.all_columns:
             pvalues = ["-" if math.isnan(p) else f"{p:.3g}" for p in self.pvalues_of(one.name)]
             line, *more = one.lines(changed=one.name in changed)
             rows.append([one.name, one.kind, *pvalues, "yes" if one.name in changed else "", line])

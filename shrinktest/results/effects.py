@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
+from shrinktest.tables.untestable import CONSTANT
 
 _LEVELS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _SHOWN = 3  # effects of a column that are told
@@ -30,14 +31,19 @@ class Effects:
         Name and kind of the column.
     changes : tuple of Change
         In every respect that its kind has.
-    constant : bool
-        Whether it has one value only in both tables, so that nothing was tested.
+    untested : str
+        Why the column was not tested; empty if it was.
     """
 
     name: str
     kind: str
     changes: tuple[Change, ...]
-    constant: bool = False
+    untested: str = ""
+
+    @property
+    def constant(self) -> bool:
+        """Whether it has one value only in both tables."""
+        return self.untested == CONSTANT
 
     @property
     def leading(self) -> Change | None:
@@ -53,9 +59,9 @@ class Effects:
 
     def lines(self, *, changed: bool) -> tuple[str, ...]:
         """What changed, a line for each effect; ``changed`` says whether the test of this column rejects."""
-        if self.constant:
-            return ("one value only: not tested",)
         said = tuple(self.said(change) for change in self.told(changed=changed))
+        if self.untested:
+            return (f"not tested: {self.untested}", *(() if self.constant else said))
         if changed and not any(change.clear for change in self.changes):
             return ("no single effect is clear", *said)
         return said or ("not estimated",)

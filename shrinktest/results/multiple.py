@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -30,7 +31,7 @@ METHODS = (
 )
 _TWO_STAGE = ("fdr_tsbh", "fdr_tsbky")  # what they adjust depends on the level
 _SHOWN = 30  # tests that a summary lists
-_FOUND = ("statistic", "pvalue", "adjusted", "reject")
+_FOUND = ("statistic", "pvalue", "adjusted", "reject", "reason")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +72,8 @@ class MultipleTestsResult(AsJson, Result):
         Which permutations the design of the data allows, such as "within 12 blocks"; empty if all of them.
     form, tuning : str
         Form and tuning of the statistics, as in a :class:`TestResult`.
+    untested : dict
+        Why tests were not made, by their names: columns with one value, without values, or that look like identifiers.
     notes : tuple of str
         What a reader should know: assumptions that may fail, what was left out.
     versions : dict
@@ -104,6 +107,7 @@ class MultipleTestsResult(AsJson, Result):
     form: str = "biased"
     tuning: str = "fixed"
     notes: tuple[str, ...] = ()
+    untested: Mapping[tuple[str, ...], str] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=versions)
 
     def __len__(self) -> int:
@@ -159,12 +163,23 @@ class MultipleTestsResult(AsJson, Result):
 
     @property
     def table(self) -> pd.DataFrame:
-        """One row a test (pandas): its name, statistic, pvalue, adjusted, reject."""
+        """One row per test (pandas): its name, statistic, pvalue, adjusted, reject, reason.
+
+        Tests that were not made come last, with NaN for numbers and the reason; it is empty for the others.
+        """
         import pandas as pd
 
-        named = {key: [label[i] for label in self.labels] for i, key in enumerate(self.keys)}
-        numbers = {"statistic": self.statistics, "pvalue": self.pvalues, "adjusted": self.adjusted}
-        return pd.DataFrame({**named, **numbers, "reject": self.reject()})
+        return pd.DataFrame(self._rows())
+
+    def _rows(self) -> list[dict[str, Any]]:
+        """The rows of ``table``."""
+        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), self.reject().tolist())
+        tested = ((*numbers, "") for numbers in zip(*columns, strict=True))
+        others = ((math.nan, math.nan, math.nan, False, reason) for reason in self.untested.values())
+        return [
+            {**dict(zip(self.keys, label, strict=True)), **dict(zip(_FOUND, entries, strict=True))}
+            for label, entries in zip((*self.labels, *self.untested), (*tested, *others), strict=True)
+        ]
 
     def to_frame(self) -> pd.DataFrame:
         """``table``, under the name that it has for other results (pandas)."""
@@ -176,10 +191,6 @@ class MultipleTestsResult(AsJson, Result):
         Besides, for ``from_json``: ``result`` is the class, ``schema`` the number of this layout, ``estimator_label``
         what tables call the estimator.
         """
-        rejected = self.reject().tolist()
-        columns = (self.statistics.tolist(), self.pvalues.tolist(), self.adjusted.tolist(), rejected)
-        named = (dict(zip(self.keys, label, strict=True)) for label in self.labels)
-        rows = (dict(zip(_FOUND, numbers, strict=True)) for numbers in zip(*columns, strict=True))
         return {
             "result": type(self).__name__,
             "schema": SCHEMA,
@@ -198,18 +209,20 @@ class MultipleTestsResult(AsJson, Result):
             "notes": list(self.notes),
             "rng": self.rng,
             "versions": self.versions,
-            "tests": [{**name, **row} for name, row in zip(named, rows, strict=True)],
+            "tests": self._rows(),
         }
 
     @classmethod
     def _of_json(cls, read: Mapping[str, Any]) -> Self:
-        rows = read["tests"]
-        keys = tuple(key for key in rows[0] if key not in _FOUND)
+        keys = tuple(key for key in read["tests"][0] if key not in _FOUND)
+        rows = [row for row in read["tests"] if not row.get("reason")]
+        others = [row for row in read["tests"] if row.get("reason")]
         statistics, pvalues, adjusted = (numbers_of(row[name] for row in rows) for name in _FOUND[:3])
         found = {
             **{field.name: entry_of(field, read[field.name]) for field in fields(cls) if field.name in read},
             "keys": keys,
             "labels": tuple(tuple(row[key] for key in keys) for row in rows),
+            "untested": {tuple(row[key] for key in keys): row["reason"] for row in others},
             "statistics": statistics,
             "pvalues": pvalues,
             "adjusted": adjusted,
@@ -237,6 +250,8 @@ class MultipleTestsResult(AsJson, Result):
             ]
             for i in order[:_SHOWN]
         ]
+        others = [[*map(str, label), "-", "-", "-", f"not tested: {why}"] for label, why in self.untested.items()]
+        rows += others[: _SHOWN - len(rows)]
         head = (
             f"Kernel {self.test} tests of {len(self)} {self.tested[len(self) != 1]}",
             f"Estimator:     {label_of(self.estimator)}",
@@ -244,7 +259,8 @@ class MultipleTestsResult(AsJson, Result):
             f"Permutations:  {count} ({how}), {within}shared by all tests",
             f"Adjustment:    {self.method}; {self._decided(rejected)}",
         )
-        table = Table(rows, "r", headers=[*self.keys, "statistic", "p-value", "adjusted", ""], below="-")
+        headers = [*self.keys, "statistic", "p-value", "adjusted", ""]
+        table = Table(rows, "r" * (len(headers) - 1) + "l", headers=headers, below="-")
         return Report(head, table, self.notes, self._rest(rejected[order[_SHOWN:]]))
 
     def _rest(self, rejected: np.ndarray) -> str:

@@ -43,7 +43,7 @@ def table(result: ComparisonResult) -> str:
     """The columns, most significant first."""
     headers = ("Column", "Changed", f"How, with {percent(result.confidence)} interval", "p, adjusted", "p")
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in headers)
-    rows = "".join(_row(result, one, headers) for one in result.ordered)
+    rows = "".join(_row(result, one, headers) for one in result.all_columns)
     tests = counted(len(result.columns), "test")
     what = f"{result.names[0]} → {result.names[1]}; effects that stand out, and p-values adjusted for {tests}"
     return f"<table><caption>{escape(what)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
@@ -54,7 +54,7 @@ def _row(result: ComparisonResult, one: Effects, headers: tuple[str, ...]) -> st
     pvalue, adjusted = result.pvalues_of(one.name)
     how = "<br>".join(escape(line) for line in one.lines(changed=changed))
     cells = (
-        "<strong>yes</strong>" if changed else "no" if not one.constant else "-",
+        "<strong>yes</strong>" if changed else "no" if not one.untested else "-",
         how,
         *map(_number, (adjusted, pvalue)),
     )

@@ -13,6 +13,7 @@ from shrinktest.plots.along import UNITS, Along
 from shrinktest.tables.by_column import beside_gaps, by_name, numbers_at, scale_each
 from shrinktest.tables.column import WORDS, Column
 from shrinktest.tables.reading import Table, is_table, read_table, table_of
+from shrinktest.tables.untestable import Untestable
 from shrinktest.units import TYPICAL, Units, constant_columns, deviations, moves
 
 _APART = 2.0**-0.5  # unit of an indicator that says what two of a pair say: 0 and 1 are the square root of 2 apart
@@ -132,7 +133,12 @@ class Encoding:
             for j, code in enumerate(codes)
             for _ in code.features
         ]
-        return cls(codes, Units(tuple(entries), complete).settled(called), scale, table.named).knowing(constant)
+        try:
+            units = Units(tuple(entries), complete).settled(called)
+        except Untestable as error:
+            names = [code.name for code in codes for _ in code.features]
+            raise Untestable(str(error), whose, names[called.index(error.column)], error.reason) from None
+        return cls(codes, units, scale, table.named).knowing(constant)
 
     def knowing(self, constant: np.ndarray) -> Encoding:
         """The same where it is known which columns of numbers have one value only."""

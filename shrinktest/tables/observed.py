@@ -88,6 +88,13 @@ class Observed(ABC):
             found.append(np.ones(size, dtype=bool) if nan_policy == "indicator" else np.asarray(~missing.any(axis=1)))
         return found
 
+    def missing_in(self, i: int | None = None) -> dict[tuple[str, str], Rows]:
+        """Which values are missing in each column of the array or table i, or, of pairs, in any; by both names."""
+        each = np.split(self.missing(), np.cumsum(self.sizes)[:-1])
+        gaps, name = (np.any(each, axis=0), " or ".join(self.names)) if i is None else (each[i], self.names[i])
+        labels = self.shown_in(i or 0) or tuple(map(str, range(gaps.shape[1])))
+        return {(name, label): one for label, one in zip(labels, gaps.T, strict=True)}
+
     def omitted(self, keep: Sequence[Rows]) -> tuple[str, ...]:
         """How many rows were left out of what, and for which columns, if any were."""
         if all(rows.all() for rows in keep):

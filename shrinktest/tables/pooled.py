@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
 
@@ -42,8 +42,9 @@ class PooledTable:
     table: Table  # all rows
     sizes: tuple[int, ...]  # rows of every table
     names: tuple[str, ...]  # what messages call the tables
-    left_out: tuple[str, ...] = ()  # columns that are not tested, because they identify rows
-    notes: tuple[str, ...] = ()  # why
+    # columns that are not tested, because they identify rows, and why
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     identifiers: tuple[Column, ...] = ()  # those of these that name units, and dates that do
 
     @classmethod
@@ -81,7 +82,7 @@ class PooledTable:
         columns = [with_whole_values(_merged(pooled([one[j] for one in matched], names))) for j in range(len(labels))]
         ends = np.cumsum([table.size for table in read])[:-1]
         kept: list[Column] = []
-        left_out: list[str] = []
+        left_out: dict[str, str] = {}
         notes: list[str] = []
         identifiers: list[Column] = []
         several = any(table.named for table in read) and len(columns) > 1
@@ -97,7 +98,7 @@ class PooledTable:
                     notes += of_apart(column, samples, names)
                     identifiers += [column] if column.kind == "date" and names_units(column, samples) else []
                 continue
-            left_out.append(column.name)
+            left_out[column.name] = why
             identifiers += [column] if names_units(column, samples) else []
             kind = "number" if column.kind == "number" else "category"
             what = f"of {' and '.join(names)} is left out" if labels_only else "is not tested"
@@ -112,7 +113,7 @@ class PooledTable:
             tuple(kept), named=any(one.named for one in read), dropped=tuple(n for n in seen if n not in labels)
         )
         sizes = tuple(one.size for one in read)
-        return cls(table, sizes, tuple(names), tuple(left_out), tuple(notes), tuple(identifiers))
+        return cls(table, sizes, tuple(names), left_out, tuple(notes), tuple(identifiers))
 
     @property
     def counters(self) -> list[str]:
