@@ -30,7 +30,7 @@ class LagsResult(MultipleTestsResult):
         are independent at all lags.
     test, keys, method, null_distributions, tolerances, exact, estimator, n_observations, alpha, rng, restriction
         As in a :class:`MultipleTestsResult`.
-    form, tuning, notes, versions
+    form, tuning, notes, untested, versions
         As there.
 
     Examples

@@ -112,7 +112,7 @@ def test_the_summary_has_the_answer_the_columns_and_the_notes(result):
     assert " ".join(lines[1:3]).startswith(result.answer[:60])
     for name in ("age", "region", "smokes", "visit"):
         assert any(line.startswith(f"{name} ") for line in lines)
-    assert any("one value only: not tested" in line for line in lines)
+    assert any("not tested: it has the same value in every row" in line for line in lines)
     assert "[1] " in text and len({len(line) for line in lines[3:-6] if line.startswith(("=", "-"))}) == 1
 
 
