@@ -124,7 +124,8 @@ def two_sample_test_columns(
     distribution may have two among the rows that are left, if another column differs.  Take "indicator" then, or test
     the column by itself; a note says so.
 
-    A column with one value only is not tested, as a note says.
+    A column that cannot be tested is a row of the table with a ``reason`` and without a p-value: one value only, no
+    values under "omit", numbers of rows, a bandwidth that cannot be found.
 
     All columns have the same permutations of the rows, which keep the dependence between columns, so that the step-down
     procedure of Westfall and Young [WY93] loses little power where columns are correlated.  It compares columns by

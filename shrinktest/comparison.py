@@ -128,7 +128,8 @@ def compare(
     Dates and counters of which nearly all in one table come after those in the other, as in exports of two months, are
     left out of the overall test, which they would decide alone, unless ``column_types`` names their type.
     Each of the two, the overall test and the adjusted tests together, has level ``alpha``; they may disagree.  A column
-    with one value only is not tested.  Under ``nan_policy="omit"`` all is about the rows that are left: if values of
+    that cannot be tested has a ``reason`` in the table and no p-value, such as one with a single value.  Under
+    ``nan_policy="omit"`` all is about the rows that are left, and columns without values are not tested: if values of
     one column are missing depending on those of another, a column that did not change may differ among these rows where
     another changed.
 

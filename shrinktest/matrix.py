@@ -131,7 +131,8 @@ def independence_matrix(
     Raises
     ------
     ValueError, TypeError
-        For input that cannot be tested; the message names it.  Columns with one value only are left out, with a note.
+        For input that cannot be tested; the message names it.  Pairs with a column that cannot be
+        tested, such as one with a single value, are rows of the table with a ``reason``.
 
     Warns
     -----
