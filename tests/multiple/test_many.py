@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-import shrinktest
 from shrinktest import (
     FKMSE,
     Collection,
@@ -435,11 +434,6 @@ def test_json_says_all_but_the_null_distributions():
     elsewhere = {"keys", "labels", "statistics", "pvalues", "adjusted", "null_distributions", "tolerances", "untested"}
     assert {field.name for field in fields(MultipleTestsResult)} - elsewhere <= set(read)
     assert json.loads(two_sample_test_columns(X, Y, n_resamples=0).to_json())["pvalue"] is None
-
-
-def test_the_old_name_of_the_result_works_and_warns():
-    with pytest.warns(DeprecationWarning, match="ManyTests is now called MultipleTestsResult"):
-        assert shrinktest.ManyTests is MultipleTestsResult
 
 
 def test_without_permutations_there_are_no_decisions():
