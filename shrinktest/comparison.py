@@ -15,6 +15,7 @@ from shrinktest._validate import as_points, as_rng, choice, flag, level, listed
 from shrinktest._warn import each_once
 from shrinktest.batches.recognized import in_batches
 from shrinktest.columns import column_tests, labelled, one_by_one
+from shrinktest.effects.columns import changes, missing_change
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.settings import Settings
 from shrinktest.multiple.collection import Asked
@@ -26,7 +27,7 @@ from shrinktest.results.effects import Effects
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG
 from shrinktest.results.where import Where
 from shrinktest.tables.aligned import check_same_index
-from shrinktest.tables.changes import MISSING, SHARE, changes, missing_change
+from shrinktest.tables.changes import MISSING, SHARE
 from shrinktest.tables.column import DROP
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.labels import columns_of_labels
@@ -136,11 +137,11 @@ def compare(
     How different the tables are as a whole is ``overall.effect()``: with ``estimator="auto"`` it combines all of its
     statistics, which takes up to half as long as the tests.
 
-    The effects of columns describe how large the changes are.  Numbers, dates and times: Hedges' standardised
-    difference of means and the ratio of standard deviations, with jackknife intervals, which assume no distribution;
-    categories, and True and False: the change of every share, and of missing values, with Newcombe's intervals.  Where
-    data are skewed and there are few rows, intervals of standard deviations cover less often than stated.  With fewer
-    than 5 rows in a table (10 for standard deviations) there is no interval.  Intervals are not adjusted for their
+    The effects of columns describe how large the changes are.  Numbers, dates and times: the medians, with the
+    probability that a value of the second table is larger than one of the first (AUC), and the ratio of interquartile
+    ranges.  A few values that are far away change none of these.  Categories, and True and False: the change of every
+    share, and of missing values, with Newcombe's intervals.  With fewer than 5 rows in a table (10 for interquartile
+    ranges) there is no interval.  Of pairs, only those without a gap count.  Intervals are not adjusted for their
     number: the tests say whether a column changed, the effects by how much.
 
     Examples
@@ -157,7 +158,7 @@ def compare(
     the witness function tells which is which with probability .75 [.67, .82] (.5: by chance, 1: always).
     >>> for column, change in zip(result.table["column"], result.table["change"]):
     ...     print(f"{column}: {change}")
-    income: mean 3,060 → 4,582 (+0.95 sd [+0.72, +1.19]); sd 1,022 → 2,001 (× 1.96 [1.37, 2.8])
+    income: median 3,018 → 4,213 (AUC .77 [.70, .83]); IQR 1,222 → 2,009 (× 1.64 [1.13, 2.4])
     region: north 51% → 55% (+4.0 points [-9.7, +17.5])
     """
     called = two_names(names, "tables", ("March", "April"))

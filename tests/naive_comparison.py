@@ -8,34 +8,64 @@ import numpy as np
 from scipy import stats
 
 
-def hedges(x, y):
-    """Hedges' g, second less first."""
-    m, n = len(x), len(y)
-    pooled = math.sqrt(((m - 1) * np.var(x, ddof=1) + (n - 1) * np.var(y, ddof=1)) / (m + n - 2))
-    return (1 - 3 / (4 * (m + n) - 9)) * (np.mean(y) - np.mean(x)) / pooled
+def mid_distribution(values, at):
+    """The share of values below, and half of the share at a point."""
+    return sum((value < at) + 0.5 * (value == at) for value in values) / len(values)
 
 
-def log_ratio(x, y):
-    return math.log(np.std(y, ddof=1) / np.std(x, ddof=1))
+def mid_quantile(values, share):
+    """Where the mid-distribution function, with straight lines between the values, is this share."""
+    points = sorted(set(values))
+    heights = [mid_distribution(values, at) for at in points]
+    if share <= heights[0]:
+        return points[0]
+    for (low, before), (high, after) in zip(
+        zip(points, heights, strict=True), zip(points[1:], heights[1:], strict=True), strict=False
+    ):
+        if share <= after:
+            return low + (high - low) * (share - before) / (after - before)
+    return points[-1]
 
 
-def jackknife(effect, x, y, units_x, units_y, confidence, paired=False):
-    """The effect and its limits, leaving out one unit after the other."""
-    without = {}
-    for unit in sorted({*units_x, *units_y}):
-        a = [value for value, one in zip(x, units_x, strict=True) if one != unit]
-        b = [value for value, one in zip(y, units_y, strict=True) if one != unit]
-        without[unit] = effect(a, b)
-    parts = [sorted(set(units_x))] if paired else [sorted(set(units_x)), sorted(set(units_y))]
-    pieces = []
-    for part in parts:
-        values = np.array([without[unit] for unit in part])
-        pieces.append((len(values), (len(values) - 1) / len(values) * ((values - values.mean()) ** 2).sum()))
+def middle(values):
+    """The interquartile range of the mid-distribution function."""
+    return mid_quantile(values, 0.75) - mid_quantile(values, 0.25)
+
+
+def middle_influences(values):
+    """What each value adds to the interquartile range: minus the slope of the quantile times its own place."""
+    n, points = len(values), sorted(set(values))
+    total = np.zeros(n)
+    for share, sign in ((0.75, 1.0), (0.25, -1.0)):
+        z = stats.norm.ppf(share)
+        reach = (stats.norm.ppf(0.975) ** 2 * 1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1) / n) ** (1 / 3)
+        reach = min(reach, 0.2)
+        slope = (mid_quantile(values, share + reach) - mid_quantile(values, share - reach)) / (2 * reach)
+        after = next(i for i in range(1, len(points)) if mid_distribution(values, points[i]) >= share)
+        low, high = (mid_distribution(values, points[i]) for i in (after - 1, after))
+        part = (share - low) / (high - low)
+        place = [
+            (1 - part) * mid_distribution([value], points[after - 1]) + part * mid_distribution([value], points[after])
+            for value in values
+        ]
+        total -= sign * slope * (np.array(place) - np.mean(place))
+    return total
+
+
+def ratio_of_widths(x, y, units_x, units_y, confidence, paired=False):
+    """The ratio of interquartile ranges, second over first, and its limits."""
+    parts = []
+    for values, units in ((x, units_x), (y, units_y)):
+        each = middle_influences(values) / middle(values) / len(values)
+        parts.append({unit: sum(each[i] for i in range(len(each)) if units[i] == unit) for unit in set(units)})
+    if paired:
+        parts = [{unit: parts[1][unit] - parts[0][unit] for unit in parts[0]}]
+    pieces = [(len(part), len(part) / (len(part) - 1) * sum(value**2 for value in part.values())) for part in parts]
     variance = sum(piece for _, piece in pieces)
     freedom = variance**2 / sum(piece**2 / (count - 1) for count, piece in pieces)
     reach = stats.t.ppf((1 + confidence) / 2, freedom) * math.sqrt(variance)
-    estimate = effect(x, y)
-    return estimate, estimate - reach, estimate + reach
+    ratio = middle(y) / middle(x)
+    return ratio, ratio * math.exp(-reach), ratio * math.exp(reach)
 
 
 def paired_shares(x, y, confidence):

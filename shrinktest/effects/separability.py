@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -188,7 +188,7 @@ class Area:
     value: float  # the share of pairs in which the row of the first sample has the higher score
     variance: float  # of the scores as they are, by the units' influences
     units: tuple[int, int]  # independent units of both samples
-    chance: float  # the share of the witness function's variance that is noise
+    chance: float  # the share of the witness function's variance that is noise; 0 for scores that nothing was fitted to
 
     @property
     def has_variance(self) -> bool:
@@ -202,8 +202,9 @@ class Area:
         least = 0.25 / (m * n)
         size = (self.variance + least) / (float(_hanley(np.array(self.value), m, n)) + least)
         above = self.value - 0.5
-        ratio = 1.0 / max(self.chance, 1e-9) - 1.0
-        noise = 1.0 if above <= 0.0 else 1.0 / (1.0 + ratio * np.square((area - 0.5) / above))
+        noise: Any = float(self.chance > 0.0)
+        if noise and above > 0.0:
+            noise = 1.0 / (1.0 + (1.0 / max(self.chance, 1e-9) - 1.0) * np.square((area - 0.5) / above))
         return np.asarray(size * (1.0 + noise) * _hanley(area, m, n))
 
     def below(self, margin: float) -> tuple[float, float]:

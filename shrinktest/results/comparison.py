@@ -194,9 +194,9 @@ class ComparisonResult(Result):
     def table(self) -> pd.DataFrame:
         """One row a column (pandas), most significant first.
 
-        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("mean", "spread",
-        "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in words;
-        and ``reason``, why a column was not tested, empty for the others.
+        column, type, pvalue, adjusted, reject; then the effect that stands out most: ``effect`` ("median", "position",
+        "spread", "share", "missing"), its ``level`` (of a share), ``estimate``, ``low``, ``high``; ``change``, in
+        words; and ``reason``, why a column was not tested, empty for the others.
         """
         import pandas as pd
 
@@ -229,10 +229,10 @@ class ComparisonResult(Result):
     def to_frame(self) -> pd.DataFrame:
         """One row for every effect of every column (pandas), in the order of the table.
 
-        column, effect, level; ``first`` and ``second``, the mean, standard deviation or share in each table, of dates
-        and durations as pandas has them, and mean times of day as text (``to_dict`` has numbers of days, or hours);
-        ``estimate``, ``low``, ``high``: the standardised difference of means, the ratio of standard deviations, or the
-        difference of shares.
+        column, effect, level; ``first`` and ``second``, the median, interquartile range or share in each table, of
+        dates and durations as pandas has them, and median times of day as text (``to_dict`` has numbers of days, or
+        hours); ``estimate``, ``low``, ``high``: the probability that a value of the second table is larger (AUC), the
+        ratio of interquartile ranges, or the difference of shares.
         """
         import pandas as pd
 
@@ -300,8 +300,9 @@ class ComparisonResult(Result):
             + ", the same for all columns",
             "Columns": f"{counted(len(self.columns), 'test')}, adjusted by {self.columns.method}",
             "Level": f"{self.alpha:g}",
-            "Intervals": f"{percent(self.confidence)} each, not adjusted for their number; means and standard "
-            "deviations by the jackknife (Miller 1968), shares after Newcombe (1998)",
+            "Intervals": f"{percent(self.confidence)} each, not adjusted for their number; medians compared by "
+            "the AUC of the values, interquartile ranges of the mid-distribution (Ma et al. 2011), shares after "
+            "Newcombe (1998)",
             "Which is which": "area under the ROC curve of the overall test's witness function, with every part of the "
             "rows scored by the function of the others; interval after DeLong (1988) and Hanley and McNeil (1982)",
             "Seed": "-" if entropy is None else str(entropy),

@@ -324,6 +324,13 @@ def _estimate(value: float, interval: Interval, spare: int = 0) -> str:
     return f"{_number(value, form)} {_interval(interval, form)}"
 
 
+def shown_shares(value: float, interval: Interval) -> tuple[str, str, str]:
+    """A probability and the limits of its interval, with as many decimals as tell the limits apart, less one."""
+    form = f".{max(2, _places(interval) - 1)}f"
+    low, high = interval
+    return _number(value, form), _number(low, form), _number(high, form)
+
+
 def _area(effect: TwoSampleEffect) -> str:
     return _estimate(effect.auc, effect.auc_interval, spare=1)
 

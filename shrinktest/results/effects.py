@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
+from shrinktest.results.effect import shown_shares
+from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
 from shrinktest.tables.untestable import CONSTANT
 
 _LEVELS = (0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
@@ -74,9 +75,7 @@ class Effects:
         """One change in words: what it was and is, and the effect with its interval."""
         first, second = self._values(change)
         category = " ".join(change.level.split())  # on one line, whatever is in the text
-        what = {MEAN: "mean", SPREAD: "sd", SHARE: category, MISSING: "missing"}[change.what]
-        if change.what == MEAN and self.kind == "ordered":
-            what = "mean position"
+        what = {SPREAD: "IQR", SHARE: category, POSITION: "mean position"}.get(change.what, change.what)
         return f"{what} {first} → {second} ({_effect(change)})"
 
     def _values(self, change: Change) -> tuple[str, str]:
@@ -89,12 +88,12 @@ class Effects:
         return first, second
 
     def value(self, change: Change, number: float, digits: int = _DIGITS, *, powers: bool = False) -> str:
-        """A mean, a standard deviation or a share as a person writes it; see :func:`shown`."""
+        """A median, a spread or a share as a person writes it; see :func:`shown`."""
         if change.what in (SHARE, MISSING):
             return f"{100.0 * number:.{digits}g}%"
-        if change.what == MEAN and self.kind == "date":
+        if change.what == MEDIAN and self.kind == "date":
             return shown_date(number)
-        if change.what == MEAN and self.kind == "time":
+        if change.what == MEDIAN and self.kind == "time":
             return _time_of_day(number)
         unit = {"date": " days", "duration": " days", "time": " hours"}.get(self.kind, "")
         return f"{shown(number, digits, powers=powers)}{unit}"
@@ -107,11 +106,11 @@ class Effects:
         return row
 
     def _of_pandas(self, change: Change, number: float) -> Any:
-        if change.what not in (MEAN, SPREAD) or self.kind not in ("date", "duration", "time") or math.isnan(number):
+        if change.what not in (MEDIAN, SPREAD) or self.kind not in ("date", "duration", "time") or math.isnan(number):
             return number
-        if change.what == MEAN and self.kind == "time":
+        if change.what == MEDIAN and self.kind == "time":
             return _time_of_day(number)
-        stamped = change.what == MEAN and self.kind == "date"
+        stamped = change.what == MEDIAN and self.kind == "date"
         days = number / 24.0 if self.kind == "time" else number
         try:
             return _stamp(days) if stamped else _length(days)
@@ -192,16 +191,16 @@ def shown_pvalue(pvalue: float) -> str:
 
 
 def _effect(change: Change) -> str:
-    if math.isnan(change.estimate):
+    estimate, interval = change.estimate, (change.low, change.high)
+    if math.isnan(estimate):
         return "effect not estimated"
     if change.what in (SHARE, MISSING):
-        numbers = [f"{100.0 * number:+.1f}" for number in (change.estimate, change.low, change.high)]
-        unit = " points"
+        shown, *limits = (f"{100.0 * number:+.1f}" for number in (estimate, *interval))
+        shown += " points"
     elif change.what == SPREAD:
-        numbers, unit = [f"{number:.3g}" for number in (change.estimate, change.low, change.high)], ""
-        numbers[0] = f"× {numbers[0]}"
+        shown, *limits = (f"{number:.3g}" for number in (estimate, *interval))
+        shown = f"× {shown}"
     else:
-        numbers, unit = [f"{number:+.2f}" for number in (change.estimate, change.low, change.high)], " sd"
-    if math.isnan(change.low):
-        return f"{numbers[0]}{unit}, interval not estimated"
-    return f"{numbers[0]}{unit} [{numbers[1]}, {numbers[2]}]"
+        shown, *limits = shown_shares(estimate, interval)
+        shown = f"AUC {shown}"
+    return f"{shown}, interval not estimated" if math.isnan(change.low) else f"{shown} [{', '.join(limits)}]"

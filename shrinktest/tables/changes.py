@@ -1,43 +1,31 @@
-"""Changes: how a column differs between two tables, in effects that a person reads, with their intervals."""
+"""Changes: how a column differs between two tables, in effects with intervals."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from shrinktest._validate import Array
 from shrinktest.tables.column import Column
-from shrinktest.tables.intervals import (
-    FEWEST,
-    FEWEST_FOR_SPREAD,
-    Units,
-    difference_of_shares,
-    hedges,
-    jackknife,
-    log_ratio,
-)
-from shrinktest.units import deviations, means
 
 #: What may change.
-MEAN, SPREAD, SHARE, MISSING = "mean", "spread", "share", "missing"
+MEDIAN, POSITION, SPREAD, SHARE, MISSING = "median", "position", "spread", "share", "missing"
 
 
 @dataclass(frozen=True)
 class Change:
     """One respect in which a column differs between two tables."""
 
-    # "mean", "spread" (standard deviation), "share" (of a category) or "missing" (the share of missing values)
+    # "median", "position" (the mean one, of ordered categories), "spread" (the interquartile range), "share" (of a
+    # category) or "missing" (the share of missing values)
     what: str
     level: str  # the category, of a share
-    # the mean, the standard deviation or the share in each table; dates in days since 1970, durations in days, times of
-    # day in hours, ordered categories by their position from 0
+    # the median, mean position, interquartile range or share in each table; dates in days since 1970, durations in
+    # days, times of day in hours, positions of ordered categories from 0
     first: float
     second: float
-    # the effect and its interval: Hedges' standardised difference of means, the ratio of standard deviations, or the
-    # difference of shares, second against first; NaN for what is not estimated
+    # the effect and its interval: of medians and positions the probability that a value of the second table is larger
+    # than one of the first (AUC); the ratio of interquartile ranges; or the difference of shares, second less first;
+    # NaN for what is not estimated
     estimate: float
     low: float = math.nan
     high: float = math.nan
@@ -45,7 +33,7 @@ class Change:
     @property
     def none(self) -> float:
         """The value of an effect without a change."""
-        return 1.0 if self.what == SPREAD else 0.0
+        return {MEDIAN: 0.5, POSITION: 0.5, SPREAD: 1.0}.get(self.what, 0.0)
 
     @property
     def clear(self) -> bool:
@@ -71,62 +59,3 @@ def shares(first: Column, second: Column) -> list[tuple[str, float, float]]:
         if a > 0.0 or b > 0.0:
             found.append((level, a, b))
     return found
-
-
-def changes(first: Column, second: Column, units: Units, confidence: float) -> tuple[Change, ...]:
-    """How a column differs between two tables, in every respect that its kind has.
-
-    The columns have the same levels, ``units`` are those of all their rows, and ``confidence`` is that of each interval
-    by itself.  Means and standard deviations come first, then shares, the one that changed most before the others.  Of
-    two categories there is only the share of the first, and of True and False that of True, which say all.
-    """
-    missing = np.concatenate([first.missing(), second.missing()])
-    present = units.taken(~missing)
-    found: list[Change] = []
-    if not first.categorical:
-        numbers = np.concatenate([first.numbers(), second.numbers()])[~missing]
-        found += _moments(numbers, present, confidence, spread=first.kind != "ordered")
-    if first.levels:
-        codes = np.concatenate([first.values, second.values])[~missing]
-        found += sorted(_shares(first, second, codes, present, confidence), key=_by_size)
-    return tuple(found)
-
-
-def missing_change(first: Column, second: Column, units: Units, confidence: float) -> Change | None:
-    """How the share of missing values differs between two tables; None if there are none."""
-    missing = np.concatenate([first.missing(), second.missing()])
-    if not missing.any():
-        return None
-    a, b = (float(column.missing().mean()) for column in (first, second))
-    return Change(MISSING, "", a, b, *difference_of_shares(missing, units, confidence))
-
-
-def _moments(numbers: Array, units: Units, confidence: float, *, spread: bool) -> Sequence[Change]:
-    first, second = numbers[: units.sizes[0]], numbers[units.sizes[0] :]
-    if not len(first) or not len(second):
-        return ()
-    both = (float(means(first)), float(means(second)))
-    found = [Change(MEAN, "", *both, *jackknife(hedges, numbers, units, confidence, FEWEST))]
-    if spread and min(len(first), len(second)) > 1:
-        both = (float(deviations(first, ddof=1)), float(deviations(second, ddof=1)))
-        ratio, low, high = map(math.exp, jackknife(log_ratio, numbers, units, confidence, FEWEST_FOR_SPREAD))
-        found.append(Change(SPREAD, "", *both, ratio, low, high))
-    return found
-
-
-def _shares(first: Column, second: Column, codes: np.ndarray, units: Units, confidence: float) -> list[Change]:
-    if min(units.sizes) == 0:
-        return []
-    found = shares(first, second)
-    if first.kind == "boolean":
-        found = [one for one in found if one[0] == "True"]
-    elif len(found) == 2:
-        found = found[:1]
-    return [
-        Change(SHARE, level, a, b, *difference_of_shares(codes == first.levels.index(level), units, confidence))
-        for level, a, b in found
-    ]
-
-
-def _by_size(change: Change) -> float:
-    return -abs(change.estimate)

@@ -1,18 +1,15 @@
-"""Intervals for how two tables differ in one respect: by the jackknife for moments, after Newcombe for shares."""
+"""Independent units of two tables, and intervals for differences of shares."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from shrinktest.units import near_one
-
-#: Rows (pairs, groups) in each table below which there is no interval: for means, and for standard deviations.
-FEWEST, FEWEST_FOR_SPREAD = 5, 10
+#: Rows (pairs, groups) in each table below which there is no interval.
+FEWEST = 5
 
 #: Limits of an interval where none is estimated.
 NOTHING = (math.nan, math.nan)
@@ -58,81 +55,6 @@ class Units:
         count, places = int(codes.max(initial=-1)) + 1, 2 * codes + self.table
         flat = [np.bincount(places, weights=one, minlength=2 * count).reshape(count, 2) for one in values]
         return np.stack(flat, axis=1).astype(np.float64)
-
-
-# --- means and standard deviations --------------------------------------------------------------------------
-
-
-def hedges(moments: np.ndarray) -> np.ndarray:
-    """Hedges' standardised difference of means, second less first, from moments (..., 3, 2).
-
-    The difference in units of the pooled standard deviation, times 1 - 3 / (4 (m + n) - 9), which takes its bias away
-    for normal data: L. V. Hedges, Distribution theory for Glass's estimator of effect size, Journal of Educational
-    Statistics 6 (1981), 107-128.
-    """
-    n, mean, variance = _described(moments)
-    size = n.sum(axis=-1)
-    pooled = ((n - 1.0) * variance).sum(axis=-1) / (size - 2.0)
-    difference = mean[..., 1] - mean[..., 0]
-    return np.asarray((1.0 - 3.0 / (4.0 * size - 9.0)) * difference / np.sqrt(pooled))
-
-
-def log_ratio(moments: np.ndarray) -> np.ndarray:
-    """The logarithm of the ratio of standard deviations, second over first, from moments (..., 3, 2)."""
-    variance = _described(moments)[2]
-    return np.asarray(0.5 * (np.log(variance[..., 1]) - np.log(variance[..., 0])))
-
-
-def jackknife(
-    effect: Callable[[np.ndarray], np.ndarray], values: np.ndarray, units: Units, confidence: float, fewest: int
-) -> tuple[float, float, float]:
-    """An effect with its interval, from leaving out one unit (row, pair or group) at a time.
-
-    R. G. Miller, Jackknifing variances, Annals of Mathematical Statistics 39 (1968), 567-582, for two samples: the
-    variances of both add up, with the degrees of freedom of B. L. Welch, Biometrika 34 (1947), 28-35.  Nothing is
-    assumed of the distribution but moments.
-
-    ``effect`` makes effects (...) of moments (..., 3, 2) of both tables: numbers, sums and sums of squares.  Of
-    ``values`` (N,) none is missing.  With fewer than ``fewest`` units in a table there is no interval.  Returns the
-    estimate and the two limits, NaN for what cannot be estimated.
-    """
-    if min(units.sizes) < 2:
-        return math.nan, *NOTHING
-    values = near_one(values)
-    centre, scale = values.mean(), values.std() or 1.0  # so that squares lose no digits
-    z = (values - centre) / scale
-    each = units.sums(np.ones_like(z), z, z**2)
-    total = each.sum(axis=0)
-    with np.errstate(all="ignore"):
-        estimate = float(effect(total))
-        without = effect(total - each)
-    if not math.isfinite(estimate):
-        return math.nan, *NOTHING
-    belongs = each[:, 0] > 0.0
-    parts = [belongs[:, 0] & belongs[:, 1]] if units.paired else [belongs[:, 0], belongs[:, 1]]
-    if units.paired:  # where one of a pair is missing, the other varies by itself
-        parts += [part for part in (belongs[:, 0] & ~belongs[:, 1], belongs[:, 1] & ~belongs[:, 0]) if part.sum() > 1]
-    if min(belongs.sum(axis=0)) < fewest or not np.isfinite(without).all() or min(part.sum() for part in parts) < 2:
-        return estimate, *NOTHING
-    counts = np.array([part.sum() for part in parts], dtype=np.float64)
-    variances = np.array([(count - 1.0) * np.var(without[part]) for count, part in zip(counts, parts, strict=True)])
-    variance = float(variances.sum())
-    if variance <= 1e-24:  # nothing but rounding
-        return estimate, *NOTHING
-    from scipy.special import stdtrit
-
-    freedom = variance**2 / float((variances**2 / (counts - 1.0)).sum())
-    reach = float(stdtrit(freedom, 0.5 + confidence / 2.0)) * math.sqrt(variance)
-    return estimate, estimate - reach, estimate + reach
-
-
-def _described(moments: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Numbers, means and variances of both tables, each (..., 2)."""
-    n, total, squares = (moments[..., i, :] for i in range(3))
-    mean = total / n
-    variance = np.maximum(squares - n * mean**2, 0.0) / (n - 1.0)
-    # what is left of equal values is rounding
-    return n, mean, np.where(variance * n <= 1e-12 * squares, 0.0, variance)
 
 
 # --- shares -------------------------------------------------------------------------------------------------

@@ -45,7 +45,9 @@ class Doubled(FeatureMap):
         return X
 
 
-@pytest.mark.parametrize("kernel", [halved, Halved(), Linear() + Halved(), Doubled()], ids=["function", "class", "sum", "coordinates"])
+@pytest.mark.parametrize(
+    "kernel", [halved, Halved(), Linear() + Halved(), Doubled()], ids=["function", "class", "sum", "coordinates"]
+)
 def test_rows_are_read_only(kernel):
     for test in (
         lambda: two_sample_test(X, Y, kernel=kernel, **FEW),

@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from shrinktest import compare
 from shrinktest.results.effects import Effects
-from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change
+from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
 RUDE = '<b>"income" & $x$</b>'
@@ -133,30 +133,31 @@ def test_another_level_decides_anew(result):
 @pytest.mark.parametrize(
     "kind, change, said",
     [
-        ("number", Change(MEAN, "", 41.23, 4512.3, 0.314, 0.12, 0.5), "mean 41.2 → 4,512 (+0.31 sd [+0.12, +0.50])"),
-        ("number", Change(MEAN, "", 1e12 - 0.3, 1e12 + 1.4, 0.71, 0.2, 1.2),
-         "mean 999,999,999,999.7 → 1,000,000,000,001 (+0.71 sd [+0.20, +1.20])"),
-        ("number", Change(MEAN, "", 1e12 - 2e9, 1e12, 0.5), "mean 9.98e+11 → 1e+12 (+0.50 sd, interval not estimated)"),
-        ("number", Change(MEAN, "", 123456.2, 123456.4, 0.5),
-         "mean 123,456.2 → 123,456.4 (+0.50 sd, interval not estimated)"),
-        ("number", Change(MEAN, "", 12.31, 12.34, 0.5), "mean 12.31 → 12.34 (+0.50 sd, interval not estimated)"),
-        ("number", Change(SPREAD, "", 0.1 + 0.2, 0.3, 1.0), "sd 0.3 → 0.3 (× 1, interval not estimated)"),
+        ("number", Change(MEDIAN, "", 41.23, 4512.3, 0.814, 0.62, 0.9), "median 41.2 → 4,512 (AUC .81 [.62, .90])"),
+        ("number", Change(MEDIAN, "", 1e12 - 0.3, 1e12 + 1.4, 0.71, 0.6, 0.8),
+         "median 999,999,999,999.7 → 1,000,000,000,001 (AUC .71 [.60, .80])"),
+        ("number", Change(MEDIAN, "", 1e12 - 2e9, 1e12, 0.5),
+         "median 9.98e+11 → 1e+12 (AUC .50, interval not estimated)"),
+        ("number", Change(MEDIAN, "", 123456.2, 123456.4, 0.5),
+         "median 123,456.2 → 123,456.4 (AUC .50, interval not estimated)"),
+        ("number", Change(MEDIAN, "", 12.31, 12.34, 0.5), "median 12.31 → 12.34 (AUC .50, interval not estimated)"),
+        ("number", Change(SPREAD, "", 0.1 + 0.2, 0.3, 1.0), "IQR 0.3 → 0.3 (× 1, interval not estimated)"),
         ("category", Change(SHARE, "north", 0.5004, 0.5001, -0.0003),
          "north 50.04% → 50.01% (-0.0 points, interval not estimated)"),
-        ("number", Change(SPREAD, "", 2.0, 3.0, 1.5, 1.2, 1.875), "sd 2 → 3 (× 1.5 [1.2, 1.88])"),
-        ("number", Change(MEAN, "", 1.0, 2.0, 0.5), "mean 1 → 2 (+0.50 sd, interval not estimated)"),
-        ("number", Change(MEAN, "", 1.0, 2.0, math.nan), "mean 1 → 2 (effect not estimated)"),
+        ("number", Change(SPREAD, "", 2.0, 3.0, 1.5, 1.2, 1.875), "IQR 2 → 3 (× 1.5 [1.2, 1.88])"),
+        ("number", Change(MEDIAN, "", 1.0, 2.0, 0.5), "median 1 → 2 (AUC .50, interval not estimated)"),
+        ("number", Change(MEDIAN, "", 1.0, 2.0, math.nan), "median 1 → 2 (effect not estimated)"),
         ("number", Change(MISSING, "", 0.02, 0.1, 0.08, 0.04, 0.12), "missing 2% → 10% (+8.0 points [+4.0, +12.0])"),
         ("category", Change(SHARE, "north", 0.5, 0.25, -0.25, -0.4, -0.1),
          "north 50% → 25% (-25.0 points [-40.0, -10.0])"),
-        ("date", Change(MEAN, "", 19783.4, 19784.5, 0.1, 0.0, 0.2),
-         "mean 2024-03-01 → 2024-03-02 (+0.10 sd [+0.00, +0.20])"),
-        ("date", Change(SPREAD, "", 2.0, 4.0, 2.0, 1.0, 4.0), "sd 2 days → 4 days (× 2 [1, 4])"),
-        ("time", Change(MEAN, "", 9.5, 13.26, 1.0, 0.5, 1.5), "mean 09:30 → 13:16 (+1.00 sd [+0.50, +1.50])"),
-        ("time", Change(MEAN, "", 1.0 + 2.0 / 3.0, 23.9999, 1.0, 0.5, 1.5),
-         "mean 01:40 → 00:00 (+1.00 sd [+0.50, +1.50])"),
-        ("duration", Change(MEAN, "", 0.5, 1.0, 1.0, 0.5, 1.5), "mean 0.5 days → 1 days (+1.00 sd [+0.50, +1.50])"),
-        ("ordered", Change(MEAN, "", 0.5, 1.0, 1.0, 0.5, 1.5), "mean position 0.5 → 1 (+1.00 sd [+0.50, +1.50])"),
+        ("date", Change(MEDIAN, "", 19783.4, 19784.5, 0.6, 0.5, 0.7),
+         "median 2024-03-01 → 2024-03-02 (AUC .60 [.50, .70])"),
+        ("date", Change(SPREAD, "", 2.0, 4.0, 2.0, 1.0, 4.0), "IQR 2 days → 4 days (× 2 [1, 4])"),
+        ("time", Change(MEDIAN, "", 9.5, 13.26, 1.0, 0.9, 1.0), "median 09:30 → 13:16 (AUC 1.00 [.90, 1.00])"),
+        ("time", Change(MEDIAN, "", 1.0 + 2.0 / 3.0, 23.9999, 1.0, 0.9, 1.0),
+         "median 01:40 → 00:00 (AUC 1.00 [.90, 1.00])"),
+        ("duration", Change(MEDIAN, "", 0.5, 1.0, 1.0, 0.9, 1.0), "median 0.5 days → 1 days (AUC 1.00 [.90, 1.00])"),
+        ("ordered", Change(POSITION, "", 0.5, 1.0, 1.0, 0.9, 1.0), "mean position 0.5 → 1 (AUC 1.00 [.90, 1.00])"),
     ],
 )  # fmt: skip
 def test_effects_in_words(kind, change, said):
@@ -165,25 +166,25 @@ def test_effects_in_words(kind, change, said):
 
 def test_frames_have_the_times_of_pandas(result):
     frame = result.to_frame().query("effect != 'share'").set_index(["column", "effect"])
-    mean, spread = frame.loc[("visit", "mean")], frame.loc[("visit", "spread")]
-    assert pd.Timestamp("2024-03-01") < mean["first"] < pd.Timestamp("2024-03-30")
-    assert pd.Timedelta(days=5) < spread["second"] < pd.Timedelta(days=15)
-    assert all(isinstance(frame.loc[("age", what)]["first"], float) for what in ("mean", "spread"))
+    median, spread = frame.loc[("visit", "median")], frame.loc[("visit", "spread")]
+    assert pd.Timestamp("2024-03-01") < median["first"] < pd.Timestamp("2024-03-30")
+    assert pd.Timedelta(days=5) < spread["second"] < pd.Timedelta(days=20)
+    assert all(isinstance(frame.loc[("age", what)]["first"], float) for what in ("median", "spread"))
 
     def row(kind, what, number):
         return Effects("c", kind, ()).to_row(Change(what, "", number, math.nan, 0.0))
 
-    assert row("time", MEAN, 1.0 + 2.0 / 3.0)["first"] == "01:40"
+    assert row("time", MEDIAN, 1.0 + 2.0 / 3.0)["first"] == "01:40"
     assert row("time", SPREAD, 1.5)["first"] == pd.Timedelta(minutes=90)
-    assert row("duration", MEAN, 0.25)["first"] == pd.Timedelta(hours=6) and math.isnan(
-        row("date", MEAN, 1.0)["second"]
+    assert row("duration", MEDIAN, 0.25)["first"] == pd.Timedelta(hours=6) and math.isnan(
+        row("date", MEDIAN, 1.0)["second"]
     )
-    assert row("date", MISSING, 0.5)["first"] == 0.5 and row("date", MEAN, 1e15)["first"] == 1e15
-    assert row("date", MEAN, -2e5)["first"].year == 1422
+    assert row("date", MISSING, 0.5)["first"] == 0.5 and row("date", MEDIAN, 1e15)["first"] == 1e15
+    assert row("date", MEDIAN, -2e5)["first"].year == 1422
 
 
 def test_words_follow_the_test():
-    clear, unclear = Change(SPREAD, "", 1, 2, 2.0, 1.5, 2.5), Change(MEAN, "", 0, 1, 0.3, -0.1, 0.7)
+    clear, unclear = Change(SPREAD, "", 1, 2, 2.0, 1.5, 2.5), Change(MEDIAN, "", 0, 1, 0.6, 0.4, 0.8)
     both = Effects("c", "number", (unclear, clear))
     assert both.lines(changed=True) == both.lines(changed=False) == (both.said(clear),)
     assert Effects("c", "number", (unclear,)).lines(changed=True) == ("no single effect is clear", both.said(unclear))

@@ -8,7 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shrinktest.tables.changes import MEAN, MISSING, SHARE, SPREAD, Change, changes, missing_change, shares
+import naive_comparison as naive
+from shrinktest.effects.columns import changes, missing_change
+from shrinktest.tables.changes import MEDIAN, MISSING, POSITION, SHARE, SPREAD, Change, shares
 from shrinktest.tables.distribution import Distribution
 from shrinktest.tables.intervals import Units
 from shrinktest.tables.pooled import PooledTable
@@ -28,20 +30,21 @@ def changed(first, second):
     return changes(a, b, Units.rows((len(a), len(b))), 0.95)
 
 
-def test_numbers_have_a_mean_and_a_spread():
+def test_numbers_have_a_median_and_a_spread():
     x, y = RNG.normal(size=30), RNG.normal(1.0, 2.0, size=20)
-    mean, spread = changed(x, y)
-    assert (mean.what, spread.what) == (MEAN, SPREAD)
-    assert (mean.first, mean.second) == pytest.approx((x.mean(), y.mean()))
-    assert (spread.first, spread.second) == pytest.approx((x.std(ddof=1), y.std(ddof=1)))
-    assert spread.estimate == pytest.approx(y.std(ddof=1) / x.std(ddof=1)) and mean.low < mean.estimate < mean.high
+    median, spread = changed(x, y)
+    assert (median.what, spread.what) == (MEDIAN, SPREAD)
+    assert (median.first, median.second) == pytest.approx((np.median(x), np.median(y)))
+    assert (spread.first, spread.second) == pytest.approx((naive.middle(x), naive.middle(y)))
+    assert spread.estimate == pytest.approx(naive.middle(y) / naive.middle(x))
+    assert median.estimate == pytest.approx(np.mean(x[:, None] < y)) and median.low < median.estimate < median.high
 
 
 def test_missing_values_are_left_out_of_the_others_and_counted():
     x, y = RNG.normal(size=30), RNG.normal(size=30)
     with_gaps = np.where(np.arange(60) < 6, np.nan, np.concatenate([RNG.normal(size=30), y]))
     with_gaps[6:30] = x[6:]
-    assert changed(with_gaps[:30], y)[0].first == pytest.approx(x[6:].mean())
+    assert changed(with_gaps[:30], y)[0].first == pytest.approx(np.median(x[6:]))
     a, b = columns(with_gaps[:30], y)
     found = missing_change(a, b, Units.rows((30, 30)), 0.95)
     assert (found.what, found.first, found.second) == (MISSING, 0.2, 0.0) and found.high < 0.0
@@ -52,8 +55,8 @@ def test_dates_are_days_and_durations_too():
     days = pd.to_datetime(["2024-03-01", "2024-03-03", "2024-03-05"])
     a, b = columns(days, days + pd.Timedelta("36h"))
     assert a.numbers().tolist() == [19783.0, 19785.0, 19787.0]
-    mean = changes(a, b, Units.rows((3, 3)), 0.95)[0]
-    assert mean.second - mean.first == pytest.approx(1.5) and math.isnan(mean.low)
+    median = changes(a, b, Units.rows((3, 3)), 0.95)[0]
+    assert median.second - median.first == pytest.approx(1.5) and math.isnan(median.low)
     assert columns(days - days[0], days - days[0])[0].numbers().tolist() == [0.0, 2.0, 4.0]
 
 
@@ -75,7 +78,7 @@ def test_one_of_two_says_all():
 def test_ordered_categories_have_a_mean_position_and_shares():
     grades = pd.Categorical(["low", "mid", "high", "mid", "low", "high"], ["low", "mid", "high"], ordered=True)
     found = changed(grades, grades[[2, 2, 2, 1, 1, 2]])
-    assert [one.what for one in found] == [MEAN, SHARE, SHARE, SHARE]
+    assert [one.what for one in found] == [POSITION, SHARE, SHARE, SHARE]
     assert (found[0].first, found[0].second) == pytest.approx((1.0, 10 / 6))
 
 
@@ -88,11 +91,11 @@ def test_a_column_without_values_on_one_side_has_only_missing_values_to_tell(gon
 
 
 def test_what_is_clear_and_how_strong():
-    assert Change(MEAN, "", 0, 1, 0.5, 0.1, 0.9).clear and not Change(MEAN, "", 0, 1, 0.5, -0.1, 1.1).clear
+    assert Change(MEDIAN, "", 0, 1, 0.8, 0.6, 0.9).clear and not Change(MEDIAN, "", 0, 1, 0.6, 0.45, 0.9).clear
     assert Change(SPREAD, "", 1, 1, 0.8, 0.7, 0.95).clear and not Change(SPREAD, "", 1, 1, 0.8, 0.7, 1.05).clear
-    assert not Change(MEAN, "", 0, 1, 0.5).clear and Change(MEAN, "", 0, 1, 0.5).strength == 0.0
+    assert not Change(MEDIAN, "", 0, 1, 0.9).clear and Change(MEDIAN, "", 0, 1, 0.9).strength == 0.0
     assert Change(SPREAD, "", 1, 2, 2.0, 1.0, 4.0).strength == pytest.approx(1.0)
-    assert Change(MEAN, "", 0, 1, 0.6, 0.4, 0.8).strength == pytest.approx(3.0)
+    assert Change(MEDIAN, "", 0, 1, 0.8, 0.7, 0.9).strength == pytest.approx(3.0)
 
 
 def test_histograms_count_every_value():
