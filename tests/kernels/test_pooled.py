@@ -194,5 +194,5 @@ def test_a_matrix_that_a_kernel_keeps_is_left_alone():
 def test_an_indefinite_matrix_is_not_a_kernel():
     signs = np.tile([1.0, -1.0], 5)
     gram = 1.99 * np.eye(10) - 0.99 * np.outer(signs, signs)
-    with pytest.raises(ValueError, match="is that of no kernel"):
+    with pytest.raises(ValueError, match="is not of a kernel"):
         Whitened(Precomputed(gram)).resolve(np.arange(10.0))(np.arange(10.0))
