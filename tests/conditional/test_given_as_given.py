@@ -29,7 +29,7 @@ def test_and_beside_the_others_of_a_table():
     found = independence_matrix(table, given="others", **FEW).table.set_index(["x", "y"])
     alone = independence_test(X, Y, given=TABLE[["z", "year"]], **FEW)
     assert found.loc[("x", "y")].statistic == pytest.approx(alone.statistic)
-    assert not any("year" in str(pair) for pair in found.index)
+    assert not any("year" in str(pair) for pair in found.dropna(subset="pvalue").index)
 
 
 def test_covariates_that_count_the_rows_are_adjusted_for():
