@@ -87,9 +87,6 @@ _PHRASES: tuple[tuple[str, Any], ...] = (
     (r"blocks= with a label for every row", "blocks= with the name of the column"),
     (r"None or -1 use all cores", "-1 uses all cores"),
     (r"test_options has '(\w+)'", r"\1 is given"),  # a key of what a study tells its tests
-    (r"give the bandwidth to the kernel \(.*?\), or leave (\w+) at 'median'", r"leave out \1"),
-    (r"\(lists of candidates, 'auto' and 'grid' are for .*?\)", "(that is for two-sample and independence)"),
-    (r", a tuple being one number per column", ", such as 0.5,2 for one number per column"),
     (r"(?: by|:) Batches\(\.\.\., columns=\[\.\.\.\]\)", " with --columns"),
     (
         r"^test_options is for kernel tests, and (.*); leave it out$",

@@ -107,5 +107,5 @@ def as_kernel(kernel: Any, bandwidth: Any = "median", name: str = "kernel") -> K
         hint = "; pass a Gram matrix as Precomputed(gram)" if isinstance(kernel, np.ndarray) else ""
         raise TypeError(f"{name} must be a name, a Kernel, or a function; got {type(kernel).__name__}{hint}")
     if not (isinstance(bandwidth, str) and bandwidth == "median"):
-        raise ValueError(f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; give it to the kernel")
+        raise ValueError(f"{argument}={bandwidth!r} has no effect on {name}={kernel!r}; leave out {argument}")
     return kernel

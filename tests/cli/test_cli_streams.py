@@ -82,10 +82,7 @@ def test_without_standard_output(folder, monkeypatch, capsys):
 def test_without_standard_error(folder, monkeypatch, capsys):
     """What is said there does not go to standard output instead."""
     monkeypatch.setattr(sys, "stderr", None)
-    assert (
-        main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--statistic", "biased", "--json"])
-        == 0
-    )
+    assert main(["two-sample", "a.csv", "d.csv", "--resamples", "9", "--seed", "0", "--form", "biased", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n_resamples"] == 9
     assert main(["two-sample", "a.csv", "nope.csv"]) == 2
     assert main(["two-sample", "a.csv", "--alpha"]) == 2

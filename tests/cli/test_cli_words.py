@@ -106,7 +106,7 @@ def test_the_parser_has_only_the_options_that_are_needed():
         ("--kernel x", "--kernel must be one of"),
         ("--bandwidth 0", "--bandwidth must be a finite number > 0, got 0"),
         ("--bandwidth 1,2,3", "--bandwidth has 3 "),  # entries, or numbers for the columns of all variables
-        ("--kernel linear --bandwidth 2", "--bandwidth 2.0 has no effect on --kernel linear: leave out --bandwidth"),
+        ("--kernel linear --bandwidth 2", "--bandwidth 2.0 has no effect on --kernel linear; leave out --bandwidth"),
         ("--blocks site --groups cluster", "--groups: some groups have observations in"),
         ("--shift x", "--shift must be one of 'circular'"),
         ("--method x", "--method must be one of"),
@@ -207,10 +207,10 @@ def test_tests_name_the_option(run, command, typed, said):
         ("sample-size mean-shift --quiet --largest 0", "--largest must be an integer >="),
         (
             "two-sample a.csv b.csv --columns u --kernel energy --bandwidth 1 --bandwidth 2",
-            "--bandwidth has no effect on --kernel energy: leave out --bandwidth",
+            "--bandwidth has no effect on --kernel energy; leave out --bandwidth",
         ),
         ("equivalence a.csv b.csv --on distance --margin x", "nor 'shift 0.2' (of 0.2 standard deviations in every"),
-        ("equivalence a.csv b.csv --on distance --margin 0.1 --bandwidth grid", "such as two-sample); got 'grid'"),
+        ("equivalence a.csv b.csv --on distance --margin 0.1 --bandwidth grid", "--bandwidth must be a positive"),
         (
             "independence a.csv --x u --y v --given v --given-method residuals --blocks site",
             "column 'v' of --given is also tested",

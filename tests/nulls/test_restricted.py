@@ -468,7 +468,7 @@ def test_what_cannot_be_paired_or_shifted():
         two_sample_test(pd.DataFrame(X), pd.DataFrame(Y, index=range(12, 0, -1)), paired=True)
     with pytest.raises(ValueError, match="nan_policy must be one of"):
         two_sample_test(X, Y, paired=True, nan_policy="drop")
-    with pytest.raises(ValueError, match="all values but one are missing, so nan_policy=.omit. leaves 1 row"):
+    with pytest.raises(ValueError, match=r"all values but one are missing, so nan_policy=.omit. leaves 1 row"):
         two_sample_test(HOLE[2:4], Y[2:4], paired=True, nan_policy="omit")
     with pytest.raises(ValueError, match="series without gaps, and nan_policy='omit' would cut out 1 row"):
         independence_test(HOLE, Y, shift="circular", nan_policy="omit")
