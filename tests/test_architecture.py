@@ -186,7 +186,7 @@ def test_import_brings_in_nothing_heavy():
         cwd=ROOT,
     ).stderr
     loaded = {line.rsplit("|", 1)[1].strip() for line in shown.splitlines() if line.count("|") == 2}
-    assert {"numpy", "shrinktest.two_sample", "shrinktest.estimators.spectral"} <= loaded
+    assert {"numpy", "shrinktest.two_sample", "shrinktest.estimators.filters"} <= loaded
     assert sorted(name for name in loaded if name.split(".")[0] in HEAVY) == []
     assert not any(map(has_loops, loaded))
 

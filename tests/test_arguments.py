@@ -185,22 +185,7 @@ def test_paths_are_no_tables(path):
         independence_test(X[:, 0], Y[:, 0], given="age", **FEW)
 
 
-# --- estimators and lags ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("typed", "written"),
-    [
-        ("fkmse:lam=0.3", "FKMSE(lam=0.3)"),
-        ("Shrinkage:lam=0.3:loo=paper", "FKMSE(lam=0.3, loo='paper')"),
-        ("mkme:tuning=None", "MKME(tuning=None)"),
-    ],
-)
-def test_estimators_of_the_command_line_are_written_otherwise_in_python(typed, written):
-    with pytest.raises(ValueError, match=re.escape(f"on the command line only; give {written}, from shrinktest")):
-        two_sample_test(X, Y, estimator=typed, **FEW)
-    with pytest.raises(ValueError, match="estimator must be one of"):
-        two_sample_test(X, Y, estimator=f"x{typed}", **FEW)
+# --- lags ---------------------------------------------------------------------------------------------------
 
 
 def test_one_lag_is_not_all_up_to_it():

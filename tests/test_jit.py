@@ -21,7 +21,7 @@ PROGRAM = """
 from shrinktest import _jit
 _jit.PATIENCE = 0.01
 import numpy as np
-from shrinktest._compiled.smoothing import exponentials as loop
+from shrinktest.estimators.noise_loops import exponentials as loop
 loop(-np.ones(3))
 print(sum(loop.stats.cache_hits.values()), sum(loop.stats.cache_misses.values()))
 """

@@ -9,12 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from shrinktest._compiled.engine import fit
-from shrinktest._compiled.pairing import squared_norm
-from shrinktest._compiled.signatures import MATRIX, SCORE, VECTOR, WEIGH
-from shrinktest._compiled.tridiagonal import working
 from shrinktest._jit import compiled
 
+MATRIX, VECTOR = types.float64[:, ::1], types.float64[::1]
 _GRAMS = types.Array(types.float64, 3, "C")
 _SHUFFLES = types.Array(types.int64, 3, "C", readonly=True)
 
@@ -120,20 +117,3 @@ def shuffle_sums(grams, rows, means, shuffles, out):
         out[r, 0] = joint + n * n * whole - 2.0 * n * along
         out[r, 1] = trace
         out[r, 2] = abs(joint) + n * n * abs(whole) + 2.0 * n * size
-
-
-@compiled(
-    types.void(
-        _GRAMS, MATRIX, VECTOR, _SHUFFLES, VECTOR, VECTOR, SCORE, WEIGH, types.float64, types.float64, MATRIX
-    ),
-)  # fmt: skip
-def shuffled(grams, rows, means, shuffles, theta, amounts, score, weigh, nothing, rounding, out):
-    """Squared norm of the estimated mean of the features psi for every shuffle: ``out`` (B, 2), as in ``pairings``."""
-    n = rows.shape[1]
-    gram = np.empty((n, n))
-    work, ones, none, members = working(n), np.ones(n), np.empty((0, 0)), np.empty(n, np.int64)
-    scores, weights = np.empty(amounts.size), np.empty(n)
-    for r in range(shuffles.shape[0]):
-        feature_gram(grams, rows, means, shuffles, r, gram)
-        fit(gram, ones, none, members, theta, amounts, work, scores, weights, score, weigh)
-        out[r, 0], out[r, 1] = squared_norm(gram, weights, nothing, rounding)

@@ -12,11 +12,11 @@ import numpy as np
 
 from shrinktest.effects.features import Features
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.standard import ScaledMean
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.partitions import estimates_of
-from shrinktest.statistics.weights import scales, weights_of
+from shrinktest.statistics.refit import part_weights, scales
 
 FEWEST = 5  # units of each sample, and so folds, that leave enough to fit a witness function to
 
@@ -139,7 +139,7 @@ class Fit:
         else:
             gram = Gram("dense", self.kernel, self.points[train], _evaluated=[values[np.ix_(train, train)]])
         sizes = (int((~second).sum()), int(second.sum()))
-        weights = weights_of(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
+        weights = part_weights(self.estimator, gram, sizes, self.tuning)(second[None].astype(np.uint16))[0]
         signed = np.where(second, -weights, weights)
         size = self._largest * float(np.abs(signed).sum())
         if self.features.by_coordinates:

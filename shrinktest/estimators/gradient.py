@@ -1,76 +1,103 @@
-"""Gradient methods stopped early: Landweber iteration and the nu-method."""
+"""Stop a gradient iteration early: Landweber iteration and the nu-method."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, sqrt
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice, positive
-from shrinktest.estimators.spectral import Loops, Sample, SpectralEstimator, check_steps
-
-_FEW = 4  # steps up to which products with the whole Gram matrix are the quickest way
+from shrinktest._validate import choice, count, positive
+from shrinktest.estimators.filters import MOST_STEPS, Filter
+from shrinktest.estimators.spectrum import Spectra
 
 
 @dataclass(frozen=True, repr=False)
-class _Gradient(SpectralEstimator):
+class _Gradient(Filter):
     t: int | None = None
     eta: float | None = None
     max_iter: int | None = None
     loo: str = "deletion"
 
     amount: ClassVar[str] = "iterations"
-    _largest: ClassVar[float] = 1.0  # eta times the largest eigenvalue of K/n must stay below or at this
+    _fastest: ClassVar[float] = 1.0  # eta times the largest eigenvalue of K/n may not exceed it
 
     def _check(self) -> None:
         choice(self.loo, ("deletion", "paper"), "loo")
         for name in ("t", "max_iter"):
             if getattr(self, name) is not None:
-                check_steps(getattr(self, name), name)
+                count(getattr(self, name), name, 1, MOST_STEPS)
         if self.eta is not None:
             positive(self.eta, "eta")
         if self.fixed and (self.max_iter is not None or self.loo != "deletion"):
-            raise ValueError("max_iter and loo are for choosing t; they are not used when t is given: drop one of them")
+            raise ValueError("max_iter and loo choose t; they are not used when t is given: drop one of them")
 
     @property
     def fixed(self) -> bool:
         return self.t is not None
 
-    def loops(self) -> Loops:
-        from shrinktest._compiled import gradient as compiled
-
-        scores = {"deletion": compiled.score_by_deletion, "paper": compiled.score_by_paper}
-        return compiled.reduce_only if self.fixed else scores[self.loo], compiled.gradient_weigh
-
-    def theta(self) -> np.ndarray:
-        accelerated, nu = self._polynomial()
-        return np.array([accelerated, nu, self.eta or 0.0], dtype=np.float64)
-
     @abstractmethod
-    def _polynomial(self) -> tuple[bool, float]:
-        """Whether it is the nu-method, and nu."""
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return momenta and steps of the iterations t = 1, 2, ..."""
 
     @abstractmethod
     def _default_iterations(self, n: int) -> int:
-        """Largest number of iterations that tuning compares."""
+        """Return the largest number of iterations that tuning compares."""
 
     def amounts(self, n: int) -> np.ndarray:
         if self.t is not None:
             return np.array([self.t], dtype=np.float64)
         return np.arange(1.0, (self.max_iter or self._default_iterations(n)) + 1.0)
 
-    def _check_sample(self, sample: Sample) -> None:
-        if self.eta is not None:
-            speed = self.eta * np.linalg.eigvalsh(sample.matrix)[-1] / sample.n
-            if speed > self._largest:
-                raise ValueError(
-                    f"eta={self.eta!r} diverges: eta times the largest eigenvalue of K/n is {speed:.3g} and may be at "
-                    f"most {self._largest:g}; use eta=None for the safe step 1 / max K_ii, or a smaller one"
-                )
+    def _steps(self, largest: np.ndarray, n: int, iterations: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return momenta (T,) and steps (B, T) on K; ``largest`` (B, 1) is max K_ii, and n divides the step."""
+        momenta, factors = self._coefficients(np.arange(1.0, iterations + 1.0))
+        eta = np.where(largest > 0.0, 1.0 / largest, 0.0) if self.eta is None else np.full_like(largest, self.eta)
+        return momenta, eta / n * factors
+
+    def _gains_after(self, spectra: Spectra, counts: np.ndarray) -> np.ndarray:
+        """Return the gains (B, c, r) after numbers of iterations (B, c)."""
+        from shrinktest.estimators.filter_loops import gradient_gains
+
+        out = np.empty((*counts.shape, spectra.values.shape[1]))
+        steps = self._steps(spectra.largest, spectra.n, int(counts.max()))
+        gradient_gains(spectra.values, *steps, counts.astype(np.int64), out)
+        return out
+
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        if self.loo == "paper":
+            gains = self._gains_after(spectra, np.tile(amounts, (len(spectra.values), 1)))
+            return spectra.filter_scores(spectra.values[:, None, :] * gains)
+        from shrinktest.estimators.filter_loops import gradient_deletion
+
+        momenta, steps = self._steps(spectra.largest, spectra.n - 1, amounts.size)
+        scores = np.empty(steps.shape)
+        arrays = spectra.values, spectra.points, spectra.along
+        gradient_deletion(*arrays, spectra.by_coordinates, momenta, steps, scores)
+        return scores
+
+    def _gains(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        return self._gains_after(spectra, amounts)[:, 0]
+
+    def _directly(self, grams: np.ndarray) -> np.ndarray | None:
+        n, t = grams.shape[1], self.t or 0
+        if t > max(4, n // 4):  # then the eigenvectors cost less than the products
+            return None
+        momenta, steps = self._steps(np.diagonal(grams, axis1=1, axis2=2).max(axis=1)[:, None], n, t)
+        weights = before = np.zeros((len(grams), n, 1))
+        for momentum, step in zip(momenta, steps.T[:, :, None, None], strict=True):
+            change = momentum * (weights - before) + step * (grams @ (1.0 / n - weights))
+            weights, before = weights + change, weights
+        return weights[:, :, 0]
+
+    def _check_step(self, matrix: np.ndarray, n: int) -> None:
+        if self.eta is not None and (speed := self.eta * np.linalg.eigvalsh(matrix)[-1] / n) > self._fastest:
+            raise ValueError(
+                f"eta={self.eta!r} diverges: eta times the largest eigenvalue of K/n is {speed:.3g}, at most "
+                f"{self._fastest:g}; use eta=None"
+            )
 
     def _unit(self, amount: float, matrix: np.ndarray) -> int:
         return int(amount)
@@ -86,7 +113,7 @@ class Landweber(_Gradient):
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score when not given.
+        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score if not given.
     eta : float, optional
         Step size on K/n, below 2 over its largest eigenvalue; default 1 / max K_ii, which is always safe.
     max_iter : int, optional
@@ -94,8 +121,8 @@ class Landweber(_Gradient):
     loo : {"deletion", "paper"}
         Leave-one-out score: each point left out exactly, or the filter analogue of [M14] Theorem 4 (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
-        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
-        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
+        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
@@ -109,34 +136,10 @@ class Landweber(_Gradient):
     """
 
     summary: ClassVar[str] = "Landweber iteration (L2 boosting) with early stopping"
-    _largest: ClassVar[float] = 2.0
+    _fastest: ClassVar[float] = 2.0
 
-    @property
-    def few_steps(self) -> bool:
-        return self.t is not None and self.t <= _FEW
-
-    def descend(self, image: Callable[[np.ndarray], np.ndarray], start: np.ndarray, n: int, largest: Any) -> np.ndarray:
-        """Weights after ``t`` steps, of one sample of n points or of a row for each of many.
-
-        ``image`` takes weights to their products with the Gram matrix, within the sample; ``start`` is 1/n for its
-        points, (n,) or (B, N), and ``largest`` its largest K_ii, a number or (B, 1).
-        """
-        step = np.divide(1.0, largest, where=np.greater(largest, 0.0), out=np.zeros_like(np.asarray(largest, float)))
-        weights = np.zeros_like(start)
-        for _ in range(self.t or 0):
-            weights = weights + (self.eta or step) / n * image(start - weights)
-        return weights
-
-    def _run(self, sample: Sample) -> tuple[np.ndarray, float]:
-        if sample.coordinates is not None or not self.few_steps:
-            return super()._run(sample)
-        k, n = sample.matrix, sample.n
-        return self.descend(lambda weights: k @ weights, np.full(n, 1.0 / n), n, np.diagonal(k).max()), float(
-            self.t or 0
-        )
-
-    def _polynomial(self) -> tuple[bool, float]:
-        return False, 1.0
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.zeros_like(t), np.ones_like(t)
 
     def _default_iterations(self, n: int) -> int:
         return max(50, 2 * n)
@@ -149,7 +152,7 @@ class NuMethod(_Gradient):
     Parameters
     ----------
     t : int, optional
-        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score when not given.
+        Fixed number of iterations, 10 million at most; tuned by a leave-one-out score if not given.
     nu : float, default 1.0
         Qualification of the method, positive.
     eta : float, optional
@@ -159,12 +162,12 @@ class NuMethod(_Gradient):
     loo : {"deletion", "paper"}
         As for :class:`Landweber`.
     tuning : {"auto", "sample", "joint", "pooled"}
-        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
-        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
+        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
-    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), are those of the normalised Jacobi
+    [S14] Table 1; the coefficients, which the paper does not print (erratum E20), are those of the normalized Jacobi
     polynomials.  The filter overshoots slightly (for nu = 1 factors up to 6/5): not a pure shrinkage.
 
     Examples
@@ -182,8 +185,13 @@ class NuMethod(_Gradient):
         super()._check()
         positive(self.nu, "nu")
 
-    def _polynomial(self) -> tuple[bool, float]:
-        return True, float(self.nu)
+    def _coefficients(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        nu, first = float(self.nu), t == 1.0
+        common = (t + 2 * nu - 1) * (2 * t + 4 * nu - 1)
+        below = np.where(first, 1.0, common * (2 * t + 2 * nu - 3))  # 0 / 0 at t = 1 if nu = 1/2
+        momenta = (t - 1.0) * (2 * t - 3) * (2 * t + 2 * nu - 1) / below
+        steps = 4.0 * (2 * t + 2 * nu - 1) * (t + nu - 1) / common
+        return momenta, np.where(first, (4 * nu + 2) / (4 * nu + 1), steps)
 
     def _default_iterations(self, n: int) -> int:
         return max(50, 4 * ceil(sqrt(n)))

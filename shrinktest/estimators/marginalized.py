@@ -1,4 +1,4 @@
-"""Marginalised estimators: the mean of the features of noisy copies of the points, that is, of a Gaussian KDE."""
+"""Average the features over noise: marginalized means, that is, the means of a Gaussian density estimate."""
 
 from __future__ import annotations
 
@@ -8,16 +8,22 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import complete_points, counted, numbers, positive
+from shrinktest._validate import complete_points, numbers, positive
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.base import Needs, Tuned
-from shrinktest.estimators.standard import ScaledMean, Sums
-from shrinktest.kernels import Gaussian, Kernel, Rescaled, as_kernel
+from shrinktest.estimators.mean_estimator import Needs, Tuned
+from shrinktest.estimators.scaled import ScaledMean, Sums
+from shrinktest.kernels import Gaussian, Kernel, as_kernel
+
+
+def _gaussian(kernel: Kernel, estimator: Marginalized) -> Gaussian:
+    if not isinstance(kernel, Gaussian):
+        raise ValueError(f"{estimator!r} is known in closed form for Gaussian kernels only, not for {kernel!r}")
+    return kernel
 
 
 @dataclass(frozen=True, repr=False)
 class Marginalized(Tuned, ScaledMean):
-    """Base class of marginalised means, (1/n) sum_i E k(x_i + N(0, diag(v)), .): the plain average, smoothed."""
+    """Base class of marginalized means, (1/n) sum_i E k(x_i + N(0, diag(v)), .)."""
 
     unbiased_pairs: ClassVar[bool] = True
     smooths: ClassVar[bool] = True
@@ -26,16 +32,16 @@ class Marginalized(Tuned, ScaledMean):
 
     @property
     def needs(self) -> Needs:  # type: ignore[override]
-        """Sums of the smoothed features' Gram matrix, or the points themselves where noise is still to be tuned."""
+        """Sums of the smoothed features' Gram matrix, or the points themselves while the noise is not tuned."""
         return "sums" if self.fixed else "noise"
 
     @abstractmethod
     def noise(self, columns: int) -> np.ndarray:
-        """The fixed noise variances (columns,)."""
+        """Return the fixed noise variances (columns,)."""
 
     @abstractmethod
     def _with_noise(self, noise: np.ndarray) -> Self:
-        """The estimator with these variances (columns,) fixed."""
+        """Return the estimator with these variances (columns,) fixed."""
 
     def scale(self, *sums: Sums) -> Any:
         return np.ones_like(np.asarray(sums[0][0], dtype=np.float64))
@@ -44,39 +50,40 @@ class Marginalized(Tuned, ScaledMean):
         return True
 
     def tuning_for(self, sizes: tuple[int, ...]) -> str:
-        """As for every estimator, but "auto" is "pooled": unequal noise makes the MMD non-zero under P = Q (E31)."""
+        """Return "pooled" for "auto": unequal noise makes the MMD non-zero under P = Q (E31)."""
         return "pooled" if self.tuning == "auto" and not self.fixed else super().tuning_for(sizes)
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        """The kernel of two noisy copies, E k(x + N, y + N'); the noise is tuned on ``points`` unless it is fixed."""
-        fixed = self.tuned(kernel, points)
-        columns = points.shape[1]
-        return _gaussian(kernel, self).smoothed(2.0 * fixed.noise(columns), columns)
+        """Return the kernel of two noisy copies, E k(x + N, y + N'), with noise tuned on ``points`` unless fixed."""
+        noise = self.tuned(kernel, points).noise(points.shape[1])
+        return _gaussian(kernel, self).smoothed(2.0 * noise, points.shape[1])
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
-        from shrinktest._compiled.smoothing import tune
-
-        columns = samples[0].shape[1]
         if self.fixed:
             return self
-        if min(len(x) for x in samples) == 1:  # a single point cannot be left out
-            return self._with_noise(np.zeros(columns))
         if len(samples) > 2:
-            raise ValueError("one or two samples can be tuned together")
-        x, y = (*(np.ascontiguousarray(s.T) for s in samples), np.empty((columns, 0)))[:2]
-        noise = np.empty(columns)
-        tune(x, y, self.th2(kernel, columns), self.one_noise, noise)
+            raise ValueError("tuning='joint' of noise is for one or two samples; use tuning='pooled'")
+        columns = samples[0].shape[1]
+        noise, th2 = np.zeros(columns), self.th2(kernel, columns)
+        if min(len(x) for x in samples) > 1:  # else a point cannot be left out
+            from shrinktest.estimators.noise_loops import tune, tune_common
+
+            x, y = (*(np.ascontiguousarray(sample.T) for sample in samples), np.empty((columns, 0)))[:2]
+            if self.one_noise:
+                noise[:] = np.exp(tune_common(x, y, th2))
+            else:
+                tune(x, y, th2, False, noise)
         return self._with_noise(noise)
 
     def th2(self, kernel: Kernel, columns: int) -> np.ndarray:
-        """Squared bandwidths (columns,) of the Gaussian kernel the estimator works with."""
+        """Return the squared bandwidths (columns,) of the Gaussian kernel."""
         bandwidth = _gaussian(kernel, self).bandwidth
         with np.errstate(over="ignore", under="ignore"):
             squared = np.broadcast_to(np.square(bandwidth), (columns,)).astype(np.float64)
         if not ((squared > 0.0) & np.isfinite(squared)).all():
             raise ValueError(
-                f"{self!r} works with the square of the bandwidth, and that of {bandwidth} is beyond the range of "
-                "numbers; multiply the data by a constant, or use scale='sd' or another estimator"
+                f"{self!r}: the square of bandwidth {bandwidth} is beyond the range of numbers; multiply the data by a "
+                "constant"
             )
         return squared
 
@@ -96,26 +103,22 @@ class Marginalized(Tuned, ScaledMean):
         gradient : ndarray, shape (d,)
             With respect to the logarithms of the variances.
         """
-        from shrinktest._compiled.smoothing import loocv
+        from shrinktest.estimators.noise_loops import loocv
 
-        points = complete_points(X, "X").values
+        points, noise = complete_points(X, "X").values, numbers(variances)
+        columns = points.shape[1]
         if len(points) < 2:
             raise ValueError("X has 1 row; leaving one out takes 2 at least")
-        columns = points.shape[1]
-        given = numbers(variances)
-        if given.shape not in ((), (1,), (columns,)) or not ((given >= 0.0) & np.isfinite(given)).all():
+        if noise.shape not in ((), (1,), (columns,)) or not ((noise >= 0.0) & np.isfinite(noise)).all():
             raise ValueError(
-                f"variances must be a number that is not negative, or one for each of {counted(columns, 'column')}; "
-                f"got {variances!r}"
+                f"variances must be a number >= 0, or one for each of {columns} columns; got {variances!r}"
             )
-        noise = np.broadcast_to(given, (columns,)).copy()
-        gradient = np.zeros(columns)
-        th2 = self.th2(as_kernel(kernel).resolve(points, 0), columns)
-        score = loocv(np.ascontiguousarray(points.T), th2, noise, gradient)
+        gradient, th2 = np.zeros(columns), self.th2(as_kernel(kernel).resolve(points, 0), columns)
+        score = loocv(np.ascontiguousarray(points.T), th2, np.broadcast_to(noise, (columns,)).copy(), gradient)
         return float(score), gradient
 
     def linear(self, X: Any, kernel: Any = "gaussian") -> MeanEmbedding:
-        """The linear surrogate: the second-order expansion of the estimate in its variances, on the k(x_i, .).
+        """Linear surrogate: the second-order expansion of the estimate in its variances, on the k(x_i, .).
 
         b = (1 - tr V / (2 th2)) u + K^+ K' u / (2 th2^2) with u = 1/n and K'_ij = K_ij (x_i - x_j)' V (x_i - x_j)
         ([X20] Theorems 1-2 with the corrections of erratum E26; an approximation, not an identity).
@@ -126,47 +129,29 @@ class Marginalized(Tuned, ScaledMean):
             A finite combination, so that every formula for weights applies to it.
         """
         fitted = self.fit(X, kernel)
-        points, n = fitted.points, fitted.points.shape[0]
-        columns = points.shape[1]
-        noise = np.asarray(fitted.smoothing) / self.th2(fitted.kernel, columns)
-        scaled = points / np.sqrt(self.th2(fitted.kernel, columns))
-        gram = fitted.kernel(points)
+        points, gram = fitted.points, fitted.kernel(fitted.points)
+        th2 = self.th2(fitted.kernel, points.shape[1])
+        noise, scaled = np.asarray(fitted.smoothing) / th2, points / np.sqrt(th2)
         distances = np.square(scaled[:, None, :] - scaled[None, :, :]) @ noise
         bend = np.linalg.lstsq(gram, (gram * distances).mean(axis=1), rcond=1e-12)[0]
-        weights = (1.0 - 0.5 * noise.sum()) / n + 0.5 * bend
+        weights = (1.0 - 0.5 * noise.sum()) / len(points) + 0.5 * bend
         return MeanEmbedding(points, weights, fitted.kernel, fitted.shrinkage)
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         n, columns = points.shape
-        fixed = self.tuned(kernel, points)
-        noise = fixed.noise(columns)
-        shown = float(noise[0]) if self.one_noise else tuple(noise.tolist())
-        return MeanEmbedding(points, np.full(n, 1.0 / n), _gaussian(kernel, self), shown, tuple(noise.tolist()))
-
-
-def _gaussian(kernel: Kernel, estimator: Marginalized) -> Gaussian:
-    if isinstance(kernel, Rescaled) and isinstance(kernel.kernel, Gaussian):
-        raise ValueError(
-            f"{estimator!r} averages the kernel over Gaussian noise in the columns, in closed form for the columns "
-            f"themselves and multiples of them; scale={kernel.scale!r} puts others in their place: use scale='sd' or "
-            "'mad', or another estimator"
-        )
-    if not isinstance(kernel, Gaussian):
-        raise ValueError(
-            f"{estimator!r} averages the kernel over Gaussian noise, in closed form for Gaussian kernels only; found "
-            f"{kernel!r}: use kernel='gaussian' or another estimator (a linear kernel gives the standard mean)"
-        )
-    return kernel
+        noise = tuple(self.tuned(kernel, points).noise(columns).tolist())
+        amount = noise[0] if self.one_noise else noise
+        return MeanEmbedding(points, np.full(n, 1.0 / n), _gaussian(kernel, self), amount, noise)
 
 
 @dataclass(frozen=True, repr=False)
 class MKME(Marginalized):
-    """Marginalised kernel mean: averaged over Gaussian noise, with one noise variance for all coordinates.
+    """Marginalized kernel mean: averaged over Gaussian noise, with one noise variance for all coordinates.
 
     Parameters
     ----------
     variance : float, optional
-        Fixed noise variance in squared units of the data; tuned by the leave-one-out score when not given.
+        Fixed noise variance in squared units of the data; tuned by the leave-one-out score if not given.
     tuning : {"auto", "sample", "joint", "pooled"}
         "auto" is "pooled": the two samples must carry the same noise (erratum E31).
 
@@ -184,7 +169,7 @@ class MKME(Marginalized):
     0.6289
     """
 
-    summary: ClassVar[str] = "marginalised mean, one noise variance"
+    summary: ClassVar[str] = "marginalized mean, one noise variance"
 
     variance: float | None = None
 
@@ -205,12 +190,12 @@ class MKME(Marginalized):
 
 @dataclass(frozen=True, repr=False)
 class MMKME(Marginalized):
-    """Marginalised kernel mean: averaged over Gaussian noise, with one noise variance per coordinate.
+    """Marginalized kernel mean: averaged over Gaussian noise, with one noise variance per coordinate.
 
     Parameters
     ----------
     variances : sequence of float, optional
-        Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score when not given.
+        Fixed noise variances (d,) in squared units of the data; tuned by the leave-one-out score if not given.
     tuning : {"auto", "sample", "joint", "pooled"}
         "auto" is "pooled": the two samples must carry the same noise (erratum E31).
 
@@ -228,7 +213,7 @@ class MMKME(Marginalized):
     0.6289
     """
 
-    summary: ClassVar[str] = "marginalised mean, one noise variance per coordinate"
+    summary: ClassVar[str] = "marginalized mean, one noise variance per coordinate"
     one_noise: ClassVar[bool] = False
 
     variances: tuple[float, ...] | None = None
@@ -236,8 +221,8 @@ class MMKME(Marginalized):
     def _check(self) -> None:
         if self.variances is not None:
             values = np.atleast_1d(numbers(self.variances))
-            wrong = not values.size or not ((values >= 0.0) & np.isfinite(values)).all()
-            if wrong or values.ndim > 1 or isinstance(self.variances, bool):
+            wrong = values.ndim > 1 or not values.size or not ((values >= 0.0) & np.isfinite(values)).all()
+            if wrong or isinstance(self.variances, bool):
                 raise ValueError(f"variances must be finite numbers >= 0, one for each column; got {self.variances!r}")
             object.__setattr__(self, "variances", tuple(values.tolist()))
 
@@ -247,9 +232,8 @@ class MMKME(Marginalized):
 
     def noise(self, columns: int) -> np.ndarray:
         if self.variances is None or len(self.variances) != columns:
-            raise ValueError(
-                f"variances needs one value per coordinate: {columns} expected, found {len(self.variances or ())}"
-            )
+            found = len(self.variances or ())
+            raise ValueError(f"variances needs one value per coordinate: {columns} expected, found {found}")
         return np.array(self.variances)
 
     def _with_noise(self, noise: np.ndarray) -> Self:

@@ -1,4 +1,4 @@
-"""Tikhonov filters: flexible shrinkage, and its iterated form."""
+"""Penalize the weights: flexible shrinkage (Tikhonov), and its iterated form."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from shrinktest._validate import choice
-from shrinktest.estimators.spectral import SMALLEST, Loops, SpectralEstimator, check_amount, check_steps
+from shrinktest._validate import choice, count
+from shrinktest.estimators.filters import MOST_STEPS, SMALLEST, Filter, check_amount
+from shrinktest.estimators.spectrum import Spectra
 
-#: Steps at most where the amount is tuned by deletion, which takes all powers of the residual up to twice as many.
+#: Steps at most if the amount is tuned by deletion, in time proportional to t^2.
 MOST_TUNED = 1000
 
-# The amounts that tuning compares.  They are relative to the mean of K_ii and on the covariance scale, so that one grid
-# serves every sample size and unit.  Below the grid an estimate cannot be told from the plain mean (its squared
-# distance is at most amount/4 of the mean of K_ii), above it nothing is left; the two endpoints stand for both.
+# Amounts that tuning compares, relative to the mean of K_ii and on the covariance scale, so that one grid serves every
+# sample size and unit.  The endpoints are the plain mean and the zero estimate.
 LAM_COV_GRID = np.concatenate([[0.0], np.logspace(-6.0, 3.0, 64), [np.inf]])
 
 
 @dataclass(frozen=True, repr=False)
-class _Tikhonov(SpectralEstimator):
+class _Tikhonov(Filter):
     lam: float | None = None
     lam_cov: float | None = None
     loo: str = "deletion"
 
     amount: ClassVar[str] = "lam"
-    _loo: ClassVar[tuple[str, ...]] = ("deletion", "paper")
+    _rules: ClassVar[tuple[str, ...]] = ("deletion", "paper")
     _iterations: ClassVar[int] = 1
 
     def _check(self) -> None:
-        choice(self.loo, self._loo, "loo")
+        choice(self.loo, self._rules, "loo")
         if self.lam is not None and self.lam_cov is not None:
-            raise ValueError(
-                "lam (scale of the Gram matrix) and lam_cov (covariance scale, lam = n lam_cov mean K_ii) "
-                "are two ways to say the same; give one of them"
-            )
+            raise ValueError("lam (scale of the Gram matrix) and lam_cov (covariance scale): give one of them")
         check_amount(self.lam, "lam")
         check_amount(self.lam_cov, "lam_cov")
         if self.fixed and self.loo != "deletion":
@@ -45,30 +42,59 @@ class _Tikhonov(SpectralEstimator):
     def fixed(self) -> bool:
         return self.lam is not None or self.lam_cov is not None
 
-    def loops(self) -> Loops:
-        from shrinktest._compiled import tikhonov as compiled
-
-        scores = {
-            "deletion": compiled.score_by_deletion,
-            "paper": compiled.score_by_paper,
-            "averaged": compiled.score_by_average,
-        }
-        return compiled.factorize_only if self.fixed else scores[self.loo], compiled.tikhonov_weigh
-
     @property
     def any_rank(self) -> bool:
         return self.lam is None and (self.lam_cov is None or self.lam_cov > SMALLEST)
-
-    def theta(self) -> np.ndarray:
-        return np.array([self._iterations, self.lam is not None], dtype=np.float64)
 
     def amounts(self, n: int) -> np.ndarray:
         if self.fixed:
             return np.array([self.lam if self.lam is not None else self.lam_cov], dtype=np.float64)
         return LAM_COV_GRID
 
+    def _penalty(self, amounts: np.ndarray, trace: np.ndarray) -> np.ndarray:
+        """Return lam on the scale of the Gram matrix."""
+        with np.errstate(invalid="ignore"):
+            return np.where(np.isinf(amounts) | (self.lam is not None), amounts, amounts * trace)
+
+    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        inner = (amounts > 0.0) & np.isfinite(amounts)
+        lams = amounts[inner] * spectra.trace
+        scores = np.where(amounts == 0.0, spectra.plain_score(), spectra.trace / spectra.n)
+        if self.loo == "deletion":
+            scores[:, inner] = spectra.deletion_scores(lams, self._iterations)
+        elif self.loo == "averaged":
+            scores[:, inner] = spectra.averaged_scores(lams)
+        else:
+            residuals = spectra.residuals(lams * (spectra.n / (spectra.n - 1.0)))
+            scores[:, inner] = spectra.filter_scores(1.0 - residuals**self._iterations)
+        scores[spectra.values[:, 0] + lams[:, 0] <= 0.0] = np.nan  # not positive definite
+        return scores
+
+    def _gains(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+        lam, values = self._penalty(amounts, spectra.trace), spectra.values
+        gains = 1.0 / (values + lam)
+        if self._iterations > 1:  # (1 - r^t) / D, which is t / lam for D = 0
+            log = self._iterations * np.log1p(-values * gains)
+            gains = np.where(values > 1e-12 * lam, -np.expm1(log) / values, self._iterations * gains)
+        gains = np.where(np.isinf(lam), 0.0, gains)
+        gains[values[:, 0] + lam[:, 0] <= 0.0] = np.nan
+        gains[lam[:, 0] == 0.0] = np.inf
+        return gains
+
+    def _directly(self, grams: np.ndarray) -> np.ndarray | None:
+        trace = np.trace(grams, axis1=1, axis2=2)[:, None, None]
+        lam = self._penalty(self.amounts(0), trace)
+        if self._iterations > 1 or not ((lam > 0.0) & np.isfinite(lam)).all():
+            return None
+        matrices = grams + lam * np.eye(grams.shape[1])
+        try:
+            np.linalg.cholesky(matrices)
+        except np.linalg.LinAlgError:  # one is not positive definite
+            return None
+        return np.linalg.solve(matrices, grams.mean(axis=2, keepdims=True))[:, :, 0]
+
     def _unit(self, amount: float, matrix: np.ndarray) -> float:
-        return amount if self.lam is not None or amount == 0.0 else amount * float(np.trace(matrix))
+        return float(self._penalty(np.array(amount), np.trace(matrix)))
 
     def _at(self, amount: float) -> Self:
         return self.at(lam_cov=amount, loo="deletion")
@@ -86,17 +112,17 @@ class FKMSE(_Tikhonov):
         Fixed amount on the covariance scale, relative to the mean of K_ii: lam = n * lam_cov * mean(K_ii).  A common
         amount for samples of any size.
     loo : {"deletion", "averaged", "paper"}
-        Leave-one-out score when neither is given.  "deletion": each point is left out in turn, exactly.  "averaged":
-        the same with mean leverages, cheaper.  "paper": the closed form of [M14] Theorem 4, which keeps the left-out
-        point in the basis and over-shrinks (erratum E1).
+        Leave-one-out score if neither is given.  "deletion": each point is left out in turn, exactly.  "averaged": the
+        same with mean leverages.  "paper": the closed form of [M14] Theorem 4, which keeps the left-out point in the
+        basis and shrinks too much (erratum E1).
     tuning : {"auto", "sample", "joint", "pooled"}
-        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
-        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
+        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
-    The score is not unimodal, so tuning evaluates it on a fixed grid of lam_cov, 1e-6 to 1e3, with the plain mean and
-    the zero estimate as endpoints; the same grid in every permutation.
+    The score may have two minima, so tuning evaluates it on a fixed grid of lam_cov, 1e-6 to 1e3, with the plain mean
+    and the zero estimate as endpoints.
 
     Examples
     --------
@@ -106,7 +132,7 @@ class FKMSE(_Tikhonov):
     """
 
     summary: ClassVar[str] = "flexible shrinkage (Tikhonov), one factor per eigenvector"
-    _loo: ClassVar[tuple[str, ...]] = ("deletion", "averaged", "paper")
+    _rules: ClassVar[tuple[str, ...]] = ("deletion", "averaged", "paper")
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,12 +144,12 @@ class IteratedTikhonov(_Tikhonov):
     lam, lam_cov : float, optional
         Fixed amount, as for :class:`FKMSE`, which is the case t = 1.
     t : int, default 3
-        Number of steps, 10 million at most; 1000 where the amount is tuned by "deletion", in time proportional to t^2.
+        Number of steps, 10 million at most, or 1000 if the amount is tuned by "deletion", in time proportional to t^2.
     loo : {"deletion", "paper"}
-        Leave-one-out score when neither amount is given; "paper" is the analogue of [M14] Theorem 4.
+        Leave-one-out score if neither amount is given; "paper" is the analogue of [M14] Theorem 4.
     tuning : {"auto", "sample", "joint", "pooled"}
-        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
-        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
+        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
@@ -142,12 +168,9 @@ class IteratedTikhonov(_Tikhonov):
 
     def _check(self) -> None:
         super()._check()
-        check_steps(self.t, "t")
+        count(self.t, "t", 1, MOST_STEPS)
         if self.t > MOST_TUNED and not self.fixed and self.loo == "deletion":
-            raise ValueError(
-                f"t={self.t} steps, with an amount to be tuned by leaving points out, would take time in proportion to "
-                f"t^2, and {MOST_TUNED} are the most; give lam or lam_cov, or tune with loo='paper'"
-            )
+            raise ValueError(f"t must be at most {MOST_TUNED} to tune by deletion, got {self.t}; use loo='paper'")
 
     @property
     def _iterations(self) -> int:  # type: ignore[override]

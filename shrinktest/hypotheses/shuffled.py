@@ -14,7 +14,7 @@ from shrinktest.batches.shuffles import Shuffles
 from shrinktest.batches.summands import summands_of
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.standard import ScaledMean
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.hypotheses.bin_features import BinFeatures
 from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.kept_bins import BinnedPrepared

@@ -21,7 +21,7 @@ from shrinktest.nulls.relabellings import Relabellings
 from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
-from shrinktest.statistics.weights import weights_of
+from shrinktest.statistics.refit import part_weights
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,7 +89,7 @@ class Witness(Again):
         gram = Gram(
             "factor" if isinstance(kernel, FeatureMap) and used.by_coordinates else "dense", kernel, self.pooled
         )
-        weights = weights_of(used, gram, self.hypothesis.sizes, tuning)(labels)
+        weights = part_weights(used, gram, self.hypothesis.sizes, tuning)(labels)
         if not np.isfinite(weights).all():
             raise ValueError("the estimator could not be computed on a permuted sample; use more shrinkage")
         smoothing = estimates[0].smoothing

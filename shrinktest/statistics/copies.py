@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.standard import ScaledMean
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
 from shrinktest.kernels.inner import FeatureMap

@@ -9,8 +9,7 @@ import numpy as np
 
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
-from shrinktest.estimators.spectral import SpectralEstimator
-from shrinktest.estimators.standard import ScaledMean
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import centred_product
@@ -19,7 +18,8 @@ from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.pair_sums import unbiased
 from shrinktest.statistics.prepared import WORTH_THREADS, Prepared, margins, runs_compiled
-from shrinktest.statistics.products import squared_norm, weighted, without_specks
+from shrinktest.statistics.products import weighted
+from shrinktest.statistics.refit import refitted_norm
 from shrinktest.statistics.shift_check import shift_notes
 
 #: Weights (n,) and amount of an estimate.
@@ -121,7 +121,14 @@ def pairing_statistic(
 
 def refitted(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
     """The statistic of an estimator that is fitted to every pairing anew, from two Gram matrices."""
-    return _REFIT[estimator.needs](estimator, x, y)
+    size = x.size * y.size
+
+    def grams(rows: np.ndarray) -> np.ndarray:
+        gathered = y.values[rows[:, :, None], rows[:, None, :]]
+        gathered *= x.values
+        return gathered
+
+    return refitted_norm(estimator, grams, len(x.values), TIE * size, size - x.norm * y.norm)
 
 
 def _centred(grams: tuple[Gram, Gram], workers: int) -> tuple[Centred, Centred]:
@@ -218,35 +225,6 @@ def of_sums(
         return np.stack([value, np.maximum(factor, TIE) * size], axis=1)
 
     return statistic
-
-
-def _of_filter(estimator: SpectralEstimator, x: Centred, y: Centred) -> Statistic:
-    from shrinktest._compiled.pairing import pairings
-
-    n, size = len(x.values), x.size * y.size
-    estimator.check_size(n)
-    theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
-
-    def statistic(permutations: np.ndarray) -> np.ndarray:
-        out = np.empty((len(permutations), 2))
-        rows = np.ascontiguousarray(permutations, dtype=np.int64)
-        pairings(x.values, y.values, rows, theta, amounts, *loops, TIE * size, size - x.norm * y.norm, out)
-        return without_specks(out, size) if estimator.projects else out
-
-    return statistic
-
-
-def _of_function(estimator: MeanEstimator, x: Centred, y: Centred) -> Statistic:
-    size = x.size * y.size
-
-    def one(permutation: np.ndarray) -> tuple[float, float]:
-        gram = x.values * y.values[permutation[:, None], permutation]
-        return squared_norm(gram, estimator.checked_weights(gram), TIE * size, size - x.norm * y.norm)
-
-    return lambda permutations: np.array([one(p) for p in permutations])
-
-
-_REFIT: dict[str, Callable[..., Statistic]] = {"filter": _of_filter, "function": _of_function}
 
 
 def _estimate(

@@ -11,14 +11,14 @@ import numpy as np
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
-from shrinktest.estimators.standard import ScaledMean
+from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.nulls.permutation import TIE, CostHint, Statistic
 from shrinktest.statistics.block_sums import PLAIN, BlockSums, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled
 from shrinktest.statistics.products import along, left_over, members_of, times, weighted
-from shrinktest.statistics.weights import scales, weights_of
+from shrinktest.statistics.refit import part_weights, scales
 
 COMPARISONS = ("pairs", "pooled")
 WEIGHTS = ("sizes", "equal")
@@ -211,9 +211,9 @@ def _of_weights(
     estimator: MeanEstimator, gram: Gram, contrast: Contrast, tuning: str, form: str, workers: int
 ) -> tuple[Products, float]:
     """Products of the estimates of filters and of users' functions, which are weights of the observations."""
-    sizes, z = contrast.sizes, gram.few_coordinates() if estimator.needs == "filter" else None
+    sizes, z = contrast.sizes, gram.few_coordinates() if estimator.by_coordinates else None
     n, matrix = np.asarray(sizes, dtype=np.float64), gram.matrix(workers) if z is None else np.ascontiguousarray(z)
-    weigh = weights_of(estimator, gram, sizes, tuning, workers)
+    weigh = part_weights(estimator, gram, sizes, tuning, workers)
     size = gram.size(workers)
     signed = z is not None or bool(matrix.min(initial=0.0) < 0.0)  # else no mean of features is zero
     blocks_of = sums_of(gram, sizes, workers) if form == "unbiased" or signed else None
@@ -281,7 +281,7 @@ def estimates_of(
 
 def _of_noise(estimator: Marginalized, kernel: Kernel, points: np.ndarray, joint: bool, unbiased: bool) -> Statistic:
     """The statistic of two samples whose noise is tuned in every relabelling, which changes the features."""
-    from shrinktest._compiled.smoothing import smoothed_splits
+    from shrinktest.estimators.noise_loops import smoothed_splits
 
     columns = points.shape[1]
     coordinates, th2 = np.ascontiguousarray(points.T), estimator.th2(kernel, columns)

@@ -29,22 +29,6 @@ def times(rows: np.ndarray, matrix: np.ndarray, block: int = 128) -> np.ndarray:
     return out
 
 
-def squared_norm(gram: np.ndarray, weights: np.ndarray, nothing: float, rounding: float) -> tuple[float, float]:
-    """w'Gw, and the size of the terms that cancel in it.
-
-    The plain mean of features that cancel is zero but for rounding errors, and so is what an estimator makes of it:
-    weights that are rounding errors themselves, which say nothing of how small a norm is zero.  One up to ``nothing``
-    is, if that of the plain mean is.  ``rounding`` is what rounding may have changed in an entry of ``gram``, in units
-    of what a tie is relative to.
-    """
-    lengths, plain = np.abs(weights), abs(float(gram.mean()))
-    value = float(weights @ gram @ weights)
-    if plain <= nothing and abs(value) <= nothing:
-        value = 0.0
-    terms = float(lengths @ np.abs(gram) @ lengths)
-    return value, terms * left_over(plain, nothing) + rounding * float(lengths.sum()) ** 2
-
-
 def left_over(plain: Any, nothing: float) -> Any:
     """How much more than other numbers one is rounded that is made of a mean whose terms cancel, from 1 to 1e5.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,7 @@ from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.outlook import check_memory
 from shrinktest.statistics.prepared import Prepared, margins, runs_compiled
-from shrinktest.statistics.products import squared_norm, without_specks
+from shrinktest.statistics.refit import refitted_norm
 
 
 def prepare(
@@ -54,9 +53,13 @@ def _centre(matrices: list[np.ndarray]) -> tuple[np.ndarray, ...]:
 
 def _shuffle_statistic(estimator: MeanEstimator, centre: tuple[np.ndarray, ...]) -> Statistic:
     """The statistic as a function of shuffles, (B, d - 1, n) permutations to (B, 2)."""
-    if estimator.needs == "noise":  # which was tuned on the margins
+    if estimator.needs in ("sums", "noise"):  # noise was tuned on the margins
         return _of_sums(estimator, *centre)
-    return _STATISTICS[estimator.needs](estimator, *centre)
+
+    def grams(shuffles: np.ndarray) -> np.ndarray:
+        return np.stack([_feature_gram(centre, shuffles, r) for r in range(len(shuffles))])
+
+    return refitted_norm(estimator, grams, centre[1].shape[1], *_limits(centre[0]))
 
 
 def _of_sums(estimator: Any, *centre: np.ndarray) -> Statistic:
@@ -74,35 +77,6 @@ def _of_sums(estimator: Any, *centre: np.ndarray) -> Statistic:
     return statistic
 
 
-def _of_filter(estimator: Any, *centre: np.ndarray) -> Statistic:
-    from shrinktest._compiled.joint import shuffled
-
-    n = centre[1].shape[1]
-    estimator.check_size(n)
-    theta, amounts, loops = estimator.theta(), estimator.amounts(n), estimator.loops()
-    limits = _limits(centre[0])
-
-    def statistic(shuffles: np.ndarray) -> np.ndarray:
-        out = np.empty((len(shuffles), 2))
-        shuffled(*centre, shuffles, theta, amounts, *loops, *limits, out)
-        return without_specks(out, limits[0] / TIE) if estimator.projects else out
-
-    return statistic
-
-
-def _of_function(estimator: Any, *centre: np.ndarray) -> Statistic:
-    limits = _limits(centre[0])
-
-    def statistic(shuffles: np.ndarray) -> np.ndarray:
-        out = np.empty((len(shuffles), 2))
-        for r in range(len(shuffles)):
-            gram = _feature_gram(centre, shuffles, r)
-            out[r] = squared_norm(gram, estimator.checked_weights(gram), *limits)
-        return out
-
-    return statistic
-
-
 def _feature_gram(centre: tuple[np.ndarray, ...], shuffles: np.ndarray, r: int) -> np.ndarray:
     """The Gram matrix (n, n) of the features without main effects under shuffle r."""
     from shrinktest._compiled.joint import feature_gram
@@ -116,14 +90,6 @@ def _limits(grams: np.ndarray) -> tuple[float, float]:
     """``nothing`` and ``rounding`` of a squared norm, from the size of the products of kernel values that cancel."""
     size = float(np.prod([np.linalg.norm(gram) / len(gram) for gram in grams]))
     return TIE * size, LAST_BITS * size
-
-
-#: By what a fit needs of a sample.
-_STATISTICS: dict[str, Callable[..., Statistic]] = {
-    "sums": _of_sums,
-    "filter": _of_filter,
-    "function": _of_function,
-}
 
 
 def _estimate(

@@ -9,7 +9,8 @@ import numpy as np
 
 from shrinktest.estimators import MeanEstimator
 from shrinktest.nulls.permutation import Statistic
-from shrinktest.statistics.products import squared_norm, times
+from shrinktest.statistics.products import times
+from shrinktest.statistics.refit import refitted_norm
 
 _LEFT_OUT = 1e-8  # of the squared norms of all products: those that may be left out, with all signs alike
 _SMALLEST = 1e-300  # chance; smaller ones count as this
@@ -103,14 +104,7 @@ def sign_statistic(estimator: MeanEstimator, products: Products) -> Statistic:
         return of_sums
     gram = products.gram
 
-    def of_function(signs: np.ndarray) -> np.ndarray:
-        out = np.empty((len(signs), 2))
-        for row, found in zip(signs, out, strict=True):
-            turned = gram * row * row[:, None]
-            found[:] = squared_norm(turned, estimator.checked_weights(turned), 0.0, 0.0)
-        return out
-
-    return of_function
+    return refitted_norm(estimator, lambda signs: gram * signs[:, :, None] * signs[:, None, :], n)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,11 +11,8 @@ import floors
 import numpy as np
 import pytest
 import samples
-from scipy.linalg import eigh_tridiagonal
-from scipy.linalg.lapack import dsytrd, dsytrd_lwork
 
 from shrinktest import Gaussian, two_sample_test
-from shrinktest._compiled.tridiagonal import tridiagonalize, workspace
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -61,32 +58,6 @@ def test_factor(race, threads, tiny, n, columns):
         agreement.factor_sums(points, points),
         measure="cost",
     )
-
-
-@pytest.mark.parametrize("n", [10, 30, 100, 300, 1000])
-def test_tridiagonal(race, threads, tiny, n):
-    """What the tuned spectral estimators start with in every relabelling; theirs lacks the start along a vector."""
-    n = tiny(n)
-    gram = Gaussian(3.0)(samples.two(n, 10)[0])
-    start, work, repeats = np.ones(n), workspace(n), max(1, 20_000 // n**2)
-    size, _ = dsytrd_lwork(n, lower=1)
-
-    def ours():
-        for _ in range(repeats):
-            tridiagonalize(gram, start, work)
-        return work[0].copy(), work[1, :-1].copy()
-
-    def theirs():
-        for _ in range(repeats):
-            _, diagonal, off, _, _ = dsytrd(gram, lower=1, lwork=int(size))
-        return diagonal, off
-
-    def agree(first, second):
-        values = [eigh_tridiagonal(*found, eigvals_only=True) for found in (first, second)]
-        np.testing.assert_allclose(*values, atol=1e-10 * n)
-
-    threads(1)
-    race("floor", f"tridiagonal form, n = {n}, {repeats} times", ("compiled", ours), ("LAPACK dsytrd", theirs), agree)
 
 
 @pytest.mark.parametrize("milliseconds", [2, 5, 10, 20, 100])

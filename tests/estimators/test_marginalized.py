@@ -101,24 +101,10 @@ def test_a_variance_per_coordinate(kind):
     assert (stationary | ((logs < -12 + 1e-9) & (gradient > 0)) | ((logs > 6 - 1e-9) & (gradient < 0))).all()
 
 
-def test_exponentials_are_those_of_numpy():
-    """To the last bit but one at every remainder and for every length; what is too small to matter stays positive."""
-    from shrinktest._compiled.smoothing import exponentials
-
-    x = np.concatenate([[0.0, -0.0, -1e-300], -np.logspace(-20, np.log10(699.0), 4000), np.linspace(-40.0, 0.0, 4000)])
-    for size in (1, 2, 3, 7, 8, 9, x.size):
-        found = x[-size:].copy()
-        exponentials(found)
-        np.testing.assert_allclose(found, np.exp(x[-size:]), rtol=2.3e-16, atol=0.0)
-    extreme = np.array([-700.0, -700.1, -1e9, -np.inf, np.nan])
-    exponentials(extreme)
-    np.testing.assert_allclose(extreme, np.exp([-700.0] * 4 + [np.nan]), rtol=2.3e-16, atol=0.0)
-
-
 @pytest.mark.parametrize("seed", [6, 20, 25])
 def test_several_starts(seed):
     """The score has several minima; a descent from the common variance alone ends in the worse one here."""
-    from shrinktest._compiled.smoothing import descend
+    from shrinktest.estimators.noise_loops import descend
 
     X, th2 = np.random.default_rng(seed).normal(size=(6, 2)) * np.array([0.1, 5.0]), np.full(2, 0.25)
     common = np.full(2, np.log(MKME().fit(X, Gaussian(0.5)).shrinkage))
@@ -279,33 +265,21 @@ def test_linear_surrogate_is_of_second_order():
 # --- errors -------------------------------------------------------------------------------------------------
 
 
-def test_wrong_number_of_variances():
-    for found in ((0.5,), (0.5, 0.5, 0.5)):
-        with pytest.raises(ValueError, match=f"one value per coordinate: 2 expected, found {len(found)}"):
-            MMKME(variances=found).fit(X, KERNEL)
-
-
-def test_more_than_two_samples():
+def test_errors():
+    for variances in ((0.5,), (0.5, 0.5, 0.5)):
+        with pytest.raises(ValueError, match="one value per coordinate: 2 expected"):
+            MMKME(variances=variances).fit(X, KERNEL)
     with pytest.raises(ValueError, match="one or two samples"):
         MKME().tuned(KERNEL, X, Y, X)
-
-
-@pytest.mark.parametrize("size", [1e-200, 1e200])
-def test_bandwidths_whose_square_is_no_number(size):
-    for estimator in (MKME(), MMKME()):
-        with pytest.raises(ValueError, match=r"square of the bandwidth, and that of .* is beyond the range"):
-            estimator.fit(points(9, 2) * size, Gaussian())
-
-
-@pytest.mark.parametrize(
-    ("x", "variances", "message"),
-    [
-        (np.zeros((5, 2)), -1.0, "variances must be a number that is not negative, or one for each of 2 columns"),
-        (np.zeros((5, 2)), [1.0, 2.0, 3.0], "variances must be a number that is not negative"),
-        (np.zeros((1, 2)), 1.0, "X has 1 row; leaving one out takes 2"),
+    for size in (1e-200, 1e200):
+        for estimator in (MKME(), MMKME()):
+            with pytest.raises(ValueError, match="square of bandwidth"):
+                estimator.fit(points(9, 2) * size, Gaussian())
+    for x, variances, message in (
+        (np.zeros((5, 2)), -1.0, "variances must be a number >= 0, or one for each of 2 columns"),
+        (np.zeros((5, 2)), [1.0, 2.0, 3.0], "variances must be a number >= 0"),
+        (np.zeros((1, 2)), 1.0, "X has 1 row"),
         (np.full((5, 2), np.nan), 1.0, "X has 10 missing values"),
-    ],
-)
-def test_what_has_no_score(x, variances, message):
-    with pytest.raises(ValueError, match=message):
-        MMKME().loocv(x, Gaussian(1.0), variances)
+    ):
+        with pytest.raises(ValueError, match=message):
+            MMKME().loocv(x, Gaussian(1.0), variances)

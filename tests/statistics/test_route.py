@@ -26,7 +26,7 @@ from shrinktest._machine import free_memory, memory_limit
 from shrinktest.kernels import Polynomial, Precomputed
 from shrinktest.kernels.feature_maps import TOLERANCE, factorized, few_distinct, nystrom, random_fourier
 from shrinktest.statistics.gram import Gram
-from shrinktest.statistics.weights import weights_of
+from shrinktest.statistics.refit import part_weights
 
 RNG = np.random.default_rng(0)
 SUMS = {"kme": KME(), "skmse": SKMSE(), "plugin": SKMSE(rule="plugin"), "mkme": MKME(), "noisy": MKME(variance=0.3)}
@@ -427,6 +427,6 @@ def test_filters_take_the_matrix_where_random_features_are_more_than_rows():
     assert few.few_coordinates() is few.found
     labels = np.repeat(np.arange(2, dtype=np.uint16), 9)[None]
     for estimator in (FKMSE(), TSVD(m=2), Landweber()):
-        found = weights_of(estimator, gram, (9, 9), "sample")(labels)[0]
+        found = part_weights(estimator, gram, (9, 9), "sample")(labels)[0]
         each = [estimator.weights(gram.matrix()[np.ix_(part, part)]) for part in (np.arange(9), np.arange(9, 18))]
         assert found == pytest.approx(np.concatenate(each), abs=1e-12)

@@ -1,8 +1,9 @@
-"""Estimators that scale the plain average: the standard mean and simple shrinkage."""
+"""Scale the plain average: the standard mean and simple shrinkage."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -11,16 +12,16 @@ import numpy as np
 
 from shrinktest._validate import as_points, choice, counted, numbers
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.estimators.base import MeanEstimator, Tuned, as_gram
+from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, Tuned, as_gram
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 
-#: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over relabellings), and its size.
+#: Sum of the entries and trace of one sample's Gram matrix (numbers, or arrays over permutations), and its size.
 Sums = tuple[Any, Any, int]
 
 
 class ScaledMean(MeanEstimator):
-    """Base class of estimators that scale the plain average: s (1/n) sum_i phi_i."""
+    """Base class of estimators s (1/n) sum_i phi_i."""
 
     needs = "sums"
 
@@ -30,11 +31,16 @@ class ScaledMean(MeanEstimator):
 
     @abstractmethod
     def scale(self, *sums: Sums) -> Any:
-        """The factor s that one sample, or several together, get from the sums of their Gram matrices."""
+        """Return the factor s of one sample, or of several together, from the sums of their Gram matrices."""
 
     def weights(self, gram: Any) -> np.ndarray:
         """Equal weights s/n, shape (n,), for a Gram matrix (n, n)."""
         return self._solve(as_gram(gram))[0]
+
+    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+        sums = [_stack_sums(stack) for stack in samples]
+        factors = [self.scale(*sums)] * len(sums) if joint else [self.scale(one) for one in sums]
+        return [np.repeat(s[:, None] / n, n, axis=1) for s, (_, _, n) in zip(factors, sums, strict=True)]
 
     def embed(self, points: np.ndarray, kernel: Kernel) -> MeanEmbedding:
         weights, amount = self._scaled(_sums(self.features(kernel, points), points))
@@ -44,21 +50,30 @@ class ScaledMean(MeanEstimator):
         return self._scaled((gram.sum(), np.trace(gram), gram.shape[0]))
 
     def _scaled(self, sums: Sums) -> tuple[np.ndarray, Any]:
-        n = sums[2]
         s = float(self.scale(sums))
-        return np.full(n, s / n), self._amount(s)
+        return np.full(sums[2], s / sums[2]), self._amount(s)
 
     def _amount(self, s: float) -> Any:
         return None
 
 
+def _stack_sums(stack: Samples) -> Sums:
+    values = stack.values
+    if stack.by_coordinates:
+        return np.square(values.sum(axis=1)).sum(axis=1), np.square(values).sum(axis=(1, 2)), values.shape[1]
+    return values.sum(axis=(1, 2)), np.trace(values, axis1=1, axis2=2), values.shape[1]
+
+
 def _sums(kernel: Kernel, points: np.ndarray) -> Sums:
-    """Sum and trace of a Gram matrix, which is not formed where the kernel has coordinates."""
-    if isinstance(kernel, FeatureMap):
+    if isinstance(kernel, FeatureMap):  # no Gram matrix
         total = kernel.combination(points, np.ones(len(points)))
         return float(total @ total), float(kernel.diagonal(points).sum()), len(points)
     gram = kernel(points)
     return gram.sum(), np.trace(gram), len(points)
+
+
+def _constant(value: float, sums: tuple[Sums, ...]) -> np.ndarray:
+    return np.full_like(np.asarray(sums[0][0], dtype=np.float64), value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,17 +102,6 @@ class KME(ScaledMean):
         return MeanEmbedding(points, np.full(len(points), 1.0 / len(points)), kernel)
 
 
-def _constant(value: float, sums: tuple[Sums, ...]) -> np.ndarray:
-    return np.full_like(np.asarray(sums[0][0], dtype=np.float64), value)
-
-
-def _ratio(numerator: Any, denominator: Any) -> np.ndarray:
-    """Numerator / denominator clamped to [0, 1]; 1 where the denominator leaves nothing to shrink."""
-    numerator, denominator = np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    usable = denominator > 0.0
-    return np.where(usable, np.clip(numerator / np.where(usable, denominator, 1.0), 0.0, 1.0), 1.0)
-
-
 @dataclass(frozen=True, eq=False)
 class Target(Kernel):
     """Kernel of the features phi(x) - f*, f* = sum_a w_a k(z_a, .): shrinking to f* is shrinking these to 0."""
@@ -119,18 +123,18 @@ class SKMSE(Tuned, ScaledMean):
     Parameters
     ----------
     rule : {"loocv", "plugin"}
-        "loocv": the minimiser of the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r + v) with r
+        "loocv": the minimizer of the leave-one-out score ([M14] Theorem 3), 1 - alpha = (n-1) r / ((n-2) r + v) with r
         the off-diagonal and v the diagonal mean of the Gram matrix; "plugin": the oracle formula of [M14] Theorem 1
         with unbiased estimates at size n, which shrinks slightly less.
     alpha : float in [0, 1], optional
-        Fixed amount instead of a rule.
+        Fixed amount, in place of a rule.
     decay : (c, beta), optional
         Data-free amount lam = c n^-beta, both >= 0, 1 - alpha = 1 / (1 + lam) ([S14] Theorem 1).
     target : (points, weights), optional
         f* = sum_a weights_a k(points_a, .), fixed beforehand (not built from the sample).
     tuning : {"auto", "sample", "joint", "pooled"}
-        What the amount is chosen for, again in every permutation: "sample", each sample by itself; "joint", one amount
-        for both.  "pooled": once, for both together.  "auto" is "sample", or "joint" for samples of unequal sizes.
+        "sample" chooses an amount for each sample and "joint" one for all, again in every permutation; "pooled"
+        chooses once, on all observations.  "auto" is "sample", or "joint" for samples of unequal sizes.
 
     Notes
     -----
@@ -162,26 +166,17 @@ class SKMSE(Tuned, ScaledMean):
         if self.fixed and self.rule != "loocv":
             raise ValueError(f"rule={self.rule!r} is not used when alpha or decay fixes the amount; drop one of them")
         if self.decay is not None:
-            c, beta = map(numbers, self._pair(self.decay, "decay", "(c, beta)"))
-            if c.ndim or beta.ndim or not all(np.isfinite(number) and number >= 0.0 for number in (c, beta)):
-                raise ValueError(f"decay=(c, beta) needs a finite c >= 0 and a finite beta >= 0; found {self.decay!r}")
+            pair = numbers(self.decay)
+            if pair.shape != (2,) or not (np.isfinite(pair).all() and (pair >= 0.0).all()):
+                raise ValueError(f"decay must be a pair (c, beta) of finite numbers >= 0; found {self.decay!r}")
         if self.target is not None:
-            points, weights = self._pair(self.target, "target", "(points, weights)")
-            z = as_points(points, "target points").values
-            w = np.atleast_1d(numbers(weights))
-            if w.shape != (z.shape[0],) or not (np.isfinite(w).all() and np.isfinite(z).all()):
-                raise ValueError(
-                    f"target=(points, weights): {counted(len(z), 'point')} must have as many finite weights; found "
-                    f"{weights!r}"
-                )
-            hashable = (tuple(map(tuple, z.tolist())), tuple(w.tolist()))
-            object.__setattr__(self, "target", hashable)  # a value: two equal targets make equal estimators
-
-    @staticmethod
-    def _pair(value: Any, name: str, form: str) -> Any:
-        if not isinstance(value, tuple | list) or len(value) != 2:
-            raise ValueError(f"{name} must be a pair {form}; found {value!r}")
-        return value
+            if not isinstance(self.target, tuple | list) or len(self.target) != 2:
+                raise ValueError(f"target must be a pair (points, weights); found {self.target!r}")
+            z, w = as_points(self.target[0], "target points").values, np.atleast_1d(numbers(self.target[1]))
+            if w.shape != (len(z),) or not (np.isfinite(w).all() and np.isfinite(z).all()):
+                raise ValueError(f"target needs one finite weight for each of {counted(len(z), 'point')}; found {w!r}")
+            # hashable, so that equal targets make equal estimators
+            object.__setattr__(self, "target", (tuple(map(tuple, z.tolist())), tuple(w.tolist())))
 
     @property
     def fixed(self) -> bool:
@@ -196,10 +191,12 @@ class SKMSE(Tuned, ScaledMean):
         if min(n for _, _, n in sums) == 1:  # a single point cannot be left out
             return _constant(1.0, sums)
         slopes, curvatures = zip(*(self._score(*one) for one in sums), strict=True)
-        return _ratio(sum(slopes), sum(curvatures))
+        slope, curvature = np.asarray(sum(slopes), dtype=np.float64), np.asarray(sum(curvatures), dtype=np.float64)
+        usable = curvature > 0.0  # else there is nothing to shrink
+        return np.where(usable, np.clip(slope / np.where(usable, curvature, 1.0), 0.0, 1.0), 1.0)
 
     def _score(self, total: Any, trace: Any, n: int) -> tuple[Any, Any]:
-        """(r, A) of the score v - 2 s r + s^2 A: r the off-diagonal mean, A that of |mu^(-i)|^2 (or its plug-in)."""
+        """Return (r, A) of the score v - 2 s r + s^2 A: r the off-diagonal mean, A that of |mu^(-i)|^2, or plug-in."""
         diagonal = trace / n
         off_diagonal = (total - trace) / (n * (n - 1.0))
         if self.rule == "loocv":
@@ -207,9 +204,7 @@ class SKMSE(Tuned, ScaledMean):
         return off_diagonal, ((n - 1.0) * off_diagonal + diagonal) / n
 
     def features(self, kernel: Kernel, points: np.ndarray) -> Kernel:
-        if self.target is None:
-            return kernel
-        return Target(kernel, *self._target(points.shape[1]))
+        return kernel if self.target is None else Target(kernel, *self._target(points.shape[1]))
 
     @property
     def changes_features(self) -> bool:
@@ -220,10 +215,7 @@ class SKMSE(Tuned, ScaledMean):
 
     def check_pairs(self) -> None:
         if self.target is not None:
-            raise ValueError(
-                "target= is a point of one sample's RKHS; an independence test has a sample of centred pairs, whose "
-                "natural target is zero, that is, independence: leave it out"
-            )
+            raise ValueError("target= is not for an independence test, whose natural target is zero; leave it out")
 
     def _target(self, columns: int) -> tuple[np.ndarray, np.ndarray]:
         z, w = np.array(self.target[0]), np.array(self.target[1])
@@ -236,9 +228,8 @@ class SKMSE(Tuned, ScaledMean):
         if self.target is None:
             return fitted
         z, w = self._target(points.shape[1])
-        alpha = fitted.shrinkage
-        both = np.vstack([points, z]), np.concatenate([fitted.weights, alpha * w])
-        return MeanEmbedding(*both, kernel, alpha)
+        both = np.vstack([points, z]), np.concatenate([fitted.weights, fitted.shrinkage * w])
+        return MeanEmbedding(*both, kernel, fitted.shrinkage)
 
     def _amount(self, s: float) -> float:
         return 1.0 - s

@@ -1,4 +1,4 @@
-"""Users' own estimators and kernels: functions, subclasses, compiled functions, Gram matrices."""
+"""Your own estimators: functions, subclasses, and compiled functions, in both tests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ import numba
 import numpy as np
 import pytest
 
-import naive_kernels
 from shrinktest import (
     FKMSE,
-    Gaussian,
-    Precomputed,
     independence_test,
     joint_independence_test,
     two_sample_test,
@@ -88,16 +85,6 @@ def test_a_compiled_function_is_an_estimator(workers):
     np.testing.assert_allclose(values(fast), values(slow), rtol=1e-11)
 
 
-def test_a_function_that_gives_no_weights_is_refused():
-    for function, message in (
-        (lambda G: np.ones(3), "must return 6 weights for 6 points"),
-        (lambda G: G, "must return 6 weights for 6 points"),
-        (lambda G: np.full(len(G), np.nan), "not finite"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            split_test(*samples(6, 4), function)
-
-
 class Returning(MeanEstimator):
     """What a function makes of the Gram matrix, whatever that is."""
 
@@ -148,47 +135,26 @@ def test_weights_may_be_numbers_of_any_kind():
         np.testing.assert_allclose(values(split_test(x, y, Returning(function))), expected, rtol=1e-10)
 
 
-def test_a_compiled_function_that_reads_parameters_it_was_not_given():
-    estimator = Compiled(scaled_diagonal, (0.5,))
-    with pytest.raises(ValueError, match=r"not finite .*what it reads of theta beyond its parameters is NaN"):
-        estimator.weights(np.eye(3))
-    with pytest.raises(ValueError, match="permutation 0 is not finite"):
-        split_test(*samples(6, 4), estimator)
+@numba.njit
+def fails(gram, theta, out):
+    out[:] = np.nan
 
 
-def test_a_compiled_function_of_other_arguments():
-    @numba.njit
-    def too_few(gram, out):
-        out[:] = 0.0
-
-    with pytest.raises(TypeError, match=r"called with 3 arguments, \(gram, theta, out\); found too_few\(gram, out\)"):
-        Compiled(too_few)
+@numba.njit
+def too_few(gram, out):
+    out[:] = 0.0
 
 
-@pytest.mark.parametrize("parameters", [0.5, None, "a", ("0.5",), (1j,), (np.nan,), ((1.0, 2.0), (3.0,))])
-def test_parameters_of_a_compiled_function_are_numbers(parameters):
-    with pytest.raises(ValueError, match=r"parameters must be a tuple of numbers, such as \(0.5,\); got"):
-        Compiled(scaled_diagonal, parameters)
-
-
-def test_a_compiled_function_that_fails_says_where():
-    @numba.njit
-    def fails(gram, theta, out):
-        out[:] = np.nan
-
+def test_compiled_functions_that_cannot_be_used():
+    with pytest.raises(ValueError, match="not finite"):
+        Compiled(fails).weights(np.eye(3))
     with pytest.raises(ValueError, match="permutation 0 is not finite"):
         split_test(*samples(6, 4), Compiled(fails))
-
-
-def test_kernels_by_name_by_object_by_function_and_precomputed():
-    X, Y = samples(6, 4)
-    G = naive_kernels.gaussian(POINTS[:10], POINTS[:10], BANDWIDTH)
-    expected = values(split_test(X, Y, "fkmse", bandwidth=BANDWIDTH))
-    for kernel in (Gaussian(BANDWIDTH), lambda A, B: naive_kernels.gaussian(A, B, BANDWIDTH)):
-        np.testing.assert_allclose(values(split_test(X, Y, "fkmse", kernel=kernel)), expected, rtol=1e-9)
-    rows = np.arange(10)
-    looked_up = split_test(rows[:6], rows[6:], "fkmse", kernel=Precomputed(G))
-    np.testing.assert_allclose(values(looked_up), expected, rtol=1e-9)
+    with pytest.raises(TypeError, match=r"called with 3 arguments, \(gram, theta, out\)"):
+        Compiled(too_few)
+    for parameters in (0.5, None, "a", ("0.5",), (1j,), (np.nan,), ((1.0, 2.0), (3.0,))):
+        with pytest.raises(ValueError, match="parameters must be a tuple of numbers"):
+            Compiled(scaled_diagonal, parameters)
 
 
 # --- independence -------------------------------------------------------------------------------------------
@@ -228,22 +194,6 @@ def test_a_compiled_function_is_an_estimator_of_the_operator(workers):
     fast = pair_test(X, Y, Compiled(ridge_free, (0.5,)), n_resamples=40, workers=workers)
     slow = pair_test(X, Y, lambda G: 0.5 * np.diag(G) / (1 + np.abs(G).sum(axis=1)), n_resamples=40)
     np.testing.assert_allclose(values(fast), values(slow), rtol=1e-10)
-
-
-def test_kernels_of_each_variable():
-    expected = values(pair_test(X, Y, "fkmse", bandwidth_x=WIDTHS[0], bandwidth_y=WIDTHS[1]))
-    by_function = pair_test(
-        X,
-        Y,
-        "fkmse",
-        kernel_x=lambda A, B: naive_kernels.gaussian(A, B, WIDTHS[0]),
-        kernel_y=Gaussian(WIDTHS[1]),
-    )
-    np.testing.assert_allclose(values(by_function), expected, rtol=1e-8)
-    rows = np.arange(9)
-    K, L = (Precomputed(naive_kernels.gaussian(Z, Z, width)) for Z, width in zip((X, Y), WIDTHS, strict=True))
-    looked_up = pair_test(rows, rows, "fkmse", kernel_x=K, kernel_y=L)
-    np.testing.assert_allclose(values(looked_up), expected, rtol=1e-8)
 
 
 def test_a_function_may_fill_one_array_for_every_sample():

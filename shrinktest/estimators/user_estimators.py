@@ -1,19 +1,15 @@
-"""Users' own estimators: a function, in Python or compiled."""
+"""Turn functions of your own into estimators: Python functions, and functions compiled by numba."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from shrinktest._validate import numbers, takes
-from shrinktest.estimators.base import MeanEstimator, as_gram, weights_of
-from shrinktest.estimators.spectral import Loops, SpectralEstimator
-
-#: NaN before and after the parameters of a compiled function, which would otherwise read whatever is there.
-_BESIDE = 16
+from shrinktest.estimators.mean_estimator import MeanEstimator, Samples, as_gram, as_weights, weights_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +41,7 @@ class FromFunction(MeanEstimator):
         return f"FromFunction({getattr(self.function, '__qualname__', repr(self.function))})"
 
     def weights(self, gram: Any) -> np.ndarray:
-        """Weights (n,); raises an error if the function returns another shape, or what is no finite number."""
+        """Weights (n,); raises an error unless the function returns n finite numbers."""
         return self.checked_weights(as_gram(gram))
 
     def checked_weights(self, gram: np.ndarray) -> np.ndarray:
@@ -53,14 +49,14 @@ class FromFunction(MeanEstimator):
 
 
 @dataclass(frozen=True, repr=False)
-class Compiled(SpectralEstimator):
-    """An estimator made of a numba-compiled ``weigh(gram, theta, out)``, run inside the parallel loop.
+class Compiled(MeanEstimator):
+    """An estimator made of a numba-compiled ``weigh(gram, theta, out)``, which tests run in compiled loops and threads.
 
     Parameters
     ----------
     weigh : function compiled with ``numba.njit``
         Writes the weights (n,) for ``gram`` (n, n), C-ordered float64, into ``out``; must not raise nor change
-        ``gram``: write NaN where the weights do not exist.
+        ``gram``: write NaN if the weights do not exist.
     parameters : tuple of float, optional
         Handed to the function as the array ``theta``.
 
@@ -75,60 +71,38 @@ class Compiled(SpectralEstimator):
     """
 
     summary: ClassVar[str] = "a compiled function of the Gram matrix"
+    needs = "filter"
 
     weigh: Callable[..., None]
     parameters: tuple[float, ...] = ()
-    tuning: str = field(default="auto", init=False)
 
     def __post_init__(self) -> None:
-        from shrinktest._compiled.custom import is_compiled
+        from shrinktest.estimators.user_loops import is_compiled
 
         if not callable(self.weigh) or not is_compiled(self.weigh):
-            raise TypeError(
-                f"weigh must be a function (gram, theta, out) compiled with numba.njit; found {self.weigh!r}: "
-                "decorate it, or pass a Python function gram -> weights as the estimator"
-            )
+            raise TypeError(f"weigh must be a function (gram, theta, out) compiled with numba.njit; got {self.weigh!r}")
         takes(self.weigh, ("gram", "theta", "out"), "weigh must be a function (gram, theta, out)")
-        given = numbers(self.parameters)
-        if given.ndim != 1 or np.isnan(given).any():
+        theta = numbers(self.parameters)
+        if theta.ndim != 1 or np.isnan(theta).any():
             raise ValueError(f"parameters must be a tuple of numbers, such as (0.5,); got {self.parameters!r}")
-        object.__setattr__(self, "parameters", tuple(given.tolist()))
+        object.__setattr__(self, "parameters", tuple(theta.tolist()))
 
     def __repr__(self) -> str:
         shown = f", {self.parameters!r}" if self.parameters else ""
         return f"Compiled({getattr(self.weigh, '__name__', repr(self.weigh))}{shown})"
 
-    @property
-    def fixed(self) -> bool:
-        return True
+    def weights(self, gram: Any) -> np.ndarray:
+        """Weights (n,) that the function writes; raises ValueError unless they are finite."""
+        return self.checked_weights(as_gram(gram))
 
-    def loops(self) -> Loops:
-        from shrinktest._compiled.custom import adapt
+    def checked_weights(self, gram: np.ndarray) -> np.ndarray:
+        return as_weights(self.fit_samples([Samples(gram[None].copy())])[0][0], self, len(gram))
 
-        return adapt(self.weigh)
+    def fit_samples(self, samples: Sequence[Samples], joint: bool = False) -> list[np.ndarray]:
+        from shrinktest.estimators.user_loops import over_samples
 
-    @property
-    def by_coordinates(self) -> bool:
-        return False
-
-    def theta(self) -> np.ndarray:
-        n = len(self.parameters)
-        room = np.full(n + 2 * _BESIDE, np.nan)
-        theta = room[_BESIDE : _BESIDE + n]
-        theta[:] = self.parameters
-        return theta
-
-    def amounts(self, n: int) -> np.ndarray:
-        return np.zeros(1)
-
-    def _unit(self, amount: float, matrix: np.ndarray) -> Any:
-        return None
-
-    def _at(self, amount: float) -> Self:
-        return self
-
-    def _failure(self, gram: np.ndarray) -> str:
-        return (
-            f"{self!r} wrote weights that are not finite for a Gram matrix of {gram.shape[0]} points (what it reads of "
-            "theta beyond its parameters is NaN)"
-        )
+        loop, theta = over_samples(self.weigh), np.array(self.parameters, dtype=np.float64)
+        weights = [np.empty(stack.values.shape[:2]) for stack in samples]
+        for stack, out in zip(samples, weights, strict=True):
+            loop(stack.values, theta, out)
+        return weights

@@ -1,4 +1,4 @@
-"""Weights and tuned amounts of every estimator, against slow twins and at the boundaries of the formulas."""
+"""Weights and tuned amounts of estimators of the Gram matrix: slow twins, limits, scores, ties."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from shrinktest import (
     Polynomial,
     Precomputed,
 )
+from shrinktest.estimators.mean_estimator import Samples
 
 
 def points(n, d=3, seed=0):
@@ -100,28 +101,32 @@ def spectral(D, p):
 # --- weights ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", GRAMS)
-@pytest.mark.parametrize(("estimator", "twin"), TUNED, ids=[repr(case[0]) for case in TUNED])
-def test_tuned_weights(estimator, twin, kind):
-    for n in (1, *SIZES, 30) if kind in LARGE else (1, *SIZES):
-        K = GRAMS[kind](n)
-        agree(estimator.weights(K), twin(K), f"n={n}")
+@pytest.mark.parametrize(("estimator", "twin"), [*TUNED, *FIXED], ids=[repr(case[0]) for case in (*TUNED, *FIXED)])
+def test_weights_are_those_of_the_twin(estimator, twin):
+    for kind, gram in GRAMS.items():
+        for n in (1, *SIZES, *((30,) if kind in LARGE or estimator.fixed else ())):
+            agree(estimator.weights(gram(n)), twin(gram(n)), f"{kind}, n={n}")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", sorted(LARGE))
-@pytest.mark.parametrize(("estimator", "twin"), TUNED, ids=[repr(case[0]) for case in TUNED])
-def test_tuned_weights_of_many(estimator, twin, kind):
-    K = GRAMS[kind](60)
-    agree(estimator.weights(K), twin(K))
+STACKS = [(case[0], False) for case in (*TUNED, *FIXED)] + [(case[0], True) for case in TUNED]
 
 
-@pytest.mark.parametrize("kind", GRAMS)
-@pytest.mark.parametrize(("estimator", "twin"), FIXED, ids=[repr(case[0]) for case in FIXED])
-def test_fixed_weights(estimator, twin, kind):
-    for n in (1, *SIZES, 60):
-        K = GRAMS[kind](n)
-        agree(estimator.weights(K), twin(K), f"n={n}")
+@pytest.mark.parametrize(("estimator", "joint"), STACKS, ids=str)
+def test_stacks_of_samples_by_gram_matrix_and_by_coordinates(estimator, joint):
+    """Many samples at a time give each the weights it gets alone, from its Gram matrix or from coordinates."""
+    rng = np.random.default_rng(0)
+    for n, m, r in ((4, 6, 2), (9, 5, 7), (70, 67, 3), (1, 3, 2)):
+        parts = [rng.normal(loc=0.5, size=(3, size, r)) / np.arange(1, r + 1) for size in (n, m)]
+        grams = [z @ z.transpose(0, 2, 1) for z in parts]
+        dense = estimator.fit_samples([Samples(gram) for gram in grams], joint)
+        for p in range(0 if joint else 2):
+            for b in range(3):
+                agree(dense[p][b], estimator.weights(grams[p][b]), f"{n}, {m}, {r}")
+        if estimator.by_coordinates:
+            low = estimator.fit_samples([Samples(z, by_coordinates=True) for z in parts], joint)
+            for z, found, expected in zip(parts, low, dense, strict=True):
+                means = [(weights[:, None, :] @ z)[:, 0] for weights in (found, expected)]
+                np.testing.assert_allclose(*means, rtol=0, atol=1e-8)
 
 
 @pytest.mark.parametrize("kind", ["gaussian", "gaussian 10-d", "linear", "duplicates", "large", "ones"])
@@ -234,20 +239,16 @@ def test_scores(estimator, twin, kind):
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-11 * np.trace(K), err_msg=f"n={n}")
 
 
-@pytest.mark.parametrize("n", [64, 65, 131])
+@pytest.mark.parametrize("n", [64, 131])
 def test_many_points(n):
-    """Points are handled in blocks: full, just begun, several."""
-    K, few = GRAMS["linear far"](n) + 3.0 * GRAMS["gaussian"](n), [5, 40, 50, 60]
+    """Points are handled in blocks: full, and several."""
+    K, few = GRAMS["linear far"](n) + 3.0 * GRAMS["gaussian"](n), [5, 40, 60]
     lams = [naive.gram_scale(K, a) for a in FKMSE().amounts(n)[few]]
-    for t in (1, 2, 3, 4, 7):
-        estimator = IteratedTikhonov(t=t)
-        expected = naive.iterated_tikhonov_scores(K, lams, t)
-        np.testing.assert_allclose(estimator.scores(K)[1][few], expected, rtol=1e-9)
-        agree(IteratedTikhonov(lam=lams[2], t=t).weights(K), naive.tikhonov(K, lams[2], t))
+    for t in (1, 3, 4):
+        found = IteratedTikhonov(t=t).scores(K)[1][few]
+        np.testing.assert_allclose(found, naive.iterated_tikhonov_scores(K, lams, t), rtol=1e-9)
     for estimator, nu in ((Landweber(max_iter=4), None), (NuMethod(max_iter=4), 1.0)):
         np.testing.assert_allclose(estimator.scores(K)[1], naive.descent_scores(K, 4, nu), rtol=1e-9)
-        agree(estimator.weights(K), naive.nu_method(K, nu=nu, max_iter=4))
-    agree(TSVD(threshold=0.01).weights(K), naive.tsvd(K, threshold=0.01))
 
 
 @pytest.mark.parametrize("estimator", [FKMSE(), FKMSE(loo="averaged"), FKMSE(loo="paper"), IteratedTikhonov(), TSVD()])
@@ -367,18 +368,6 @@ def test_fixed_amounts_are_left_alone():
         assert estimator.tuned(Gaussian(1.0), x, y) == estimator
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.longdouble, np.int8])
-def test_numbers_of_numpy_are_shown_as_numbers(kind):
-    for estimator, amount in (
-        (SKMSE, "alpha"), (FKMSE, "lam"), (IteratedTikhonov, "lam_cov"), (Landweber, "eta"), (TSVD, "threshold"),
-        (MKME, "variance"),
-    ):  # fmt: skip
-        plain = 1 if kind is np.int8 else 1.0
-        found, expected = estimator(**{amount: kind(1)}), estimator(**{amount: plain})
-        assert found == expected and repr(found) == repr(expected) == f"{estimator.__name__}({amount}={plain})"
-    assert repr(Landweber(t=np.int64(3))) == "Landweber(t=3)"
-
-
 def test_tuning_by_sizes():
     for estimator in (SKMSE(), FKMSE(), Landweber(), TSVD()):
         assert estimator.tuning_for((8, 8)) == estimator.tuning_for((8,)) == "sample"
@@ -392,15 +381,9 @@ def test_tuning_by_sizes():
     assert MKME(variance=1.0).tuning_for((8, 9)) == "fixed"
 
 
-@pytest.mark.parametrize("estimator", [Landweber(t=3), FKMSE(lam_cov=0.3), IteratedTikhonov(t=2, lam_cov=0.3)])
-def test_what_is_fixed_has_nothing_to_compare(estimator):
-    with pytest.raises(ValueError, match="has a fixed amount, and nothing to compare"):
-        estimator.scores(np.eye(4))
-
-
 @pytest.mark.parametrize("estimator", [FKMSE(lam_cov=0.1), FKMSE(), Landweber(), TSVD(m=2)], ids=repr)
 @pytest.mark.parametrize("factor", [1e-300, 1e-170, 1e160])
 def test_weights_beyond_the_range_of_numbers(estimator, factor):
-    with pytest.raises(ValueError, match="near the end of the range of numbers; multiply the data"):
+    with pytest.raises(ValueError, match="near the end of the range of numbers"):
         estimator.weights(factor * GRAMS["gaussian"](9))
     np.testing.assert_array_equal(FKMSE(lam_cov=0.1).weights(np.zeros((3, 3))), np.full(3, 1 / 3))

@@ -1,0 +1,201 @@
+"""Estimators as values: representation, equality, names, parameters, and what tests ask of them."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+
+import shrinktest
+from cases import FIXED, WEIGHTED
+from shrinktest import (
+    FKMSE,
+    KME,
+    MKME,
+    MMKME,
+    SKMSE,
+    TSVD,
+    Gaussian,
+    IteratedTikhonov,
+    Landweber,
+    Linear,
+    NuMethod,
+)
+from shrinktest.estimators import ALIASES, ESTIMATORS, Compiled, FromFunction, as_estimator
+
+TARGET = ([[0.0, 1.0], [2.0, 3.0]], [0.25, 0.75])
+VALUES = {
+    "KME()": KME(),
+    "SKMSE(tuning='joint', rule='plugin')": SKMSE(rule="plugin", tuning="joint"),
+    "SKMSE(alpha=0.25)": SKMSE(alpha=0.25),
+    "SKMSE(decay=(1.0, 2.0))": SKMSE(decay=(1.0, 2.0)),
+    "SKMSE(target=(((0.0, 1.0), (2.0, 3.0)), (0.25, 0.75)))": SKMSE(target=tuple(map(np.array, TARGET))),
+    "FKMSE()": FKMSE(loo="deletion"),
+    "FKMSE(lam=0.1)": FKMSE(lam=np.float64(0.1)),
+    "FKMSE(lam_cov=inf)": FKMSE(lam_cov=np.inf),
+    "IteratedTikhonov(lam_cov=2.0, t=5)": IteratedTikhonov(lam_cov=2.0, t=5),
+    "Landweber(t=7, eta=0.5)": Landweber(t=np.int64(7), eta=np.float32(0.5)),
+    "NuMethod(t=4, nu=2.0)": NuMethod(t=4, nu=2.0),
+    "TSVD(m=3)": TSVD(m=3),
+    "TSVD(threshold=0.0)": TSVD(threshold=0.0),
+    "MKME(variance=0.5)": MKME(variance=0.5),
+    "MMKME(variances=(0.5, 1.0))": MMKME(variances=[0.5, 1.0]),
+}
+
+
+def test_values_rebuild_from_their_text_and_from_pickle():
+    for text, value in VALUES.items():
+        assert repr(value) == text
+        for other in (eval(text, {**vars(shrinktest), "inf": np.inf}), pickle.loads(pickle.dumps(value))):
+            assert other == value and hash(other) == hash(value)
+        with pytest.raises((FrozenInstanceError, TypeError)):
+            value.tuning = "sample"
+    assert len(set(VALUES.values())) == len(VALUES)
+    assert FKMSE(lam=0.1) != IteratedTikhonov(lam=0.1)
+
+
+FUNCTION = FromFunction(lambda gram: np.full(len(gram), 1.0 / len(gram)))
+ASKED = [  # needs, whether it is fixed, changes the features, has an unbiased form for pairs
+    (KME(), "sums", True, False, True),
+    (SKMSE(), "sums", False, False, False),
+    (SKMSE(alpha=0.1), "sums", True, False, False),
+    (SKMSE(target=TARGET), "sums", False, True, False),
+    *(
+        (ESTIMATORS[n](), "filter", False, False, False)
+        for n in ("fkmse", "iterated_tikhonov", "landweber", "nu", "tsvd")
+    ),
+    (FKMSE(lam=0.1), "filter", True, False, False),
+    (MKME(), "noise", False, True, True),
+    (MMKME(variances=(1.0, 2.0)), "sums", True, True, True),
+    (FUNCTION, "function", True, False, False),
+]
+
+
+def test_what_tests_ask_an_estimator():
+    for estimator, *answers in ASKED:
+        assert [estimator.needs, estimator.fixed, estimator.changes_features, estimator.unbiased_pairs] == answers
+        tuning = [estimator.tuning_for(sizes) for sizes in ((5, 5), (5, 6))]
+        if estimator.fixed:
+            assert tuning == ["fixed", "fixed"]
+            assert estimator.tuned(Gaussian(1.0), np.zeros((5, 2))) is estimator
+        else:
+            assert tuning == (["pooled", "pooled"] if estimator == MKME() else ["sample", "joint"])
+            assert replace(estimator, tuning="pooled").tuning_for((5, 6)) == "pooled"
+            with pytest.raises(ValueError, match="nothing to tune"):
+                replace(estimator.tuned(Gaussian(1.0), np.eye(5)[:, :2]), tuning="sample")
+    assert {type(estimator) for estimator, *_ in ASKED} >= set(ESTIMATORS.values())
+
+
+def test_names():
+    for name, kind in ESTIMATORS.items():
+        for spelling in (name, name.upper(), name.replace("_", "-"), kind()):
+            assert as_estimator(spelling) == kind()
+    assert {as_estimator(alias) for alias in ALIASES} == {KME(), FKMSE(), Landweber(), MKME()}
+    assert repr(as_estimator(np.mean)) == "FromFunction(mean)"
+
+
+#: What is called, with what, the error, and a word of the message.
+BAD = [
+    (as_estimator, {"estimator": "fkme"}, ValueError, "Did you mean 'fkmse'"),
+    (as_estimator, {"estimator": "auto"}, ValueError, "estimator='auto'"),
+    (as_estimator, {"estimator": FKMSE}, TypeError, r"write FKMSE\(\)"),
+    *((as_estimator, {"estimator": wrong}, TypeError, "found") for wrong in (3.0, None, int)),
+    (SKMSE, {"rule": "loo"}, ValueError, "rule.*Did you mean 'loocv'"),
+    *((SKMSE, {"alpha": wrong}, ValueError, "alpha") for wrong in (1.5, -0.1, np.nan, True, 10**400)),
+    (SKMSE, {"alpha": 0.1, "decay": (1.0, 1.0)}, ValueError, "alpha and decay"),
+    (SKMSE, {"alpha": 0.1, "rule": "plugin"}, ValueError, "rule='plugin'"),
+    *((SKMSE, {"decay": wrong}, ValueError, "decay") for wrong in (1.0, (-1.0, 1.0), (1.0, "b"), ("1", "0.5"))),
+    *(
+        (SKMSE, {"target": wrong}, ValueError, "target")
+        for wrong in ([[0.0]], ([[0.0], [1.0]], [1.0]), ([[0.0]], [1j]), ([[0.0]], [np.nan]))
+    ),
+    (SKMSE, {"alpha": 0.1, "tuning": "joint"}, ValueError, "nothing to tune"),
+    (FKMSE, {"lam": 0.1, "lam_cov": 0.1}, ValueError, "lam .* and lam_cov"),
+    *((FKMSE, {"lam": wrong}, ValueError, "lam must be") for wrong in (-1.0, np.nan, -np.inf)),
+    *((FKMSE, {"lam": wrong}, TypeError, "lam must be") for wrong in ("0.1", True)),
+    (FKMSE, {"loo": "delete"}, ValueError, "loo.*Did you mean 'deletion'"),
+    (FKMSE, {"lam": 0.1, "loo": "paper"}, ValueError, "loo='paper'"),
+    (FKMSE, {"tuning": "polled"}, ValueError, "tuning.*Did you mean 'pooled'"),
+    (IteratedTikhonov, {"loo": "averaged"}, ValueError, "loo"),
+    (IteratedTikhonov, {"t": 0}, ValueError, "t must be"),
+    (IteratedTikhonov, {"t": 2.0}, TypeError, "t must be"),
+    (IteratedTikhonov, {"t": 1001}, ValueError, "t must be at most 1000"),
+    *((Landweber, {name: 2**63}, ValueError, f"{name} must be an integer <= 10000000") for name in ("t", "max_iter")),
+    (Landweber, {"eta": 0.0}, ValueError, "eta must be"),
+    (Landweber, {"t": 3, "max_iter": 9}, ValueError, "max_iter and loo"),
+    (NuMethod, {"nu": 0.0}, ValueError, "nu must be"),
+    (TSVD, {"m": 2, "threshold": 0.1}, ValueError, "m and threshold"),
+    (TSVD, {"m": 0}, ValueError, "m must be"),
+    (TSVD, {"m": 2.0}, TypeError, "m must be"),
+    (TSVD, {"threshold": -0.1}, ValueError, "threshold must be"),
+    (TSVD, {"m": 2, "rule": "gcv"}, ValueError, "rule='gcv'"),
+    (MKME, {"variance": -1.0}, ValueError, "variance must be"),
+    (MKME, {"variance": 1.0, "tuning": "pooled"}, ValueError, "nothing to tune"),
+    *(
+        (MMKME, {"variances": wrong}, ValueError, "variances must be")
+        for wrong in ((1.0, -1.0), ["a", 1.0], True, [1j])
+    ),
+    (FromFunction, {"function": 3}, TypeError, "function must be callable"),
+    (Compiled, {"weigh": lambda gram, theta, out: None}, TypeError, "compiled with numba"),
+]
+
+
+@pytest.mark.parametrize(("call", "arguments", "error", "message"), BAD, ids=[f"{c.__name__}{a}" for c, a, *_ in BAD])
+def test_bad_parameters(call, arguments, error, message):
+    with pytest.raises(error, match=message):
+        call(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("gram", "error", "message"),
+    [
+        (np.ones((3, 4)), ValueError, "square"),
+        (np.empty((0, 0)), ValueError, "square"),
+        ([[1.0, 0.5], [0.500001, 1.0]], ValueError, "symmetric"),
+        ([[1.0, np.nan], [np.nan, 1.0]], ValueError, r"gram\[0, 1\] is nan"),
+        ([["1", "0"], ["0", "1"]], TypeError, "matrix of numbers"),
+        (np.array([[1.0, 1j], [1j, 1.0]]), TypeError, "matrix of numbers"),
+        ([[1.0, 0.5], [0.5]], TypeError, "matrix of numbers"),
+    ],
+    ids=["rectangle", "empty", "asymmetric", "nan", "text", "complex", "ragged"],
+)
+def test_no_gram_matrix(gram, error, message):
+    for estimator in (*WEIGHTED, *FIXED, MKME(), as_estimator(len)):
+        with pytest.raises(error, match=message):
+            estimator.weights(gram)
+
+
+def test_gram_matrices_of_other_types_and_rounding():
+    K = np.array([[2, 1], [1, 3]])
+    for given in (K, K.tolist(), K.astype(np.float32), np.asfortranarray(K, dtype=float), K + np.diag([1e-13], 1)):
+        np.testing.assert_allclose(FKMSE(lam=1.0).weights(given), FKMSE(lam=1.0).weights(K.astype(float)), rtol=1e-12)
+
+
+def test_what_has_no_estimate():
+    K = Gaussian(1.0)(np.random.default_rng(0).normal(size=(20, 2)))
+    for estimator in (FKMSE(), FKMSE(lam=0.5), IteratedTikhonov(), IteratedTikhonov(lam=0.5)):
+        with pytest.raises(ValueError, match="smallest eigenvalue of the Gram matrix is -1;"):
+            estimator.weights([[1.0, 2.0], [2.0, 1.0]])
+    for method, largest in ((Landweber, 2.0), (NuMethod, 1.0)):  # erratum E19
+        bound = largest / (np.linalg.eigvalsh(K)[-1] / 20)
+        for arguments in ({"t": 500}, {"t": 2}, {}):
+            with pytest.raises(ValueError, match="diverges"):
+                method(eta=1.001 * bound, **arguments).weights(K)
+        gap = method(eta=0.9 * bound, t=500).weights(K) - 1 / 20
+        assert gap @ K @ gap < 1e-4 * K.mean()
+    with pytest.raises(ValueError, match="m=4 components"):
+        TSVD(m=4).weights(np.eye(3))
+    for estimator in (Landweber(t=3), FKMSE(lam_cov=0.3)):
+        with pytest.raises(ValueError, match="nothing to compare"):
+            estimator.scores(np.eye(4))
+
+
+def test_fit_on_bad_input():
+    for x, error in (([0.0, np.nan], ValueError), ([0.0, np.inf], ValueError), (["a", "b"], TypeError)):
+        for estimator in (KME(), FKMSE(), MKME(), FUNCTION):
+            with pytest.raises(error, match="X "):
+                estimator.fit(x, Gaussian(1.0))
+    with pytest.raises(ValueError, match="target points have 2 columns"):
+        SKMSE(target=TARGET).fit([0.0, 1.0], Linear())
