@@ -6,14 +6,17 @@ import gc
 import os
 import sys
 from contextlib import suppress
+from ctypes import CFUNCTYPE, c_void_p
 from hashlib import sha256
 from pathlib import Path
 from threading import Timer
 from time import perf_counter
 
 import numba
-from numba import config, njit
+from llvmlite.binding import add_symbol
+from numba import config, njit, types
 from numba.core import caching, event
+from numba.extending import get_cython_function_address
 from numba.misc.appdirs import AppDirs
 
 #: Seconds of compiling after which the user is told what takes so long.
@@ -83,6 +86,15 @@ class _Waiting(event.Listener):
 
 
 event.register("numba:compile", _Waiting())
+
+
+def scipy_lapack(name, arguments):
+    """Return a routine of LAPACK for compiled loops, which may be kept on disk: they know it by name."""
+    address = get_cython_function_address("scipy.linalg.cython_lapack", name)
+    if config.DISABLE_JIT:
+        return CFUNCTYPE(None, *[c_void_p] * arguments)(address)
+    add_symbol(f"shrinktest_{name}", address)
+    return types.ExternalFunction(f"shrinktest_{name}", types.void(*[types.voidptr] * arguments))
 
 
 def compiled(*signature, ordered=False, fused=False, inline=False, inner=False):

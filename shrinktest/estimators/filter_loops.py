@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg.cython_lapack  # noqa: F401 - numba calls it for eigh
 
-from shrinktest._jit import compiled
+from shrinktest._jit import compiled, scipy_lapack
 
 _LANES = 64  # points that are treated together
+# A row of the buffer of the gradient loops: a coordinate q of the points, their residuals x, those before, and T x.
+_ZERO, _X, _BEFORE, _IMAGE, _ROW = (np.uint64(_LANES * k) for k in range(5))
+_LOWER = np.frombuffer(b"L", np.uint8)
+_reduce, _multiply = scipy_lapack("dsytrd", 10), scipy_lapack("dorgtr", 8)
 
 
 @compiled()
-def decompose(matrices, values, vectors):
-    """Eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN for matrices that are not finite."""
+def decompose(matrices, values, off, vectors):
+    """Eigenvalues (B, r), ascending, and eigenvectors (B, r, r), one per row; NaN if not finite; no ``off``."""
     for b in range(matrices.shape[0]):
         matrix, total = matrices[b], 0.0
         for i in range(matrix.shape[0]):
@@ -26,6 +30,20 @@ def decompose(matrices, values, vectors):
                     vectors[b, k, i] = columns[i, k]
         else:
             values[b], vectors[b] = np.nan, np.nan
+
+
+@compiled()
+def tridiagonalize(matrices, values, off, vectors):
+    """Tridiagonal matrices Q'KQ: diagonals (B, r), entries ``off`` beside them and a zero, columns of Q as rows."""
+    r = matrices.shape[1]
+    size, room, info = np.full(1, r, np.int32), np.full(1, 64 * r, np.int32), np.zeros(1, np.int32)
+    work, tau = np.empty(64 * r), np.empty(r)
+    lower, order, space, more, end = _LOWER.ctypes, size.ctypes, work.ctypes, room.ctypes, info.ctypes
+    for b in range(matrices.shape[0]):
+        q = vectors[b]
+        q[:] = matrices[b]
+        _reduce(lower, order, q.ctypes, order, values[b].ctypes, off[b].ctypes, tau.ctypes, space, more, end)
+        _multiply(lower, order, q.ctypes, order, tau.ctypes, space, more, end)
 
 
 @compiled(fused=True)
@@ -93,67 +111,84 @@ def tikhonov_deletion(values, points, along, by_coordinates, lams, t, out):
                             total[a] += twice * beta[k, a] * beta[p, a] * (m[k + p - 1, a] - m[k + p, a])
 
 
+@compiled(fused=True, inner=True)
+def _step(buffer, r, lanes, momentum, size, at):
+    """One iteration of every lane."""
+    o = _ROW
+    for _ in range(r):
+        for a in range(_ZERO, lanes):
+            x = buffer[o + _X + a]
+            move = momentum * (x - buffer[o + _BEFORE + a])
+            buffer[o + _BEFORE + a] = x
+            buffer[o + _X + a] = x + move - size * (buffer[o + _IMAGE + a] - at[a] * buffer[o + a])
+        o += _ROW
+
+
+@compiled(fused=True, inner=True)
+def _sums(values, off, start, by_coordinates, buffer, lanes, at, square, product):
+    """Images T x of every lane, their products with q and x (by coordinates those of x), and x times ``start``."""
+    at[:], square[:], product[:] = 0.0, 0.0, 0.0
+    o, left = _ROW, 0.0
+    for k in range(start.size):
+        middle, right, along = values[k], off[k], start[k]
+        for a in range(_ZERO, lanes):
+            x = buffer[o + _X + a]
+            image = middle * x + left * buffer[o - _ROW + _X + a] + right * buffer[o + _ROW + _X + a]
+            buffer[o + _IMAGE + a] = image
+            other = x if by_coordinates else image
+            at[a] += buffer[o + a] * other
+            square[a] += x * other
+            product[a] += along * x
+        left = right
+        o += _ROW
+
+
 @compiled(fused=True)
-def gradient_deletion(values, points, along, by_coordinates, momenta, steps, out):
+def gradient_deletion(values, off, points, along, start, diagonal, rows, by_coordinates, momenta, steps, out):
     """Leave-one-out scores ``out`` (B, T) of gradient iterations, of which each point is really left out.
 
-    In the basis of the eigenvectors the deletion of a point is a change of rank one: with the residual x of the deleted
-    problem, started at e - e_i, one iteration is x <- x + momentum (x - before) - step (D x - q_i (q_i'w x)), w = D.
-    ``steps`` (B, T) refer to K.  By coordinates x is (n - 1) times the residual in the feature space, and w = 1.
+    In a basis in which K is tridiagonal, T, the deletion of a point is a change of rank one: with the residual x of the
+    deleted problem, started at e - e_i, one iteration is x <- x + momentum (x - before) - step (T x - q_i (q_i'T x)).
+    ``steps`` (B, T) refer to K, ``start`` is T e.  By coordinates x is (n - 1) times the residual in the feature space,
+    q_i'x stands for q_i'T x, and ``start`` is e.  ``diagonal`` and ``rows`` (B, n) are K_ii and the row sums of K.
     """
     r, n = points.shape[1:]
     scale = 1.0 / (n - 1.0)
-    lanes = min(n, _LANES)
-    q, x, before = np.empty((r, lanes)), np.empty((r, lanes)), np.empty((r, lanes))
-    at, new_at, square, product = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
-    diagonal, rows = np.empty(lanes), np.empty(lanes)
+    buffer, at, square, product = np.zeros((r + 2) * 4 * _LANES), np.empty(_LANES), np.empty(_LANES), np.empty(_LANES)
     for b in range(points.shape[0]):
-        total = 0.0
-        for k in range(r):
-            total += (1.0 if by_coordinates else values[b, k]) * along[b, k] ** 2
-        for t in range(out.shape[1]):
-            out[b, t] = 0.0
-        for first in range(0, n, lanes):
-            count = min(lanes, n - first)
-            at[:], diagonal[:], rows[:] = 0.0, 0.0, 0.0
+        total, out[b] = rows[b].sum(), 0.0
+        for first in range(0, n, _LANES):
+            lanes = np.uint64(min(_LANES, n - first))
             for k in range(r):
-                weight = 1.0 if by_coordinates else values[b, k]
-                for a in range(count):
-                    q[k, a] = points[b, k, first + a]
-                    x[k, a] = before[k, a] = along[b, k] - q[k, a]
-                    at[a] += weight * q[k, a] * x[k, a]
-                    diagonal[a] += weight * q[k, a] * q[k, a]
-                    rows[a] += weight * q[k, a] * along[b, k]
+                for a in range(min(_LANES, n - first)):
+                    o = 4 * _LANES * (k + 1) + a
+                    buffer[o] = points[b, k, first + a]
+                    buffer[o + _LANES] = buffer[o + 2 * _LANES] = along[b, k] - buffer[o]
+            _sums(values[b], off[b], start[b], by_coordinates, buffer, lanes, at, square, product)
             for t in range(out.shape[1]):
-                momentum, size = momenta[t], steps[b, t]
-                new_at[:], square[:], product[:] = 0.0, 0.0, 0.0
-                for k in range(r):
-                    weight = 1.0 if by_coordinates else values[b, k]
-                    stays, start = 1.0 + momentum - size * values[b, k], along[b, k]
-                    for a in range(count):
-                        new = stays * x[k, a] - momentum * before[k, a] + size * at[a] * q[k, a]
-                        before[k, a] = x[k, a]
-                        x[k, a] = new
-                        image = weight * new
-                        new_at[a] += q[k, a] * image
-                        square[a] += new * image
-                        product[a] += start * image
-                for a in range(count):
-                    at[a] = new_at[a]
-                    predicted = (rows[a] - diagonal[a] - at[a]) * scale
-                    moved = total - 2.0 * rows[a] + diagonal[a] - 2.0 * (product[a] - at[a]) + square[a]
-                    out[b, t] += (diagonal[a] - 2.0 * predicted + moved * scale * scale) / n
+                _step(buffer, r, lanes, momenta[t], steps[b, t], at)
+                _sums(values[b], off[b], start[b], by_coordinates, buffer, lanes, at, square, product)
+                for a in range(min(_LANES, n - first)):
+                    own, row = diagonal[b, first + a], rows[b, first + a]
+                    predicted = (row - own - at[a]) * scale
+                    moved = total - 2.0 * row + own - 2.0 * (product[a] - at[a]) + square[a]
+                    out[b, t] += (own - 2.0 * predicted + moved * scale * scale) / n
 
 
 @compiled(fused=True)
-def gradient_gains(values, momenta, steps, counts, out):
-    """Gains q / D, (B, c, r), after ``counts`` (B, c), ascending, of the iterations of :func:`gradient_deletion`."""
+def gradient_path(values, off, start, momenta, steps, counts, out):
+    """Iterates (B, c, r) of T b = start, begun at zero, after ``counts`` (B, c), ascending."""
+    r = values.shape[1]
+    now, image, before = np.empty(r), np.empty(r), np.empty(r)
     for b in range(values.shape[0]):
-        for k in range(values.shape[1]):
-            gain, before, c = 0.0, 0.0, 0
-            for t in range(counts[b, -1]):
-                change = momenta[t] * (gain - before) + steps[b, t] * (1.0 - values[b, k] * gain)
-                before, gain = gain, gain + change
-                if t + 1 == counts[b, c]:
-                    out[b, c, k] = gain
-                    c += 1
+        now[:], before[:], c = 0.0, 0.0, 0
+        for t in range(counts[b, -1]):
+            for k in range(r):
+                left = off[b, k - 1] * now[k - 1] if k > 0 else 0.0
+                image[k] = left + values[b, k] * now[k] + (off[b, k] * now[k + 1] if k + 1 < r else 0.0)
+            for k in range(r):
+                change = momenta[t] * (now[k] - before[k]) + steps[b, t] * (start[b, k] - image[k])
+                before[k], now[k] = now[k], now[k] + change
+            if t + 1 == counts[b, c]:
+                out[b, c] = now
+                c += 1

@@ -47,11 +47,11 @@ class Filter(Tuned, MeanEstimator):
         """Amounts to compare for a sample of n points, least shrinkage first; a single one if the amount is fixed."""
 
     @abstractmethod
-    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+    def _scores(self, spectra: Any, amounts: np.ndarray) -> np.ndarray:
         """Return the leave-one-out score (B, g) of every amount (g,)."""
 
     @abstractmethod
-    def _gains(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+    def _gains(self, spectra: Any, amounts: np.ndarray) -> np.ndarray:
         """Return q / D (B, r) at the amounts (B, 1): infinite for the plain mean, NaN if there is no estimate."""
 
     @abstractmethod
@@ -65,6 +65,10 @@ class Filter(Tuned, MeanEstimator):
     def _directly(self, grams: np.ndarray) -> np.ndarray | None:
         """Return the weights (B, n) at a fixed amount, if they need no eigenvectors."""
         return None
+
+    def _decompose(self, stack: Samples) -> Any:
+        """Return the samples in bases that suit the filter, such as their eigenvectors."""
+        return Spectra.of(stack)
 
     def _check_step(self, matrix: np.ndarray, n: int) -> None:
         """Raise ValueError if the estimate diverges."""
@@ -80,16 +84,16 @@ class Filter(Tuned, MeanEstimator):
         """Return weights (B, n) and amounts (B,) of every stack; the amount is NaN if there was nothing to tune."""
         with np.errstate(all="ignore"):  # NaN is how a failure is reported
             if joint:
-                return list(self._fit_group([Spectra.of(stack) for stack in samples]))
+                return list(self._fit_group([self._decompose(stack) for stack in samples]))
             return [self._fit_stack(stack) for stack in samples]
 
     def _fit_stack(self, stack: Samples) -> tuple[np.ndarray, np.ndarray]:
         direct = self._directly(stack.values) if self.fixed and not stack.by_coordinates else None
         if direct is not None:
             return direct, np.repeat(self.amounts(direct.shape[1]), len(direct))
-        return next(self._fit_group([Spectra.of(stack)]))
+        return next(self._fit_group([self._decompose(stack)]))
 
-    def _fit_group(self, group: Sequence[Spectra]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _fit_group(self, group: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Fit stacks that share the amount of their b-th samples."""
         amounts = self.amounts(max(one.n for one in group))
         best = plain = np.zeros(len(group[0].values), dtype=np.intp)
@@ -103,7 +107,7 @@ class Filter(Tuned, MeanEstimator):
             weights[plain > 0] = 1.0 / one.n
             yield weights, np.where((best < 0) | (plain > 0), np.nan, chosen)
 
-    def _best(self, group: Sequence[Spectra], amounts: np.ndarray) -> np.ndarray:
+    def _best(self, group: Sequence[Any], amounts: np.ndarray) -> np.ndarray:
         """Return the position (B,) of the amount with the least sum of scores, and of ties the first; -1 if NaN."""
         scores = np.sum([self._scores(one, amounts) for one in group], axis=0)
         return least_shrinkage(scores, _TIE * np.sum([one.trace[:, 0] / one.n for one in group], axis=0))
@@ -167,14 +171,14 @@ class Filter(Tuned, MeanEstimator):
         matrix = as_gram(gram)
         amounts = self.amounts(len(matrix))
         with np.errstate(all="ignore"):
-            return amounts, self._scores(Spectra.of(Samples(matrix[None])), amounts)[0]
+            return amounts, self._scores(self._decompose(Samples(matrix[None])), amounts)[0]
 
     def tuned(self, kernel: Kernel, *samples: np.ndarray) -> Self:
         if self.fixed:
             return self
         stacks = [self._sample(x, kernel) for x in samples]
         with np.errstate(all="ignore"):
-            spectra = [Spectra.of(stack) for stack in stacks]
+            spectra = [self._decompose(stack) for stack in stacks]
             if any(one.n == 1 or one.trace[0, 0] == 0.0 for one in spectra):
                 return self
             amounts = self.amounts(max(one.n for one in spectra))

@@ -11,7 +11,8 @@ import numpy as np
 
 from shrinktest._validate import choice, count, positive
 from shrinktest.estimators.filters import MOST_STEPS, Filter
-from shrinktest.estimators.spectrum import Spectra
+from shrinktest.estimators.mean_estimator import Samples
+from shrinktest.estimators.spectrum import Spectra, Tridiagonal
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,29 +58,33 @@ class _Gradient(Filter):
         eta = np.where(largest > 0.0, 1.0 / largest, 0.0) if self.eta is None else np.full_like(largest, self.eta)
         return momenta, eta / n * factors
 
-    def _gains_after(self, spectra: Spectra, counts: np.ndarray) -> np.ndarray:
-        """Return the gains (B, c, r) after numbers of iterations (B, c)."""
-        from shrinktest.estimators.filter_loops import gradient_gains
+    def _decompose(self, stack: Samples) -> Tridiagonal:
+        return Tridiagonal.of(stack)
 
-        out = np.empty((*counts.shape, spectra.values.shape[1]))
-        steps = self._steps(spectra.largest, spectra.n, int(counts.max()))
-        gradient_gains(spectra.values, *steps, counts.astype(np.int64), out)
+    def _path(self, basis: Tridiagonal, start: np.ndarray, counts: np.ndarray) -> np.ndarray:
+        """Return the iterates (B, c, r) after numbers of iterations (B, c)."""
+        from shrinktest.estimators.filter_loops import gradient_path
+
+        out = np.empty((*counts.shape, start.shape[1]))
+        steps = self._steps(basis.diagonal.max(axis=1, keepdims=True), basis.n, int(counts.max()))
+        gradient_path(basis.values, basis.off, start, *steps, counts.astype(np.int64), out)
         return out
 
-    def _scores(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
+    def _scores(self, spectra: Tridiagonal, amounts: np.ndarray) -> np.ndarray:
         if self.loo == "paper":
-            gains = self._gains_after(spectra, np.tile(amounts, (len(spectra.values), 1)))
-            return spectra.filter_scores(spectra.values[:, None, :] * gains)
+            full = Spectra.of(spectra.samples)
+            gains = self._path(full, np.ones_like(full.values), np.tile(amounts, (len(full.values), 1)))
+            return full.filter_scores(full.values[:, None, :] * gains)
         from shrinktest.estimators.filter_loops import gradient_deletion
 
-        momenta, steps = self._steps(spectra.largest, spectra.n - 1, amounts.size)
-        scores = np.empty(steps.shape)
-        arrays = spectra.values, spectra.points, spectra.along
-        gradient_deletion(*arrays, spectra.by_coordinates, momenta, steps, scores)
+        diagonal, start = spectra.diagonal, spectra.product(spectra.along)
+        momenta, steps = self._steps(diagonal.max(axis=1, keepdims=True), spectra.n - 1, amounts.size)
+        scores, arrays = np.empty(steps.shape), (spectra.values, spectra.off, spectra.points, spectra.along, start)
+        gradient_deletion(*arrays, diagonal, spectra.rows, spectra.by_coordinates, momenta, steps, scores)
         return scores
 
-    def _gains(self, spectra: Spectra, amounts: np.ndarray) -> np.ndarray:
-        return self._gains_after(spectra, amounts)[:, 0]
+    def _gains(self, spectra: Tridiagonal, amounts: np.ndarray) -> np.ndarray:
+        return self._path(spectra, spectra.along, amounts)[:, 0]
 
     def _directly(self, grams: np.ndarray) -> np.ndarray | None:
         n, t = grams.shape[1], self.t or 0

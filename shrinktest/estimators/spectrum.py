@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -14,29 +15,34 @@ _ROOM = 2**20  # powers of the residuals at a time
 
 
 @dataclass(frozen=True, eq=False)
-class Spectra:
-    """B samples of n points along the eigenvectors of their Gram matrices K, or of Z'Z for coordinates Z (n, r).
+class Tridiagonal:
+    """B samples of n points in bases in which their Gram matrices K, or Z'Z for coordinates Z, are tridiagonal."""
 
-    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Its *gain* is g = q / D, so that the weights are
-    ``points.T @ (metric * g * along) / n`` for both kinds of samples.
-    """
-
-    values: np.ndarray  # (B, r): eigenvalues D, ascending
-    points: np.ndarray  # (B, r, n): the axes e_i, or the coordinates of the points, along the eigenvectors
-    by_coordinates: bool
+    samples: Samples
+    values: np.ndarray  # (B, r): the diagonal
+    off: np.ndarray  # (B, r): the entries beside it, and a zero
+    points: np.ndarray  # (B, r, n): the axes e_i, or the coordinates of the points, in the basis
 
     @classmethod
-    def of(cls, samples: Samples) -> Spectra:
+    def of(cls, samples: Samples) -> Self:
         """Decompose each sample."""
-        from shrinktest.estimators.filter_loops import decompose
-
         z = samples.values
         matrices = z.transpose(0, 2, 1) @ z if samples.by_coordinates else z
-        values, vectors = np.empty(matrices.shape[:2]), np.empty(matrices.shape)
-        decompose(matrices, values, vectors)
-        values[(values < 0.0) & (values >= -_ROUNDING * values[:, -1:])] = 0.0
+        values, off, vectors = np.empty(matrices.shape[:2]), np.zeros(matrices.shape[:2]), np.empty(matrices.shape)
+        cls._decompose(matrices, values, off, vectors)
         points = np.ascontiguousarray(vectors @ z.transpose(0, 2, 1)) if samples.by_coordinates else vectors
-        return cls(values, points, samples.by_coordinates)
+        return cls(samples, values, off, points)
+
+    @staticmethod
+    def _decompose(*arrays: np.ndarray) -> None:
+        from shrinktest.estimators.filter_loops import tridiagonalize
+
+        tridiagonalize(*arrays)
+
+    @property
+    def by_coordinates(self) -> bool:
+        """True if the matrices are Z'Z."""
+        return self.samples.by_coordinates
 
     @property
     def n(self) -> int:
@@ -48,20 +54,57 @@ class Spectra:
         """Sum (B, r) of the points."""
         return self.points.sum(axis=2)
 
-    @property
-    def metric(self) -> np.ndarray:
-        """Squared lengths (B, r) of the axes in the feature space."""
-        return np.ones_like(self.values) if self.by_coordinates else self.values
-
     @cached_property
     def trace(self) -> np.ndarray:
         """Trace (B, 1) of K."""
         return self.values.sum(axis=1, keepdims=True)
 
-    @cached_property
-    def largest(self) -> np.ndarray:
-        """Largest diagonal entry (B, 1) of K."""
-        return (self.metric[:, None, :] @ self.points**2).max(axis=2)
+    @property
+    def diagonal(self) -> np.ndarray:
+        """Diagonal (B, n) of K."""
+        z = self.samples.values
+        return np.square(z).sum(axis=2) if self.by_coordinates else np.diagonal(z, axis1=1, axis2=2).copy()
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row sums (B, n) of K."""
+        z = self.samples.values
+        return np.asarray((z @ z.sum(axis=1)[:, :, None])[:, :, 0] if self.by_coordinates else z.sum(axis=2))
+
+    def product(self, vectors: np.ndarray) -> np.ndarray:
+        """Return the products (B, r) of the matrices with vectors in the metric of the feature space."""
+        if self.by_coordinates:
+            return vectors
+        out, side = self.values * vectors, self.off[:, :-1]
+        out[:, 1:] += side * vectors[:, :-1]
+        out[:, :-1] += side * vectors[:, 1:]
+        return np.asarray(out)
+
+    def weights(self, gains: np.ndarray) -> np.ndarray:
+        """Return the weights (B, n) of filters with these gains times ``along``, (B, r)."""
+        return np.asarray((self.product(gains)[:, None, :] @ self.points)[:, 0] / self.n)
+
+
+@dataclass(frozen=True, eq=False)
+class Spectra(Tridiagonal):
+    """B samples along the eigenvectors of their matrices: ``values`` are the eigenvalues D, ascending.
+
+    A filter turns the mean into sum_k q_k <mu_hat, v_k> v_k.  Its *gain* is g = q / D, so that the weights are
+    ``points.T @ (metric * g * along) / n`` for both kinds of samples.
+    """
+
+    @staticmethod
+    def _decompose(*arrays: np.ndarray) -> None:
+        from shrinktest.estimators.filter_loops import decompose
+
+        decompose(*arrays)
+        values = arrays[1]
+        values[(values < 0.0) & (values >= -_ROUNDING * values[:, -1:])] = 0.0
+
+    @property
+    def metric(self) -> np.ndarray:
+        """Squared lengths (B, r) of the axes in the feature space."""
+        return np.ones_like(self.values) if self.by_coordinates else self.values
 
     @cached_property
     def norm(self) -> np.ndarray:
