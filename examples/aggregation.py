@@ -16,7 +16,7 @@ from which_estimator import INDEPENDENCE_CELLS, TWO_SAMPLE_CELLS
 from shrinktest import FKMSE, Collection, Gaussian, power_study, two_sample_test
 from shrinktest._machine import usable_cores
 from shrinktest.multiple.collection import _FEW, _MANY, Member, recommended
-from shrinktest.nulls.multiplicity import tail_ranks
+from shrinktest.permutations.multiplicity import tail_ranks
 from shrinktest.power import designs as d
 
 NAME, TITLE = "aggregation", "Combining estimators and bandwidths"

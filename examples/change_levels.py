@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from shrinktest import independence_test, two_sample_test
 from shrinktest.change import change_point_test
-from shrinktest.nulls.memory import Rows, lost, stretch_length
+from shrinktest.permutations.memory import Rows, lost, stretch_length
 
 NAME = "change_levels"
 TITLE = "Level of change-point tests, of two stretches and of lags"

@@ -15,7 +15,8 @@ from scipy.stats import binom
 
 from shrinktest import Gaussian, power_study
 from shrinktest._read import XY, read_samples, read_variables
-from shrinktest.nulls.stopping import allowed_rows
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.plots.axes import BLUE, ORANGE
 from shrinktest.power.designs import FromFunction
 from shrinktest.statistics.shift_check import shift_notes
@@ -218,14 +219,15 @@ KINDS = {
 
 def attainable(test: str, n: int, told: dict) -> float:
     """The largest level up to .05 that the restricted test can have: all relabellings, or the drawn ones."""
-    nothing, rng = np.zeros((n, 1)), np.random.default_rng()
+    nothing = np.zeros((n, 1))
     if test == "two-sample":
         restriction = read_samples((nothing, nothing), XY, "raise", **told).restriction
-        found = restriction.partitions(RESAMPLES, rng, (n, n), ALPHA)
+        found = restriction.labels((n, n), ALPHA)
     else:
         restriction = read_variables((nothing, nothing), XY, "raise", **told).restriction
-        found = restriction.pairings(RESAMPLES, rng, n, ALPHA)
-    return allowed_rows(ALPHA, found.count) / found.count
+        found = restriction.pairings(n, ALPHA)
+    count = Draws.of(found, RESAMPLES, np.random.default_rng()).count
+    return allowed_rows(ALPHA, count) / count
 
 
 def levels(args, estimators, test, name, n, draw, told) -> list[dict]:

@@ -31,7 +31,7 @@ from shrinktest.kernels import (
     Whitened,
 )
 from shrinktest.multiple.collection import Collection, Member
-from shrinktest.nulls.stopping import BesagClifford, Curtailed
+from shrinktest.permutations.stopping import BesagClifford, Curtailed
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.multiple import MultipleTestsResult  # TestResult.from_json knows the classes that are there
 from shrinktest.results.result import TestResult
@@ -52,8 +52,8 @@ if TYPE_CHECKING:
     from shrinktest.k_sample import k_sample_test
     from shrinktest.matrix import independence_matrix
     from shrinktest.nearest import closer_matrix
-    from shrinktest.nulls.relabellings import Relabellings
     from shrinktest.permutation import permutation_test
+    from shrinktest.permutations.base import Permutations
     from shrinktest.power import power_study, solve_sample_size
     from shrinktest.results.band import WitnessBand
     from shrinktest.results.calibration import CalibrationResult
@@ -81,7 +81,7 @@ _LATER = {
     "EquivalenceResult": "shrinktest.results.equivalence",
     "KSampleEffect": "shrinktest.results.effect",
     "LagsResult": "shrinktest.results.lags",
-    "Relabellings": "shrinktest.nulls.relabellings",
+    "Permutations": "shrinktest.permutations.base",
     "TwoSampleEffect": "shrinktest.results.effect",
     "WitnessBand": "shrinktest.results.band",
     "XGivenZ": "shrinktest.conditional.models",
@@ -154,9 +154,9 @@ __all__ = [
     "Member",
     "MultipleTestsResult",
     "NuMethod",
+    "Permutations",
     "Polynomial",
     "Precomputed",
-    "Relabellings",
     "SecondOrder",
     "TestResult",
     "TwoSampleEffect",

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from shrinktest._labels import codes, kept_places, pooled_labels, same_order, vector
 from shrinktest._validate import NAN_POLICIES, Array, Columns, choice, counted, flag
-from shrinktest.nulls.restriction import Restriction, check_shift, of_labels
+from shrinktest.permutations.design import PermutationDesign, check_shift, design_of
 from shrinktest.tables.aligned import at_least_two_rows, check_pairs, check_same_index
 from shrinktest.tables.column import DROP
 from shrinktest.tables.encoding import Encoding
@@ -34,7 +34,7 @@ class Samples:
 
     values: tuple[Array, ...]  # (n_i, d): the samples, float64 and C-contiguous; copies of what the user gave
     missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
-    restriction: Restriction  # which relabellings the labels of the observations allow
+    restriction: PermutationDesign  # which relabellings the labels of the observations allow
     scale: Scale | None = None  # units that a kernel is to compare the columns in; tables are in theirs already
     encoding: Encoding | None = None  # how columns of tables became the numbers
     notes: tuple[str, ...] = ()  # what was left out, and by what units
@@ -71,7 +71,7 @@ class Variables:
 
     values: tuple[Array, ...]  # (n, d_v): the variables, float64 and C-contiguous; copies of what the user gave
     missing: bool  # whether values are missing, which they are under nan_policy="propagate" only
-    restriction: Restriction  # which relabellings the labels of the observations allow
+    restriction: PermutationDesign  # which relabellings the labels of the observations allow
     # for every variable what :class:`Samples` has for all samples
     scales: tuple[Scale | None, ...] = ()
     encodings: tuple[Encoding | None, ...] = ()
@@ -158,7 +158,7 @@ def read_samples(
     ends = np.cumsum([int(rows.sum()) for rows in keep])[:-1]
     values = tuple(np.ascontiguousarray(part) for part in np.split(taken.values, ends))
     missing = not omit and not all(rows.all() for rows in complete)
-    restriction = Restriction(paired=True) if paired else Restriction()
+    restriction = PermutationDesign(paired=True) if paired else PermutationDesign()
     if not paired and (blocks is not None or groups is not None):
         block, group = (
             None
@@ -171,7 +171,7 @@ def read_samples(
             for name, given in given_labels.items()
         )
         sample = np.repeat(np.arange(len(values)), tuple(map(len, values)))
-        restriction = of_labels(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
+        restriction = design_of(block, group, sample, "both X and Y" if _two(names) else "more than one sample")
     notes: tuple[str, ...] = (*of_labels_in, *data.omitted(keep), *taken.notes)
     left_out: Mapping[str, str] = {}
     if isinstance(data, ObservedTables):
@@ -248,7 +248,7 @@ def read_variables(
     found = Variables(
         values=tuple(one.values for one in taken),
         missing=nan_policy != "omit" and not bool(complete.all()),
-        restriction=Restriction(),
+        restriction=PermutationDesign(),
         scales=tuple(one.scale for one in taken),
         encodings=tuple(one.encoding for one in taken),
         labels=tuple(_label(variable, one.columns) for variable, one in zip(variables, data, strict=True)),
@@ -270,7 +270,7 @@ def read_variables(
             given = codes(whole, name, keep)
             places = kept_places(whole, keep) if name == "groups" else None
         read_labels.append(given)
-    restriction = of_labels(*read_labels, shift=shift is not None)
+    restriction = design_of(*read_labels, shift=shift is not None)
     return replace(found, restriction=restriction if places is None else replace(restriction, places=places))
 
 

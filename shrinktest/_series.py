@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from shrinktest._labels import codes, same_order, vector
 from shrinktest._read import check_column_types, check_nan_policy
 from shrinktest._validate import Array, counted, listed, loaded_pandas
-from shrinktest.nulls.memory import Rows, clocks_in, restricted
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.memory import Rows, clocks_in, restricted
 from shrinktest.tables.aligned import at_least_two_rows
 from shrinktest.tables.column import Column, in_longest_unit
 from shrinktest.tables.encoding import Encoding
@@ -33,7 +33,7 @@ class Series:
 
     values: Array  # (n, d)
     missing: bool  # whether values are missing, under nan_policy="propagate" only
-    restriction: Restriction  # which orders of the rows are allowed
+    restriction: PermutationDesign  # which orders of the rows are allowed
     # as for samples
     scale: Scale | None
     encoding: Encoding | None
@@ -72,10 +72,10 @@ def read_series(
         telling = _columns_of_time(data.table, data.names[0], {*types, *in_scale})
         data = replace(data, pooled=data.pooled.without(telling)) if telling else data
     complete, keep, taken = _taken(data, nan_policy, scale)
-    restriction = Restriction()
+    restriction = PermutationDesign()
     if blocks is not None:
         same_order(blocks, "blocks", X, name)
-        restriction = Restriction(codes(vector(blocks, "blocks", data.sizes[0], name), "blocks", keep))
+        restriction = PermutationDesign(codes(vector(blocks, "blocks", data.sizes[0], name), "blocks", keep))
     values = np.ascontiguousarray(taken.values)
     if shift is not None:
         restriction = restricted(shift, Rows.of([values], taken.encoding), restriction, keep)

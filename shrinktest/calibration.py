@@ -14,7 +14,7 @@ from shrinktest._machine import n_workers
 from shrinktest._read import XY, Samples, Variables, read_samples, read_variables
 from shrinktest._validate import MOST, as_rng, choice, count, flag, level, listed, takes
 from shrinktest.conditional.null import null_given
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.power.any_test import AnyTest, pvalue_of
 from shrinktest.power.arguments import require_room, several
 from shrinktest.power.known_tests import known_test, known_tests
@@ -209,7 +209,7 @@ class _Relabelled:
     x: Any  # the first variable; of two samples, all rows
     y: Any  # the second variable
     sizes: tuple[int, ...]  # sizes of the samples, or the number of pairs
-    restriction: Restriction
+    restriction: PermutationDesign
     flat: tuple[bool, bool]  # whether the pipeline gets X, and Y, in one dimension
     explained: np.ndarray | None = None  # what is added to Y once it is relabelled
 
@@ -217,7 +217,7 @@ class _Relabelled:
         """The p-value of one permuted data set, which depends on its number and the seed only."""
         generator = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial,)))
         size = sum(self.sizes)
-        order = self.restriction.relabelled(generator, size) if self.restriction else generator.permutation(size)
+        order = self.restriction.random_order(generator, size) if self.restriction else generator.permutation(size)
         if self.kind == TWO_SAMPLE.name:
             x, y = (taken(self.x, rows) for rows in np.split(order, [self.sizes[0]]))
         else:
@@ -242,7 +242,7 @@ def _called(test: Callable[..., Any]) -> str:
 
 def _read(
     X: Any, Y: Any, kind: str, nan_policy: str, design: dict[str, Any]
-) -> tuple[dict[str, Any], tuple[int, ...], Restriction, tuple[Observed, ...]]:
+) -> tuple[dict[str, Any], tuple[int, ...], PermutationDesign, tuple[Observed, ...]]:
     """The rows that are permuted, numbers of observations, which permutations are allowed, and variables as read."""
     told = {name: value for name, value in design.items() if value is not None and value is not False}
     for name in told:

@@ -80,7 +80,7 @@ def change_point_test(
         "circular": the series is shifted as a whole, and its end is joined to its start.  With ``blocks``
         each block is a series, and is shifted by itself.  There is no interval for the place, and no epidemic change
         of one series, which would move along with the rows: these take ``blocks`` whose rows take turns.
-    permutations : Relabellings, optional
+    permutations : Permutations, optional
         Permutations of your own, orders of the rows.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         As in :func:`two_sample_test`.

@@ -29,7 +29,7 @@ from shrinktest.multiple.untested import (
     relabelled,
     untested_notes,
 )
-from shrinktest.nulls.memory import BY_GROUPS, BY_PAIRS
+from shrinktest.permutations.memory import BY_GROUPS, BY_PAIRS
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.by_column import by_name
 from shrinktest.tables.encoding import NO_WEIGHT
@@ -90,8 +90,8 @@ def two_sample_test_columns(
         Level at which the result decides.
     blocks, paired, groups
         Which permutations of the rows the design of the data allows, as in :func:`two_sample_test`.
-    permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+    permutations : Permutations, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.
 
     Returns

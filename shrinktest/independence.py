@@ -121,8 +121,8 @@ def independence_test(
         For time series, with ``shift="circular"``: a test at every lag, such as ``range(-5, 6)``.  At lag k, row t of X
         meets row t + k of Y.  The result has one p-value for all lags together, and one for each lag, adjusted for
         their number.
-    permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+    permutations : Permutations, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.
     n_resamples, alpha, stopping, nan_policy, rng, workers, progress, store
         As in :func:`two_sample_test`; all n! permutations (or those that are allowed) are enumerated where there are no

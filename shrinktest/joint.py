@@ -55,8 +55,8 @@ def joint_independence_test(
     n_resamples, stopping, alpha, nan_policy, rng, workers, progress, max_memory
         As in :func:`two_sample_test`.  Every variable but the first is permuted by itself; all n!^(d - 1) permutations
         are enumerated where there are no more than ``n_resamples``.
-    permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+    permutations : Permutations, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.  Each is of shape (d - 1, n): the places of
         the rows of every variable but the first.
 

@@ -67,8 +67,8 @@ def k_sample_test(
     blocks, groups : array_like, optional
         A label for every observation, as in :func:`two_sample_test`: as one vector for all samples one after the other,
         or as a list of vectors.  Observations are permuted within their block only, groups as a whole.
-    permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+    permutations : Permutations, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.
     gram, rank, max_memory, store
         As in :func:`two_sample_test`.

@@ -37,8 +37,8 @@ from shrinktest.multiple.untested import (
     untested_notes,
     untested_pairs,
 )
-from shrinktest.nulls.memory import strongest
-from shrinktest.nulls.shuffles import OneAgainstAnother
+from shrinktest.permutations.memory import strongest
+from shrinktest.permutations.schemes import RelativeOrders
 from shrinktest.results.multiple import METHODS, WESTFALL_YOUNG, MultipleTestsResult
 from shrinktest.tables.pooled import is_unasked
 from shrinktest.tables.reading import columns_at, names_in
@@ -250,7 +250,7 @@ def independence_matrix(
     if Y is None:
         pairs = list(itertools.combinations(right, 2))
         places = itertools.combinations(range(len(right)), 2)
-        own: list[Any] = [OneAgainstAnother(0, np.random.default_rng(0), n, len(right), i, j) for i, j in places]
+        own: list[Any] = [RelativeOrders(n, len(right), i, j) for i, j in places]
     else:
         pairs = list(itertools.product(left, right))
         own = [permutations] * len(pairs)

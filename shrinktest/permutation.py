@@ -11,10 +11,11 @@ import numpy as np
 from shrinktest._hints import hinted
 from shrinktest._machine import free_memory, n_workers
 from shrinktest._validate import MOST, as_rng, count, flag, level, real_values, resamples, rng_provenance, takes
-from shrinktest.nulls.own import Own
-from shrinktest.nulls.permutation import TIE, null_distribution
-from shrinktest.nulls.relabellings import Pairings, Partitions, Relabellings
-from shrinktest.nulls.stopping import as_stopping
+from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.null import TIE, null_distribution
+from shrinktest.permutations.schemes import Labels, Pairings
+from shrinktest.permutations.stopping import as_stopping
+from shrinktest.permutations.user import as_permutations
 from shrinktest.results.conclude import conclude
 from shrinktest.results.kinds import KINDS
 from shrinktest.results.result import TestResult
@@ -42,10 +43,10 @@ def permutation_test(
         From a permutation (N,) to a number that is large where the null hypothesis is doubtful.  The function holds the
         data itself, and is also called with the permutation that changes nothing.  With ``vectorized`` it takes many
         permutations (B, N) and returns (B,).
-    permutations : int, tuple of int, or Relabellings
+    permutations : int, tuple of int, or Permutations
         A number n: permutations of 0, ..., n - 1, for two variables, one of which is permuted against the other.  Sizes
         (m, n, ...) of samples: for every pooled observation the number of its sample, 0, 1, ... in the order of the
-        sizes.  Or permutations of your own, a subclass of :class:`~shrinktest.Relabellings`.
+        sizes.  Or permutations of your own, a subclass of :class:`~shrinktest.Permutations`.
     vectorized : bool, default False
         Whether ``statistic`` takes many permutations at a time.
     n_resamples, stopping, alpha, rng, progress
@@ -73,7 +74,7 @@ def permutation_test(
     See Also
     --------
     two_sample_test, independence_test : Kernel tests, which need no statistic of your own.
-    Relabellings : Permutations of your own, for designs that no argument describes.
+    Permutations : Permutations of your own, for designs that no argument describes.
     calibrate : Whether a test of your own keeps its level.
     power_study : How often it rejects, beside other tests.
 
@@ -118,15 +119,15 @@ def permutation_test(
     what = "permutations (B, n) -> numbers (B,)" if vectorized else "permutation (n,) -> number"
     takes(statistic, ("rows" if vectorized else "row",), f"statistic must be a function {what}")
     alpha = level(alpha)
-    threads, draws, progress = n_workers(workers), resamples(n_resamples), flag(progress, "progress")
+    threads, number, progress = n_workers(workers), resamples(n_resamples), flag(progress, "progress")
     rule = as_stopping(stopping, alpha)
     generator = as_rng(rng)
     provenance = rng_provenance(generator)
-    drawn = _permutations(permutations, draws, generator)
-    if 8.0 * drawn.size > (free := free_memory()):
+    scheme = _permutations(permutations)
+    if 8.0 * scheme.size > (free := free_memory()):
         raise MemoryError(
-            f"permutations: one of {drawn.size} observations takes {8e-9 * drawn.size:.3g} GB, and {free / 1e9:.3g} GB "
-            "are free; take fewer observations"
+            f"permutations: one of {scheme.size} observations takes {8e-9 * scheme.size:.3g} GB, and "
+            f"{free / 1e9:.3g} GB are free; take fewer observations"
         )
 
     def rows(these: np.ndarray) -> np.ndarray:
@@ -144,31 +145,31 @@ def permutation_test(
             raise ValueError(f"statistic must return a finite number for every permutation; it returned {what}")
         return np.stack([values, np.abs(values)], axis=1)
 
+    drawn = Draws.of(scheme, number, generator)
     null = null_distribution(rows, drawn, stopping=rule, workers=threads, progress=progress)
     if rule is None:  # the terms of which a statistic is a sum are not known, which may cancel on the data
         usual = float(np.median(np.abs(null.values))) if null.values.size else 0.0
         null = replace(null, tolerance=max(null.tolerance, TIE * usual))
-    whole = drawn.source if isinstance(drawn, Own) else drawn
     return conclude(
         null,
         test=name,
-        n_observations=whole.sizes if isinstance(whole, Partitions) else (drawn.size,),
+        n_observations=scheme.sizes if isinstance(scheme, Labels) else (scheme.size,),
         alpha=alpha,
         rng=provenance,
-        restriction=drawn.restriction,
+        restriction=scheme.restriction,
     )
 
 
-def _permutations(given: Any, n_resamples: float, rng: np.random.Generator) -> Relabellings:
-    if isinstance(given, Relabellings):
-        return Own.beginning(given.drawn(n_resamples, rng), None)
+def _permutations(given: Any) -> Permutations:
+    if isinstance(given, Permutations):
+        return as_permutations(given, None)
     if isinstance(given, int | np.integer) and not isinstance(given, bool) and given >= 2:
-        return Pairings(n_resamples, rng, count(given, "permutations", minimum=2, maximum=MOST))
+        return Pairings(count(given, "permutations", minimum=2, maximum=MOST))
     sizes = tuple(given) if isinstance(given, tuple | list) else ()
     if len(sizes) >= 2 and all(isinstance(n, int | np.integer) and n >= 1 and n is not True for n in sizes):
         count(sum(map(int, sizes)), "the sum of the sizes in permutations", minimum=2, maximum=MOST)
-        return Partitions(n_resamples, rng, tuple(map(int, sizes)), alike=False)
+        return Labels(tuple(map(int, sizes)), symmetric=False)
     raise TypeError(
-        "permutations must be a number of observations (at least 2), the sizes of two samples or more such as "
-        f"(30, 25), or a Relabellings object; got {given!r}"
+        "permutations must be a number of observations (at least 2), the sizes of samples such as (30, 25), or a "
+        f"Permutations object; got {given!r}"
     )

@@ -131,8 +131,8 @@ def two_sample_test(
         of successive rows, so that the variance of the mean, computed from shuffled stretches, is at least 95 % of what
         it is in the series, where that is long enough.  "circular": the labels are shifted along the series, whose end
         is joined to its start.  With ``blocks`` each block is a series.
-    permutations : Relabellings, optional
-        Permutations of your own, a subclass of :class:`~shrinktest.Relabellings`, instead of those that the test draws:
+    permutations : Permutations, optional
+        Permutations of your own, a subclass of :class:`~shrinktest.Permutations`, instead of those that the test draws:
         for data whose distribution is unchanged by other permutations.  Not beside blocks, pairs, groups and shifts.
     nan_policy : {"raise", "omit", "indicator", "propagate"}
         What to do with missing values: an error; drop their rows (with their labels; both rows of a pair), and say how

@@ -44,7 +44,7 @@ LAYERS = [
     ("units", "tables"),
     ("kernels",),
     ("embedding", "estimators"),
-    ("nulls",),
+    ("permutations",),
     ("_names", "_read", "_series", "batches"),
     ("results",),
     ("statistics",),
@@ -146,9 +146,9 @@ def test_imports_make_no_circle():
 
 
 def test_permutations_know_nothing_else():
-    ours = {"shrinktest.nulls.relabellings", "shrinktest.nulls.stopping", "shrinktest.nulls.permutation"}
+    ours = {"shrinktest.permutations.base", "shrinktest.permutations.stopping", "shrinktest.permutations.null"}
     known = {found.imported for found in imports()[0] if found.module in ours}
-    assert known - ours == {"shrinktest.nulls.draws", "shrinktest._validate"}
+    assert known - ours == {"shrinktest.permutations.draws", "shrinktest._validate"}
 
 
 def has_loops(module):

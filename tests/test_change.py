@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from naive_change import gaussian, largest, orders_beside, pvalue, smallest_pvalue, unbiased, within_sample
-from shrinktest import AggregateChangeResult, Relabellings, TestResult, change_point_test, change_points
+from shrinktest import AggregateChangeResult, Permutations, TestResult, change_point_test, change_points
 from shrinktest.hypotheses.place import Place, _Sides
 from shrinktest.kernels import Gaussian, Linear
-from shrinktest.nulls.memory import in_stretches
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.memory import in_stretches
 from shrinktest.statistics.cuts import Cuts, Within
 from shrinktest.statistics.gram import Gram
 
@@ -162,16 +162,16 @@ def test_a_long_series_has_its_interval_by_few_directions():
 
 
 def test_permutations_of_ones_own():
-    class Reversed(Relabellings):
-        size, distinct, magnitude = 60, 2, np.log(2)
+    class Reversed(Permutations):
+        size, distinct = 60, 2
 
-        def draw(self, rows):
-            return np.stack([np.arange(60)[:: 1 - 2 * int(one)] for one in self.rng.integers(2, size=rows)])
+        def draw(self, rng, rows):
+            return np.stack([np.arange(60)[:: 1 - 2 * int(flip)] for flip in rng.integers(2, size=rows)])
 
-        def every(self):
+        def all(self):
             return iter([np.arange(60), np.arange(60)[::-1]])
 
-    found = change_point_test(shifted(), permutations=Reversed(99, np.random.default_rng(0)), alpha=0.6)
+    found = change_point_test(shifted(), permutations=Reversed(), alpha=0.6)
     assert found.pvalue == 1.0  # the same cuts, seen from the other end
     assert found.interval is None and "permutations of your own may not do that" in found.notes[-1]
 
@@ -268,10 +268,10 @@ def test_too_few_rows():
     ],
 )
 def test_no_pvalue_is_below_the_share_of_orders_that_leave_parts_as_they_are(n, change, told, reached):
-    restriction = Restriction(**told)
-    orders = restriction.pairings(np.inf, np.random.default_rng(0), n, 1.0).every()
+    restriction = PermutationDesign(**told)
+    orders = restriction.pairings(n, 1.0).all()
     naive = smallest_pvalue(n, 2, change, map(np.array, orders))
-    least = Cuts(n, change, 2).least(restriction.strata(n))
+    least = Cuts(n, change, 2).least(restriction.units(n))
     assert least == pytest.approx(naive) if reached else 0.0 < least < naive
 
 
@@ -412,7 +412,7 @@ def test_intervals_are_wider_for_a_chosen_statistic_and_for_more_confidence():
     within, ends = Within.of(Gram("dense", Gaussian(1.3), x)), []
     for confidence, chosen in ((0.95, False), (0.95, True), (0.999, False)):
         rng = np.random.default_rng(0)
-        found = Place.of(within, Cuts(100, "single", 5), Restriction(), confidence, rng, chosen=chosen)
+        found = Place.of(within, Cuts(100, "single", 5), PermutationDesign(), confidence, rng, chosen=chosen)
         ends.append(found.interval)
     (low, high), *wider = ends
     assert all(start < low and high < end for start, end in wider)
@@ -452,7 +452,9 @@ def test_values_whose_squares_are_no_numbers(kernel, factors):
 def sides(alpha=0.05, restriction=None, n=20):
     """Tests of the places of a series in which nothing happens."""
     within = Within.of(Gram("factor", Linear(), np.arange(float(n))[:, None] % 3))
-    return _Sides(within, 2, Restriction() if restriction is None else restriction, alpha, np.random.default_rng(0))
+    return _Sides(
+        within, 2, PermutationDesign() if restriction is None else restriction, alpha, np.random.default_rng(0)
+    )
 
 
 @pytest.mark.parametrize(
@@ -462,7 +464,7 @@ def sides(alpha=0.05, restriction=None, n=20):
 def test_rows_beside_a_place_move_within_their_side_and_block(blocks, length):
     """Of rows 3 to 11, with a place before row 6."""
     given = None if blocks is None else np.array(blocks)
-    restriction = Restriction(blocks=given) if length == 1 else in_stretches([np.zeros((12, 1))], length, given)
+    restriction = PermutationDesign(blocks=given) if length == 1 else in_stretches([np.zeros((12, 1))], length, given)
     seeds, end = np.random.default_rng(1).integers(2**63, size=3000).astype(np.uint64), 12 if length > 1 else 10
     found = sides(restriction=restriction, n=12)._orders(6, 3, end, seeds)
     expected = set(orders_beside(3, [0] * (end - 3) if given is None else blocks[3:end], length))

@@ -31,7 +31,8 @@ from shrinktest import (
 )
 from shrinktest.datasets import load_eckerle4
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.relabellings import Pairings
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.schemes import Pairings
 from small import WIDTHS, X, Y, pair_test, values
 
 K = naive_kernels.gaussian(X, X, WIDTHS[0])
@@ -64,7 +65,7 @@ FORMS = {"biased": naive_tests.hsic_biased, "unbiased": naive_tests.hsic_unbiase
 
 def pairings(n, count, seed=0):
     """The pairings that a test with this seed uses, the identity first."""
-    return Pairings(n_resamples=count, rng=np.random.default_rng(seed), n=n).rows()(count + 1)
+    return Draws.of(Pairings(n), count, np.random.default_rng(seed)).rows()
 
 
 # --- the statistic, observed and relabelled -----------------------------------------------------------------

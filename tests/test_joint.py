@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 
@@ -24,8 +21,8 @@ from shrinktest import (
 )
 from shrinktest.estimators import ESTIMATORS
 from shrinktest.kernels.inner import CentredProduct
-from shrinktest.nulls.relabellings import Pairings
-from shrinktest.nulls.shuffles import OneAgainstAnother, Shuffles
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.schemes import Shuffles
 
 RNG = np.random.default_rng(8)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=12)
@@ -46,51 +43,13 @@ def grams(n=12):
 # ---------------------------------------------------------------------------------------------------- shuffles
 
 
-@pytest.mark.parametrize(("n", "variables"), [(3, 3), (2, 4), (4, 2)])
-def test_enumerated_shuffles_are_all_of_them(n, variables):
-    found = Shuffles(np.inf, np.random.default_rng(0), n, variables)
-    rows = found.rows()(10**5)
-    assert rows.shape == (found.distinct, variables - 1, n)
-    assert len({row.tobytes() for row in rows}) == len(rows) == math.factorial(n) ** (variables - 1)
-    assert np.array_equal(rows[0], np.tile(np.arange(n), (variables - 1, 1)))
-    assert math.isclose(found.magnitude, math.log(found.distinct))
-    assert (np.sort(rows, axis=2) == np.arange(n)).all()
-
-
-def test_shuffles_of_two_are_pairings_and_do_not_depend_on_how_they_are_cut():
-    def drawn(variables, *cuts):
-        take = Shuffles(29, np.random.default_rng(2), 9, variables).rows()
-        return np.concatenate([take(cut) for cut in cuts])
-
-    assert np.array_equal(drawn(4, 30), drawn(4, 1, 4, 25))
-    assert np.array_equal(drawn(2, 30)[:, 0], Pairings(29, np.random.default_rng(2), 9).rows()(30))
-    drawn_by, skipped = (Shuffles(29, np.random.default_rng(2), 9, 4) for _ in range(2))
-    drawn_by.rows()(30)
-    skipped.skip(29)
-    assert drawn_by.rng.random() == skipped.rng.random()
-
-
-@pytest.mark.parametrize("n_resamples", [12, np.inf])
-def test_two_of_the_shuffled_variables_are_paired_as_all_are(n_resamples):
-    n, d = (5, 4) if n_resamples == 12 else (3, 3)
-    whole = Shuffles(n_resamples, np.random.default_rng(6), n, d)
-    rows = whole.rows()(min(whole.count, 36))
-    first = np.broadcast_to(np.arange(n), (len(rows), 1, n))
-    placed = np.concatenate([first, rows], axis=1)
-    for i, j in itertools.combinations(range(d), 2):
-        take = OneAgainstAnother(n_resamples, np.random.default_rng(6), n, d, i, j).rows()
-        found = np.vstack([take(1), take(4), take(len(rows) - 5)])
-        for row, pi in zip(placed, found, strict=True):
-            assert {(row[i, t], row[j, t]) for t in range(n)} == {(t, pi[t]) for t in range(n)}
-
-
 # -------------------------------------------------------------------------------------------------- statistics
 
 
 def test_statistic_of_the_standard_mean_is_dhsic():
     result = joint_independence_test(X, Y, Z, bandwidths=WIDTHS, n_resamples=7, alpha=0.2, rng=0)
     assert np.isclose(result.statistic, dhsic(grams()), rtol=1e-10)
-    shuffles = Shuffles(7, np.random.default_rng(0), 12, 3).rows()(8)
+    shuffles = Draws.of(Shuffles(12, 3), 7, np.random.default_rng(0)).rows()
     K = grams()
     for value, (second, third) in zip(result.null_distribution, shuffles[1:], strict=True):
         moved = [K[0], K[1][np.ix_(second, second)], K[2][np.ix_(third, third)]]
@@ -114,7 +73,7 @@ def test_every_estimator_is_applied_to_the_features(estimator):
     result = joint_independence_test(
         *variables, kernels=Linear(), estimator=estimator, n_resamples=5, alpha=0.2, rng=1, workers=1
     )
-    shuffles = Shuffles(5, np.random.default_rng(1), 7, 3).rows()(6)
+    shuffles = Draws.of(Shuffles(7, 3), 5, np.random.default_rng(1)).rows()
     weigh = estimator if callable(estimator) else estimator.weights
     values = []
     for second, third in shuffles:

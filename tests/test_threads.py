@@ -299,9 +299,10 @@ INTERRUPTED = """
 import signal, threading, time
 import numpy as np
 from shrinktest import MMKME, independence_test, two_sample_test
-from shrinktest._compiled import draws  # which long tests import: an interrupt of an import is another story
-from shrinktest.nulls.permutation import null_distribution
-from shrinktest.nulls.relabellings import Partitions
+from shrinktest.permutations import draw_loops  # which long tests import: an interrupt of an import is another story
+from shrinktest.permutations.null import null_distribution
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.schemes import Labels
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have ignored it
 x = np.random.default_rng(0).normal(size=(40, 3))
@@ -329,7 +330,7 @@ CALLS = {
     "n_resamples=n_resamples, alpha=0.5)",
     "independence, landweber": "independence_test(x, x, estimator='landweber', n_resamples=n_resamples, alpha=0.5)",
     "slow relabellings": "null_distribution(slow, "
-    "Partitions(n_resamples, np.random.default_rng(0), (40, 40)), workers=2)",
+    "Draws.of(Labels((40, 40)), n_resamples, np.random.default_rng(0)), workers=2)",
 }
 
 

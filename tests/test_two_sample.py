@@ -29,7 +29,8 @@ from shrinktest import (
     two_sample_test,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.relabellings import Partitions
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.schemes import Labels
 from small import BANDWIDTH, POINTS, SIZES, TUNED, samples, split_test, values
 
 TARGET = ([[0.0, 0.0], [0.5, -0.5]], [0.4, 0.3])
@@ -75,7 +76,7 @@ def gram(points, kernel=naive_kernels.gaussian, *parameters):
 
 def masks(m, n, count, seed=0):
     """The relabellings that a test with this seed uses, the identity first, as (S, T)."""
-    drawn = Partitions(count, np.random.default_rng(seed), (m, n)).rows()(count + 1) == 0
+    drawn = Draws.of(Labels((m, n)), count, np.random.default_rng(seed)).rows() == 0
     return [(np.flatnonzero(mask), np.flatnonzero(~mask)) for mask in drawn]
 
 

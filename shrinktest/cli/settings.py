@@ -12,7 +12,7 @@ from shrinktest.cli.values import bandwidth, setting
 from shrinktest.estimators import as_estimator
 from shrinktest.kernels import as_kernel
 from shrinktest.multiple.collection import AUTO, is_auto
-from shrinktest.nulls.stopping import as_stopping, named
+from shrinktest.permutations.stopping import as_stopping, named
 
 Value = TypeVar("Value")
 

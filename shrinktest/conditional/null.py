@@ -13,7 +13,7 @@ from shrinktest.conditional.given import all_labels, refuse_tested, values_of, w
 from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.regression import Regression
 from shrinktest.conditional.ridge import standardized
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.tables.observed import Observed
 from shrinktest.tables.pooled import UNASKED
 from shrinktest.tables.reading import is_table
@@ -21,7 +21,7 @@ from shrinktest.tables.reading import is_table
 _ROWS = 10  # of a neighbourhood, or more
 
 
-def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[Array | None, Restriction]:
+def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[Array | None, PermutationDesign]:
     """What the given variables say of Y (n, q), and among which rows the rest of it may change places.
 
     Nothing and their values where these are all labels; else a kernel ridge regression, and neighbourhoods of rows.
@@ -41,7 +41,7 @@ def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[Array | 
                 f"given: each of {counted(len(codes), 'row')} has a value of its own, so that there is nothing to "
                 "permute; use fewer and larger strata, or numbers"
             )
-        return None, Restriction(blocks=codes)
+        return None, PermutationDesign(blocks=codes)
     if is_table(Y):
         raise TypeError(
             "given= numbers needs Y in numbers, an array such as Y.to_numpy(): what is made of it is no row of a table"
@@ -50,4 +50,4 @@ def null_given(Y: Any, given: Any, tested: Sequence[Observed]) -> tuple[Array | 
     left = Regression.on(z.values[1]).left_of(y, "Y").values
     rows = standardized(z.values[1])
     codes = neighbourhoods(rows, _ROWS) if rows.shape[1] else np.zeros(len(y), dtype=np.int64)
-    return y - left, Restriction(blocks=codes)
+    return y - left, PermutationDesign(blocks=codes)

@@ -16,9 +16,9 @@ from shrinktest.kernels import Energy, Kernel, Linear, Polynomial, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.user import takes_row_numbers
-from shrinktest.nulls.memory import STRETCHES, Memory, Rows
-from shrinktest.nulls.own import Own
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.memory import STRETCHES, Memory, Rows
+from shrinktest.permutations.user import as_permutations
 from shrinktest.results.kinds import Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared
@@ -106,7 +106,7 @@ class Hypothesis(ABC):
     variables: tuple[Variable, ...]  # all observations, one entry for every kernel that the test takes
     sizes: tuple[int, ...]  # numbers of observations, as the result says them
     missing: bool = False  # whether missing values remain, so that the result is NaN
-    own: Relabellings | None = None  # permutations of the user's, instead of those that the hypothesis allows
+    own: Permutations | None = None  # permutations of the user's, instead of those that the hypothesis allows
     remarks: tuple[str, ...] = ()  # what a reader of the result should know of how the data were read
     called: tuple[str | None, ...] = ()  # names of the samples, or of the variables, where they have some
 
@@ -115,29 +115,22 @@ class Hypothesis(ABC):
         """Numbers of observations, as results say them."""
         return self.sizes
 
-    def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        """The permutations of the test; raises ValueError where they are too few to reject at ``alpha``."""
+    @property
+    def identity(self) -> np.ndarray:
+        """The data as they are: labels of samples, or places of rows."""
+        sizes = self.sizes
+        return np.repeat(np.arange(len(sizes)), sizes) if len(sizes) > 1 else np.arange(sizes[0])
+
+    def permutations(self, n_resamples: float, alpha: float) -> Permutations:
+        """Permutations of the test; raises ValueError if they are too few to reject at ``alpha``."""
         if self.own is None:
-            return self._allowed(n_resamples, rng, alpha)
-        if not isinstance(self.own, Relabellings):
-            raise TypeError(
-                "permutations must be a Relabellings object (a subclass of your own, say), which replaces those that "
-                f"the test draws; got {self.own!r}"
-            )
-        if self.own.size != sum(self.sizes):
-            raise ValueError(
-                f"permutations are of {self.own.size} observations, and the data have {sum(self.sizes)}; make them for "
-                "as many as there are"
-            )
+            return self._allowed(n_resamples, alpha if n_resamples else 1.0)
         if getattr(self, "restriction", None):
-            raise ValueError(
-                "permutations= says which rows change places, and so do blocks=, groups=, paired= and shift=; leave "
-                "these out, and let the permutations keep to them"
-            )
-        return Own.of(self.own.drawn(n_resamples, rng), self.sizes)
+            raise ValueError("permutations= replaces blocks=, groups=, paired= and shift=; leave these out")
+        return as_permutations(self.own, self.identity)
 
     @abstractmethod
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         """Permutations under which the data have the same law if the hypothesis is true."""
 
     @abstractmethod
@@ -201,7 +194,7 @@ class Hypothesis(ABC):
         tuning, approximated = self.tuning(estimator), prepared.approximated
         return Member(estimator, prepared.kernel, prepared.features, form, tuning, weight, approximated)
 
-    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
         """What results carry; ``permutations`` are those of a single statistic, not drawn yet."""
         return Again(self, members)
 

@@ -33,8 +33,8 @@ from shrinktest.kernels import Kernel, Linear, Rescaled
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import TWO_SAMPLE
 from shrinktest.statistics.gram import Grams
@@ -268,7 +268,7 @@ class Binned(EqualDistributions):
         assert isinstance(prepared, BinnedPrepared)
         return BinMember(**vars(super().member(estimator, prepared, form, weight)), means=prepared.means)
 
-    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
         """What is left of the samples, without their rows."""
         return OfBins(self, members)
 
@@ -294,7 +294,7 @@ class Binned(EqualDistributions):
         features, found = Features(again.means, True), []
         told = said_of_members(again.members, again.leading, "The distance is")
         for pair, labels in zip(which, names, strict=True):
-            taken = Pair.of(self.sizes, pair, Restriction())
+            taken = Pair.of(self.sizes, pair, PermutationDesign())
             sides = taken.sides
             away = distance(features.taken(taken.rows), sides, NORMS)
             notes = ["Separability is of rows, which were not kept: only the distance was estimated, from bins."]

@@ -16,9 +16,9 @@ from shrinktest.hypotheses.again import Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
 from shrinktest.hypotheses.place import Place
 from shrinktest.kernels.bandwidths import require_in_range
-from shrinktest.nulls import memory
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations import memory
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.conclude import NEVER
 from shrinktest.results.kinds import CHANGE, Kind
 from shrinktest.statistics.cuts import CHANGES, SINGLE, Cuts, Within, found_again, prepare
@@ -46,7 +46,7 @@ class NoChange(Hypothesis):
 
     kind: ClassVar[Kind] = CHANGE
 
-    restriction: Restriction = field(default_factory=Restriction)  # which orders are allowed
+    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which orders are allowed
     change: str = CHANGES[0]  # "single" or "epidemic": what is looked for, one cut or an interval
     # share of the rows at either end before and after which no cut is made; of an interval, its least length, and that
     # of what is outside
@@ -129,13 +129,13 @@ class NoChange(Hypothesis):
             **options,
         )
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha, self.least)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return self.restriction.pairings(self.sizes[0], alpha, self.least)
 
     @property
     def least(self) -> float:
         """A number that no p-value is below, because permutations can leave the parts of a cut as they are."""
-        return 0.0 if self.restriction.shift else self.cuts.least(self.restriction.strata(self.sizes[0]))
+        return 0.0 if self.restriction.shift else self.cuts.least(self.restriction.units(self.sizes[0]))
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Unbiased: the biased form would take the rows with the larger spread for the changed ones."""
@@ -204,7 +204,7 @@ class NoChange(Hypothesis):
         rows = self.variables[0].rows_of(*parts)
         by_block = self.variables[0].rows_of(*memory.in_blocks(parts, self.restriction.blocks))
         name = self.variables[0].name
-        found = memory.of_samples(by_block, name) if self.restriction.singly else None
+        found = memory.of_samples(by_block, name) if self.restriction.by_rows else None
         said = () if found is None else (found.note(advice),)
         return (*said, *memory.short(rows, self.restriction, name))
 

@@ -17,7 +17,7 @@ from shrinktest.hypotheses.base import Variable, places_of, resolve, variables_o
 from shrinktest.kernels import as_kernel
 from shrinktest.kernels.bandwidths import reach_notes, require_in_range
 from shrinktest.kernels.user import takes_row_numbers
-from shrinktest.nulls.memory import (
+from shrinktest.permutations.memory import (
     BY_GROUPS,
     BY_ROWS_APART,
     BY_THINNING,

@@ -24,10 +24,10 @@ from shrinktest.conditional.propensity import fitted_odds, known_odds
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.equality import TwoEqualDistributions
 from shrinktest.hypotheses.given import LESS_MEANS, GivenOthers, distilled, less_means
-from shrinktest.nulls.conditional import LabelsByChance
-from shrinktest.nulls.memory import BY_COVARIATES
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.memory import BY_COVARIATES
+from shrinktest.permutations.models import LabelsByChance
 from shrinktest.results.effect import TwoSampleEffect
 from shrinktest.results.kinds import BY_PROPENSITY, NO_EFFECT_BY_PROPENSITY
 from shrinktest.tables.aligned import at_least_two_rows
@@ -51,9 +51,9 @@ class TwoByPropensity(TwoGivenCovariates):
 
     odds: np.ndarray  # (N,): logarithms of the odds to be in the second
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
         first, second = self.sizes
-        return LabelsByChance(n_resamples, rng, (first, second), self.odds)
+        return LabelsByChance((first, second), self.odds)
 
     def effect(self, again: Again, asked: EffectAsked) -> TwoSampleEffect:  # type: ignore[override]  # of these two
         """None that is adjusted."""
@@ -201,7 +201,7 @@ def _within(hypothesis: TwoGivenCovariates, z: np.ndarray, names: Sequence[str])
         hypothesis,
         variables=(only,),
         sizes=(int((kept & ~second).sum()), int((kept & second).sum())),
-        restriction=Restriction(
+        restriction=PermutationDesign(
             blocks=strata,
             groups=None if restriction.groups is None else restriction.groups[kept],
         ),

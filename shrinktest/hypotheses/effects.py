@@ -16,7 +16,7 @@ from shrinktest.effects.interval import Estimate
 from shrinktest.effects.separability import FEWEST, Area, Fit, area_of, combined, fold_codes
 from shrinktest.hypotheses.again import Again, Member
 from shrinktest.hypotheses.rare import said_of_variables
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 
 #: Units of a sample from which it was measured how often intervals cover.
 MEASURED = 20
@@ -37,7 +37,7 @@ class Pair:
     linked: bool  # whether a unit has a row in each sample
 
     @classmethod
-    def of(cls, sizes: tuple[int, ...], which: tuple[int, int], restriction: Restriction) -> Pair:
+    def of(cls, sizes: tuple[int, ...], which: tuple[int, int], restriction: PermutationDesign) -> Pair:
         """Two samples of a test, by their numbers."""
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.concatenate([np.arange(starts[i], starts[i + 1]) for i in which])
@@ -72,7 +72,7 @@ class Pair:
 
 def apart(
     again: Again,
-    restriction: Restriction,
+    restriction: PermutationDesign,
     pairs: Sequence[tuple[int, int]],
     folds: int,
     rng: np.random.Generator,
@@ -173,7 +173,7 @@ def _few(units: int) -> str:
     )
 
 
-def bound(again: Again, restriction: Restriction) -> tuple[Estimate, tuple[str, ...]]:
+def bound(again: Again, restriction: PermutationDesign) -> tuple[Estimate, tuple[str, ...]]:
     """The dependence of two variables, and notes."""
     points = [variable.points for variable in again.hypothesis.variables]
     x, y = (Features.of(kernel, one).centred() for kernel, one in zip(again.leading.features, points, strict=True))

@@ -14,9 +14,9 @@ from shrinktest._read import XY, Samples, read_samples
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked, Member
 from shrinktest.hypotheses.base import Hypothesis, Variable, places_of
-from shrinktest.nulls import memory
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations import memory
+from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.kept import FOLDS
 from shrinktest.results.kinds import K_SAMPLE, TWO_SAMPLE, Kind
 from shrinktest.statistics.gram import Grams
@@ -43,7 +43,7 @@ class EqualDistributions(Hypothesis):
     kind: ClassVar[Kind] = K_SAMPLE
     in_time: ClassVar[str] = memory.BY_GROUPS
 
-    restriction: Restriction = field(default_factory=Restriction)  # which observations may take each other's places
+    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows may change places
     # how the distances of the samples' means add up; see `Contrast`
     comparison: str = "pairs"
     weights: str = "sizes"
@@ -105,7 +105,7 @@ class EqualDistributions(Hypothesis):
             return None
         if self.restriction.paired:
             return memory.of_samples(self._differences, "what pairs differ by")
-        if not self.restriction.singly:
+        if not self.restriction.by_rows:
             return None
         return memory.of_samples(self._rows(self.restriction.blocks), "a sample")
 
@@ -120,8 +120,8 @@ class EqualDistributions(Hypothesis):
         """How distances add up to the statistic."""
         return Contrast(self.sizes, self.comparison, self.weights)
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return self.restriction.partitions(n_resamples, rng, self.sizes, alpha)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return self.restriction.labels(self.sizes, alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Unbiased by default where the sizes differ, because the biased form is one-sided there."""
@@ -263,13 +263,13 @@ class TwoEqualDistributions(EqualDistributions):
         found = self._apart(again, [(0, 1)], [(first, second)], asked)[0]
         return replace(found, z=asked.z, shares=again.shares(asked.rng) if asked.columns else {})
 
-    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
         """How to compute the estimates of a single statistic again, on the same permutations."""
-        if permutations is None:
+        if draws is None:
             return super().again(members)
         from shrinktest.hypotheses.witness import Witness
 
-        return Witness(self, members, permutations, permutations.rng.bit_generator.state)
+        return Witness(self, members, draws)
 
 
 def _shared(first: np.ndarray, second: np.ndarray) -> tuple[str, ...]:

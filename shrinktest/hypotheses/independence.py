@@ -14,9 +14,9 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.again import Again, EffectAsked
 from shrinktest.hypotheses.base import Hypothesis, variables_of
 from shrinktest.kernels.bandwidths import require_in_range
-from shrinktest.nulls import memory
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations import memory
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.results.kinds import INDEPENDENCE, Kind
 from shrinktest.statistics.gram import Grams
@@ -32,7 +32,7 @@ class Independence(Hypothesis):
     kind: ClassVar[Kind] = INDEPENDENCE
     in_time: ClassVar[str] = memory.BY_SHIFTS
 
-    restriction: Restriction = field(default_factory=Restriction)  # which rows of y may take each other's places
+    restriction: PermutationDesign = field(default_factory=PermutationDesign)  # which rows of y change places
 
     @classmethod
     def read(
@@ -73,14 +73,14 @@ class Independence(Hypothesis):
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of both variables have in common, in every block by itself."""
-        if not self.restriction.singly:
+        if not self.restriction.by_rows:
             return None
         series = memory.in_blocks([np.arange(self.sizes[0])], self.restriction.blocks)
         rows = [one.rows_of(*series) for one in self.variables]
         return memory.of_variables(rows, [one.name for one in self.variables])
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return self.restriction.pairings(n_resamples, rng, self.sizes[0], alpha)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return self.restriction.pairings(self.sizes[0], alpha)
 
     def form(self, estimator: MeanEstimator, form: str) -> str:
         """Biased by default; the unbiased form needs an estimator that does not shrink."""

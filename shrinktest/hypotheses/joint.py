@@ -11,10 +11,9 @@ from shrinktest._names import numbered
 from shrinktest._read import read_variables
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Hypothesis, variables_of
-from shrinktest.nulls import memory
-from shrinktest.nulls.own import Own
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.shuffles import Shuffles
+from shrinktest.permutations import memory
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.schemes import Shuffles
 from shrinktest.results.kinds import JOINT, Kind
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.pairings import tuning_of
@@ -58,15 +57,13 @@ class JointIndependence(Hypothesis):
             **options,
         )
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return Shuffles(n_resamples=n_resamples, rng=rng, n=self.sizes[0], variables=len(self.variables))
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return Shuffles(self.sizes[0], len(self.variables))
 
-    def permutations(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        """Shuffles of all variables but the first."""
-        if self.own is not None and isinstance(self.own, Relabellings):  # moves every variable but the first
-            first = np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
-            return Own.beginning(self.own.drawn(n_resamples, rng), first)
-        return super().permutations(n_resamples, rng, alpha)
+    @property
+    def identity(self) -> np.ndarray:
+        """Places of the rows of all variables but the first."""
+        return np.tile(np.arange(self.sizes[0]), (len(self.variables) - 1, 1))
 
     def memory(self) -> memory.Memory | None:
         """What successive rows of two of the variables have in common."""

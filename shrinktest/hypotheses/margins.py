@@ -18,7 +18,7 @@ from shrinktest.kernels import Linear, Precomputed
 from shrinktest.kernels.base import Scaled
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.results.equivalence import AUC, DEPENDENCE, DISTANCE, SCALES
 
 #: What a margin means on every scale, and where it lies.
@@ -115,7 +115,7 @@ class Margin:
         variable = Variable(both, "the pooled and the changed rows")
         twice = replace(again.hypothesis, variables=(variable,), sizes=(len(rows), len(rows)))
         pairs = Again(twice, (replace(member, kernel=kernel, features=(kernel,)),))
-        ((area, away, _, _),) = apart(pairs, Restriction(paired=True), [(0, 1)], folds, rng, scored=scale == AUC)
+        ((area, away, _, _),) = apart(pairs, PermutationDesign(paired=True), [(0, 1)], folds, rng, scored=scale == AUC)
         value = area.value if scale == AUC else away.value
         if not _LEAST[scale] < value < 1.0:
             other = "smaller" if value >= 1.0 else "larger"

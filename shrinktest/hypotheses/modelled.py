@@ -16,8 +16,8 @@ from shrinktest.conditional.models import XGivenZ
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.base import Variable
 from shrinktest.hypotheses.given import ConditionalIndependence, distilled
-from shrinktest.nulls.conditional import Copies, WeightedPairings
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.models import Copies, WeightedPairings
 from shrinktest.statistics.copies import copies_statistic
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.prepared import Prepared, margins
@@ -39,8 +39,8 @@ class ModelledPairs(ConditionalIndependence):
     def memory(self) -> None:
         """Of no matter where the model is true."""
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return WeightedPairings(n_resamples, rng, self.chances)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return WeightedPairings(self.chances)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,8 +58,8 @@ class ModelledCopies(ConditionalIndependence):
     def memory(self) -> None:
         """Of no matter where the model is true."""
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return Copies(n_resamples, rng, self.sizes[0])
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return Copies(self.sizes[0])
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the estimated cross-covariance operator, for every copy."""

@@ -31,9 +31,9 @@ from shrinktest.hypotheses.units_of_rows import deviations_in, said_of_fills, se
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.bandwidths import reach_notes
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.nulls.group_shifts import GroupShifts
-from shrinktest.nulls.permutation import CostHint
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.permutations.base import Draws, Permutations
+from shrinktest.permutations.models import GroupShifts
+from shrinktest.permutations.null import CostHint
 from shrinktest.results.effect import DependenceEffect
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.pair_sums import PairSums
@@ -137,8 +137,8 @@ class IndependenceInBatches(Independence):
             store=store,
         )
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return GroupShifts(n_resamples, rng, self.shifting.groups, LENGTH)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return GroupShifts(self.shifting.groups, LENGTH)
 
     def reading(self, plan: PairPlan) -> Self:
         """Read the pairs again: the same with sums of the products of all features of a plan."""
@@ -237,7 +237,7 @@ class IndependenceInBatches(Independence):
         """What a result keeps of the names in the data."""
         return {"encodings": self.encodings, "columns": self.pairs.names, "names": self.called}
 
-    def again(self, members: tuple[Member, ...], permutations: Relabellings | None = None) -> Again:
+    def again(self, members: tuple[Member, ...], draws: Draws | None = None) -> Again:
         """What is left of the pairs, without their rows: sums over those as they were observed."""
         assert self.multiplied is not None
         place, _ = self._meeting(Again(self, members).leading.kernel)

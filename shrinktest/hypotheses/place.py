@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from shrinktest._validate import level
-from shrinktest.nulls.draws import permutations
-from shrinktest.nulls.memory import stretches
-from shrinktest.nulls.permutation import TIE, Statistic
-from shrinktest.nulls.restricted import Strata
-from shrinktest.nulls.restriction import Restriction
-from shrinktest.nulls.stopping import allowed_rows
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.draws import permutations
+from shrinktest.permutations.memory import stretches
+from shrinktest.permutations.null import TIE, Statistic
+from shrinktest.permutations.stopping import allowed_rows
+from shrinktest.permutations.units import ExchangeableUnits
 from shrinktest.statistics.cuts import SINGLE, Cuts, Within
 
 _ORDERS = 99  # orders of the rows within both sides, for every place that is tried, or more:
@@ -64,7 +64,7 @@ class Place:
         cls,
         within: Within,
         cuts: Cuts,
-        restriction: Restriction,
+        restriction: PermutationDesign,
         confidence: float | None,
         rng: np.random.Generator,
         *,
@@ -123,7 +123,7 @@ class _Sides:
 
     within: Within
     fewest: int  # rows on either side
-    restriction: Restriction  # what may change places within the sides
+    restriction: PermutationDesign  # what may change places within the sides
     alpha: float  # level of the test of a place
     rng: np.random.Generator
 
@@ -156,29 +156,28 @@ class _Sides:
     def _accepts(self, statistic: Statistic, cut: int, first: int, end: int, rng: np.random.Generator) -> bool:
         """Whether a change at ``cut`` is not rejected."""
         orders = max(_ORDERS, math.ceil(_REACHED / self.alpha) - 1)
-        seeds = rng.integers(2**64 - 1, size=orders, dtype=np.uint64, endpoint=True)
         allowed = allowed_rows(self.alpha, orders + 1)
         observed, spread = statistic(np.arange(end - first)[None])[0, :2]
         reached = 1
         for start in range(0, orders, _AT_ONCE):
-            values = statistic(self._orders(cut, first, end, seeds[start : start + _AT_ONCE]))
+            values = statistic(self._orders(cut, first, end, rng, min(_AT_ONCE, orders - start)))
             reached += int((values[:, 0] >= observed - TIE * spread).sum())
             if reached > allowed:
                 return True  # p > alpha
         return False
 
-    def _orders(self, cut: int, first: int, end: int, seeds: np.ndarray) -> np.ndarray:
-        """Orders (B, end - first) of the rows within both sides."""
+    def _orders(self, cut: int, first: int, end: int, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw orders (count, end - first) of the rows within both sides."""
         size = end - first
         if not self.restriction:
-            return permutations(seeds, np.array([0, cut - first, size]))
+            return permutations(rng, count, np.array([0, cut - first, size]))
         sides = (np.arange(first, end) >= cut).astype(np.int64)
         blocks, units = self.restriction.blocks, np.arange(size)
         within = sides if blocks is None else 2 * blocks[first:end] + sides
         if self.restriction.stretch:
             units = stretches([sides[sides == 0], sides[sides == 1]], self.restriction.stretch, within)
-        strata = Strata.of(within, units)
-        return strata.moved(strata.drawn(seeds))
+        exchangeable = ExchangeableUnits.of(within, units)
+        return exchangeable.moved(exchangeable.draw(rng, count))
 
 
 def _end(kept: Callable[[int], bool], inside: int, outside: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shrinktest.hypotheses.again import Again
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 
 #: Rows that differ from the most common one, in samples of one size together, from which levels were found to hold.
 FEWEST_APART = 15
@@ -27,7 +27,7 @@ OF_VARIABLES = (
 
 
 def said_of_samples(
-    again: Again, restriction: Restriction, which: tuple[int, int], names: Sequence[str]
+    again: Again, restriction: PermutationDesign, which: tuple[int, int], names: Sequence[str]
 ) -> tuple[str, ...]:
     """A note where few rows (pairs, groups) of two samples of a test are not the same as all others."""
     starts = np.concatenate([[0], np.cumsum(again.sizes)])
@@ -40,7 +40,7 @@ def said_of_samples(
     return (OF_SAMPLES.format(first=k, second=j, names=names, **_words(restriction)),)
 
 
-def said_of_variables(again: Again, restriction: Restriction) -> tuple[str, ...]:
+def said_of_variables(again: Again, restriction: PermutationDesign) -> tuple[str, ...]:
     """A note where few rows (groups) of two variables are not the same as most others in both of them."""
     x, y = (_rare(variable.points) for variable in again.hypothesis.variables)
     rows = np.arange(len(x))
@@ -56,13 +56,13 @@ def _rare(points: np.ndarray) -> np.ndarray:
     return np.asarray((points != np.median(points, axis=0)).any(axis=1))
 
 
-def _units(restriction: Restriction, rows: np.ndarray, rare: np.ndarray) -> tuple[int, int]:
+def _units(restriction: PermutationDesign, rows: np.ndarray, rare: np.ndarray) -> tuple[int, int]:
     """How many rows, or groups, are rare, and how many there are."""
     codes = rows if restriction.groups is None else restriction.groups[rows]
     return np.unique(codes[rare]).size, np.unique(codes).size
 
 
-def _words(restriction: Restriction) -> dict[str, str]:
+def _words(restriction: PermutationDesign) -> dict[str, str]:
     """What is counted, and what they differ from."""
     grouped = restriction.groups is not None
     return {"units": "groups" if grouped else "rows", "row": "row" if grouped else "one"}

@@ -16,10 +16,10 @@ from shrinktest.conditional.ridge import standardized
 from shrinktest.estimators import MeanEstimator
 from shrinktest.hypotheses.given import STUDY, ConditionalIndependence, residual
 from shrinktest.kernels import Gaussian
-from shrinktest.nulls.permutation import CostHint, Statistic
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.restriction import Restriction
-from shrinktest.nulls.signs import Signs
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.null import CostHint, Statistic
+from shrinktest.permutations.schemes import Signs
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.inflated import inflated
 from shrinktest.statistics.prepared import Prepared, margins
@@ -52,8 +52,8 @@ class IndependentResiduals(ConditionalIndependence):
     first: tuple[Left, Left]  # what it left of x and of y
     combined: bool = False  # whether lines are looked at beside the features of the kernels
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return Signs(n_resamples, rng, self._unit)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return Signs(self._unit)
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Squared norm of the mean of the products, for every choice of signs."""
@@ -173,7 +173,7 @@ def of_residuals(
 
     ``combined`` tells whether signs are for lines as well as for features of the kernels.
     """
-    restriction: Restriction = common["restriction"]
+    restriction: PermutationDesign = common["restriction"]
     both = common["variables"]
     left = tuple(regression.left_of(one.points, one.name) for one in both)
     variables = tuple(residual(one, part, name) for one, part, name in zip(both, left, "XY", strict=True))
@@ -195,7 +195,7 @@ def of_residuals(
             assumption=f"the p-value is approximately valid if {regression.described}, find what given says of the "
             f"means of X and of Y, and the spread of both hardly changes among {_NEIGHBOURS} to {2 * _NEIGHBOURS} "
             f"neighbouring rows; {STUDY}.",
-            **{**common, "restriction": Restriction(blocks=np.unique(codes, return_inverse=True)[1])},
+            **{**common, "restriction": PermutationDesign(blocks=np.unique(codes, return_inverse=True)[1])},
         )
     if restriction.blocks is not None:
         raise ValueError(

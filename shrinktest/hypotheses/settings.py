@@ -8,7 +8,7 @@ from typing import Any
 from shrinktest._machine import memory_limit, n_workers
 from shrinktest._validate import choice, flag, level, resamples
 from shrinktest.batches.recognized import is_crew
-from shrinktest.nulls.stopping import Stopping, as_stopping
+from shrinktest.permutations.stopping import Stopping, as_stopping
 from shrinktest.statistics.gram import GRAMS
 from shrinktest.statistics.prepared import FORMS
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NoReturn, cast
 
-import numpy as np
-
 from shrinktest._validate import counted
 from shrinktest.batches.blocks import Whole
 from shrinktest.batches.labels import Labelling, bits_of, sums_by_label
@@ -19,8 +17,8 @@ from shrinktest.hypotheses.bin_features import BinFeatures
 from shrinktest.hypotheses.binned import Binned, TwoBinned
 from shrinktest.hypotheses.kept_bins import BinnedPrepared
 from shrinktest.kernels import Linear
-from shrinktest.nulls.numbered import Numbered
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.models import Numbered
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.label_sums import LabelSums
 from shrinktest.statistics.outlook import bytes_of
@@ -36,8 +34,8 @@ class Shuffled(Binned):
 
     shuffles: Shuffles | None = None  # the permutations, once it is known how many there are
 
-    def _allowed(self, n_resamples: float, rng: np.random.Generator, alpha: float) -> Relabellings:
-        return Numbered(n_resamples, rng)
+    def _allowed(self, n_resamples: float, alpha: float) -> Permutations:
+        return Numbered(int(n_resamples))
 
     def prepare(self, estimator: MeanEstimator, kernel: Any, form: str, grams: Grams, workers: int) -> Prepared:
         """Read the samples again, and add up their features by sample for every permutation."""

@@ -26,7 +26,7 @@ from shrinktest.hypotheses.base import said_of_the_same, variables_of
 from shrinktest.hypotheses.given import LESS_MEANS, ConditionalIndependence, less_means
 from shrinktest.hypotheses.modelled import by_model
 from shrinktest.hypotheses.residuals import of_residuals
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.tables.pooled import UNASKED, is_unasked
 
 GIVEN = ("X", "Y", "given")
@@ -155,7 +155,7 @@ def by_method(
 
 def within_strata(z: np.ndarray, common: dict[str, Any]) -> ConditionalIndependence:
     """Permutations within the values of the given variables."""
-    restriction: Restriction = common["restriction"]
+    restriction: PermutationDesign = common["restriction"]
     codes = crossed(values_of(z), restriction.blocks)
     refuse_cut(restriction.groups, codes, "given")
     kept, notes = enough_alike(codes)
@@ -180,7 +180,7 @@ def refuse_without_given(given_method: Any, x_given_z: Any, regressor: Any) -> N
             raise ValueError(f"{name}= says what to do about given variables; give these, given=Z, or leave it out")
 
 
-def refuse(restriction: Restriction, argument: str) -> None:
+def refuse(restriction: PermutationDesign, argument: str) -> None:
     """Raise ValueError where labels say as well which rows may change places."""
     for name in ("blocks", "groups"):
         if getattr(restriction, name) is not None:

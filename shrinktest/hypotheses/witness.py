@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ from shrinktest.hypotheses.base import Variable
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.rescaled import taken_anew
-from shrinktest.nulls.relabellings import Relabellings
+from shrinktest.permutations.base import Draws
 from shrinktest.results.band import WitnessBand
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
@@ -42,14 +41,7 @@ class Witness(Again):
     """
 
     hypothesis: EqualDistributions
-    relabellings: Relabellings  # as they were before the first draw, but for their generator
-    state: Mapping[str, Any]  # of their generator, then
-
-    def again(self) -> Relabellings:
-        """The relabellings of the test, drawn anew."""
-        bits = type(self.relabellings.rng.bit_generator)()
-        bits.state = self.state
-        return replace(self.relabellings, rng=np.random.Generator(bits))
+    draws: Draws  # the permutations of the test
 
     def band(
         self, estimates: tuple[MeanEmbedding, ...], points: Any, *, confidence: float, studentize: bool
@@ -66,12 +58,11 @@ class Witness(Again):
         at = flat.reshape(shape if groups else (len(flat), 1, -1))
         if at.shape[2] != self.pooled.shape[1]:
             raise ValueError(f"points has {counted(at.shape[2], 'column')}, the samples have {self.pooled.shape[1]}")
-        relabellings = self.again()
-        if relabellings.count < 2:
+        if self.draws.count < 2:
             raise ValueError("n_resamples=0 leaves no permutations for a band; run the test with some")
-        rows = self._functions(estimates, at, relabellings.rows()(relabellings.count))
+        rows = self._functions(estimates, at, self.draws.rows())
         return WitnessBand.of(
-            at.mean(axis=1), rows, exact=relabellings.exact, confidence=confidence, studentize=studentize
+            at.mean(axis=1), rows, exact=self.draws.exact, confidence=confidence, studentize=studentize
         )
 
     def _observations(self) -> np.ndarray:
@@ -142,7 +133,7 @@ class Witness(Again):
                 kernel, gram = member.features[0], "factor"
             else:  # coordinates that are exact for these observations need not be so for others
                 gram, memory = "auto", memory_limit(None)
-        grams = Grams(gram, None, memory, self.relabellings.rng)
+        grams = Grams(gram, None, memory, np.random.default_rng(self.draws.seed))
         try:
             prepared = changed.prepare(member.estimator, kernel, member.form, grams, 1)
         except MemoryError as error:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shrinktest.multiple.collection import Collection
-from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tails
-from shrinktest.nulls.permutation import Null
-from shrinktest.nulls.stopping import Stopping
+from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tails
+from shrinktest.permutations.null import Null
+from shrinktest.permutations.stopping import Stopping
 from shrinktest.results.aggregate import AggregateResult
 from shrinktest.results.conclude import LOST, SAME, SHRUNK, of_rounding
 from shrinktest.results.kinds import CHANGE

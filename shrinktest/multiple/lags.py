@@ -78,7 +78,7 @@ def _come_round(lags: list[int], longest: int) -> str:
 
 def _check_enough(lags: list[int], hypothesis: Independence, settings: Settings) -> None:
     """Raise ValueError where the test could never reject: as many shifts as lags bring the strongest one into view."""
-    shifts = hypothesis.permutations(settings.n_resamples, np.random.default_rng(0), settings.alpha).distinct
+    shifts = hypothesis.permutations(settings.n_resamples, settings.alpha).distinct
     if settings.n_resamples and len(lags) > settings.alpha * shifts:
         raise ValueError(
             f"lags: of {shifts} shifts of the series, {len(lags)} bring one lag or another into the place of "

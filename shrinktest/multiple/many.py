@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.results.multiple import MultipleTestsResult
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,14 +22,13 @@ from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.multiple.aggregation import aggregated, refuse_stopping, together
 from shrinktest.multiple.collection import Asked, Collection, collect, is_several, spares
 from shrinktest.multiple.resolved import Resolved
-from shrinktest.nulls.permutation import Null
-from shrinktest.nulls.relabellings import Kept, Relabellings
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude, is_shrunk, of_rounding, warn_too_few
 from shrinktest.results.multiple import factor_of
 from shrinktest.results.result import TestResult
 from shrinktest.statistics.gram import Grams
 
-_KEPT = 2**23  # labels or places of permutations that are drawn once for all members of a collection
 _NEGATIVE = 1e4  # times what counts as a tie, 1e-10 of the terms that cancel
 _ROUNDING = 1e-12  # of the kernel's values
 _NAMED = 5  # tests at most that a note on some of many names
@@ -69,16 +68,17 @@ def run(
     described = hypothesis.described(one, settings.form)
     if hypothesis.missing:
         return conclude(None, kernel=kernel, **described, **common)
-    permutations = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
+    permutations = hypothesis.permutations(settings.n_resamples, settings.alpha)
     grams = Grams(settings.gram, settings.rank, settings.memory, generator, settings.n_resamples)
     with blas_held(sum(hypothesis.n_observations)):
         with preparing(settings.progress):
             resolved = hypothesis.resolved(kernel, generator)
             prepared = hypothesis.prepare(one, resolved, described["form"], grams, settings.workers)
         member = hypothesis.member(one, prepared, described["form"])
-        again = hypothesis.again((member,), permutations)
+        draws = Draws.of(permutations, settings.n_resamples, generator)
+        again = hypothesis.again((member,), draws)
         how: dict[str, Any] = {"workers": settings.workers, "progress": settings.progress}
-        null = prepared.null(permutations, stopping=settings.stopping, **how)
+        null = prepared.null(draws, stopping=settings.stopping, **how)
     _require_kernel(null, described["form"], prepared.kernel, hypothesis)
     told = {**prepared.about(hypothesis.notes(prepared.kernel)), **described, **common, "again": again}
     result = conclude(null, restriction=permutations.restriction, **told)
@@ -107,18 +107,11 @@ def _combined(
         return aggregated(collection, (), tuple(nothing), **common)
     # kernels draw first, from a source of their own: permutations must not depend on what a statistic was made of
     for_kernels = beside(generator, 1)
-    first = hypothesis.permutations(settings.n_resamples, generator, settings.alpha)
+    draws = Draws.of(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     grams = Grams(settings.gram, settings.rank, settings.memory, for_kernels, settings.n_resamples)
     resolved = Resolved(for_kernels, fresh=grams.random)
-    common["restriction"] = first.restriction
-    kept = Kept.of(first) if first.count * first.size <= _KEPT else None
-
-    def permutations(last: bool) -> Relabellings:
-        # as after a single test, the generator goes on behind the permutations
-        source = generator if last else copy.deepcopy(generator)
-        return kept or hypothesis.permutations(settings.n_resamples, source, settings.alpha)
-
-    found, left_out = _nulls(hypothesis, collection, described, settings, grams, resolved, permutations, spare=spare)
+    common["restriction"] = draws.permutations.restriction
+    found, left_out = _nulls(hypothesis, collection, described, settings, grams, resolved, draws, spare=spare)
     used = [i for i, one in enumerate(found) if one is not None]
     there = [one for one in found if one is not None]
     nulls = [one.null for one in there]
@@ -158,14 +151,11 @@ def _nulls(
     settings: Settings,
     grams: Grams,
     resolved: Resolved,
-    permutations: Callable[[bool], Relabellings],
+    draws: Draws,
     *,
     spare: bool,
 ) -> tuple[list[_Found | None], tuple[str, ...]]:
-    """For every member what was found, and notes on those that are left out.
-
-    ``permutations`` is told whether it is asked for the last time.
-    """
+    """For every member what was found, and notes on those that are left out."""
     members = collection.members
     found: list[_Found | None] = [None] * len(members)
     without: list[str] = []
@@ -177,9 +167,7 @@ def _nulls(
                 with preparing(settings.progress):
                     kernel = resolved(hypothesis, members[i].kernel)
                     prepared = hypothesis.prepare(estimator, kernel, form, grams, settings.workers)
-                null = prepared.null(
-                    permutations(left == len(members)), workers=settings.workers, progress=settings.progress
-                )
+                null = prepared.null(draws, workers=settings.workers, progress=settings.progress)
         except MemoryError as error:
             others = [members[j].kernel for j in order[left:]]
             if not spare or (not any(found) and _none_fits(hypothesis, members[i].kernel, others, grams)):
@@ -244,8 +232,7 @@ def run_side_by_side(
     ]
     described = [hypotheses[0].described(member.estimator, settings.form) for member in collections[0].members]
     setup = setup_generator(generator)
-    again = same_state(generator)
-    first = hypotheses[0].permutations(settings.n_resamples, generator, settings.alpha)
+    first = Draws.of(hypotheses[0].permutations(settings.n_resamples, settings.alpha), settings.n_resamples, generator)
     warn_too_few(first.count, settings.alpha, factor_of(method, len(hypotheses), first.count), exact=first.exact)
     grams = Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples)
     resolved = Resolved(setup, fresh=False)
@@ -267,13 +254,10 @@ def run_side_by_side(
         used = (
             Grams(settings.gram, settings.rank, settings.memory, setup, settings.n_resamples) if grams.random else grams
         )
-
-        def permutations(last: bool, hypothesis: Hypothesis = hypothesis) -> Relabellings:
-            return hypothesis.permutations(settings.n_resamples, again(), settings.alpha)
-
+        draws = Draws(hypothesis.permutations(settings.n_resamples, settings.alpha), settings.n_resamples, first.seed)
         try:
             found, without = _nulls(
-                hypothesis, collection, described, settings, used, resolved, permutations, spare=spares(estimator, test)
+                hypothesis, collection, described, settings, used, resolved, draws, spare=spares(estimator, test)
             )
         except ValueError as error:
             errors[i] = error
@@ -293,7 +277,7 @@ def run_side_by_side(
     names = ("form", "tuning")
     shared = {name: "/".join(dict.fromkeys(one[name] for one in described)) for name in names}
     shown = collections[0] if several else described[0]["estimator"]
-    about = {"estimator": shown, **shared, "restriction": first.restriction}
+    about = {"estimator": shown, **shared, "restriction": first.permutations.restriction}
     about["notes"] = tuple(dict.fromkeys(notes))
     return nulls, about
 
@@ -316,13 +300,6 @@ def _require_kernel(null: Null, form: str, kernel: Any, hypothesis: Hypothesis) 
 def beside(generator: np.random.Generator, use: int) -> np.random.Generator:
     """Random numbers for one use that are independent of others, and of those that ``generator`` goes on to draw."""
     return np.random.default_rng([*copy.deepcopy(generator).integers(2**63, size=2).tolist(), use])
-
-
-def same_state(generator: np.random.Generator) -> Callable[[], np.random.Generator]:
-    """A function that returns generators which draw what ``generator`` will draw next; it is moved on once."""
-    kept = copy.deepcopy(generator)
-    generator.bytes(8)  # so that the next test of the caller's does not see these permutations again
-    return lambda: copy.deepcopy(kept)
 
 
 def setup_generator(generator: np.random.Generator) -> np.random.Generator:

@@ -69,7 +69,7 @@ class Search:
         if not part.restriction:
             return part.least <= self.settings.alpha
         try:
-            part.permutations(self.settings.n_resamples, np.random.default_rng(0), self.settings.alpha)
+            part.permutations(self.settings.n_resamples, self.settings.alpha)
         except ValueError:  # too few permutations are left
             return False
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, level, path_to_write
-from shrinktest.nulls.stopping import Curtailed, Stopping
+from shrinktest.permutations.stopping import Curtailed, Stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import permutes
 from shrinktest.power.designs import Design

@@ -14,7 +14,7 @@ import numpy as np
 
 from shrinktest._hints import hinted
 from shrinktest._validate import MOST, choice, count, flag, level, positive, resamples
-from shrinktest.nulls.stopping import as_stopping
+from shrinktest.permutations.stopping import as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import as_compared, label_of, mapping_of, options_of, require_room, seed_of
 from shrinktest.power.curve import PowerCurve
@@ -23,7 +23,7 @@ from shrinktest.power.equivalence import EQUIVALENCE, Alike, as_equivalence, sai
 from shrinktest.power.result import PowerStudyResult
 from shrinktest.power.sample_size_result import SampleSizeResult
 from shrinktest.power.store_file import check_store
-from shrinktest.power.study import power_study, relabellings_of, too_few
+from shrinktest.power.study import permutations_of, power_study, too_few
 from shrinktest.power.work import bar
 from shrinktest.results.kinds import CHANGE, CONDITIONAL, INDEPENDENCE, JOINT
 
@@ -257,7 +257,7 @@ def _smallest(design: Design, largest: int, alpha: float, n_resamples: float, op
     sizes = range(design.smallest(), min(largest, design.smallest() + math.ceil(min(1.0 / alpha, largest))) + 1)
     for n in sizes:
         try:
-            if not too_few(relabellings_of(design, n, alpha, n_resamples, options), alpha):
+            if not too_few(permutations_of(design, n, alpha, n_resamples, options), alpha):
                 return n
         except ValueError:
             if n == sizes[-1]:

@@ -15,8 +15,8 @@ from shrinktest._machine import n_workers
 from shrinktest._validate import _plain, as_rng, choice, count, flag, level, listed, resamples
 from shrinktest._warn import warn_user
 from shrinktest.hypotheses.registry import READERS
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.stopping import Curtailed, Stopping, as_stopping
+from shrinktest.permutations.base import Permutations
+from shrinktest.permutations.stopping import Curtailed, Stopping, as_stopping
 from shrinktest.power.any_test import AnyTest
 from shrinktest.power.arguments import (
     Compared,
@@ -260,29 +260,29 @@ def _rehearse(
     if all(isinstance(one, AnyTest) for one in estimators.values()):
         return  # what they relabel, if anything, is their own affair
     for n in sizes:
-        relabellings = relabellings_of(design, n, alphas[0], n_resamples, options)
-        if too_few(relabellings, alphas[0]):
+        permutations = permutations_of(design, n, alphas[0], n_resamples, options)
+        if too_few(permutations, alphas[0]):
             warn_user(
-                f"n={n} has only {relabellings.distinct} different permutations, so that no p-value is below "
-                f"{1.0 / relabellings.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
+                f"n={n} has only {permutations.distinct:g} different permutations, so that no p-value is below "
+                f"{1.0 / permutations.distinct:.3g}: the test can never reject at alpha={alphas[0]:g}"
             )
 
 
-def too_few(relabellings: Relabellings, alpha: float) -> bool:
-    """Whether there are so few that no p-value can be as small as the level."""
-    return relabellings.exact and 1.0 / relabellings.distinct > alpha
+def too_few(permutations: Permutations, alpha: float) -> bool:
+    """Return True if there are so few permutations that no p-value can be as small as the level."""
+    return 1.0 / permutations.distinct > alpha
 
 
-def relabellings_of(
+def permutations_of(
     design: Design, n: int, alpha: float, n_resamples: float, options: Mapping[str, Any]
-) -> Relabellings:
+) -> Permutations:
     """What the tests of a study permute; raises ValueError where a restriction leaves too few to reject."""
     data = design.sample(np.random.default_rng(0), n)
     keywords = {**design.options_for(*sizes_of(data)), **options}
     kind = KINDS[design.test]
     reading = (*kind.settings, *kind.restrictions, "column_types", "nan_policy")
     told = {name: keywords[name] for name in reading if name in keywords}
-    return READERS[design.test](*data, **told).permutations(n_resamples, np.random.default_rng(), alpha)
+    return READERS[design.test](*data, **told).permutations(n_resamples, alpha)
 
 
 def _sizes(sample_sizes: Any, design: Design) -> tuple[int, ...]:

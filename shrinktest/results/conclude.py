@@ -10,7 +10,7 @@ import numpy as np
 
 from shrinktest._warn import warn_user
 from shrinktest.estimators import KME
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.results.kinds import CHANGE, TWO_SAMPLE
 from shrinktest.results.result import TestResult, versions
 from shrinktest.results.two_sample import TwoSampleResult

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shrinktest._validate import counted
-from shrinktest.nulls.stopping import allowed_rows
+from shrinktest.permutations.stopping import allowed_rows
 from shrinktest.results.multiple import MultipleTestsResult
 
 if TYPE_CHECKING:

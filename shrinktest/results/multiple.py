@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from shrinktest._validate import choice, counted, level
-from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.results.as_json import AsJson
 from shrinktest.results.base import Result, label_of
 from shrinktest.results.conclude import too_few

@@ -13,7 +13,7 @@ import numpy as np
 from shrinktest._validate import level
 from shrinktest._version import __version__
 from shrinktest.embedding import MeanEmbedding
-from shrinktest.nulls.stopping import Stopping, allowed_rows
+from shrinktest.permutations.stopping import Stopping, allowed_rows
 from shrinktest.results.as_json import as_lists, kernel_entries, text_of, written
 from shrinktest.results.base import Result
 from shrinktest.results.interval import clopper_pearson

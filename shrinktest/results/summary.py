@@ -43,7 +43,7 @@ def summary(result: TestResult, effect: Effect | None = None) -> Summary:
         (f"Critical ({result.alpha:g}):", "not known" if unknown else _or_none(critical, ".6g")),
         ("Decision:", _decision(result)),
         ("Permutations:", _drawn(result)),
-        *((("Restriction:", result.restriction),) if result.restriction else ()),
+        *((("PermutationDesign:", result.restriction),) if result.restriction else ()),
         *((("Kernel values:", result.route),) if result.route else ()),
     ]
     pairs = zip_longest(left, right, fillvalue=("", ""))
@@ -80,7 +80,7 @@ def aggregate_summary(result: AggregateResult, effect: Effect | None = None) -> 
         ("Members:", str(len(result.members)), "95% Monte Carlo:", _interval(result)),
         (f"No. {kind.unit}:", sizes, "Decision:", f"{_decision(result)} ({result.alpha:g})"),
         ("Form:", result.form, "Permutations:", _drawn(result)),
-        *((("", "", "Restriction:", result.restriction),) if result.restriction else ()),
+        *((("", "", "PermutationDesign:", result.restriction),) if result.restriction else ()),
         *((("Method:", result.method, "", ""),) if result.method else ()),
     ]
     lines = []

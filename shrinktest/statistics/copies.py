@@ -15,7 +15,7 @@ from shrinktest.kernels.feature_maps import TOLERANCE, Landmarks, factorized
 from shrinktest.kernels.inner import FeatureMap
 from shrinktest.kernels.pooled import PooledKernel
 from shrinktest.kernels.rescaled import Rescaled
-from shrinktest.nulls.permutation import Statistic
+from shrinktest.permutations.null import Statistic
 from shrinktest.statistics.centred import Centred, alike
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.outlook import check_memory

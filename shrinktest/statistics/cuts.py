@@ -21,8 +21,8 @@ import numpy as np
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import FeatureMap
-from shrinktest.nulls.permutation import TIE, CostHint, Statistic
-from shrinktest.nulls.restricted import Strata
+from shrinktest.permutations.null import TIE, CostHint, Statistic
+from shrinktest.permutations.units import ExchangeableUnits
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.partitions import estimates_of
 from shrinktest.statistics.prepared import Prepared
@@ -52,7 +52,7 @@ class Cuts:
         """Rows of a part, at least and at most."""
         return self.fewest, self.n - self.fewest
 
-    def least(self, strata: Strata) -> float:
+    def least(self, strata: ExchangeableUnits) -> float:
         """A share of all orders of the units below which no p-value can be, whatever the rows are.
 
         Where the rows on both sides of a cut are in any other order, or change sides as a whole, its parts are the

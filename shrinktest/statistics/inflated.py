@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest.nulls.permutation import Statistic
+from shrinktest.permutations.null import Statistic
 
 
 def inflated(statistic: Statistic, first: np.ndarray, factor: float) -> Statistic:

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from shrinktest.estimators.scaled import ScaledMean
-from shrinktest.nulls.permutation import Statistic
+from shrinktest.permutations.null import Statistic
 from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.partitions import Contrast, products_of_sums
 from shrinktest.statistics.refit import scales

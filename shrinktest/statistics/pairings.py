@@ -13,7 +13,7 @@ from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.distance import DistanceKernel
 from shrinktest.kernels.inner import centred_product
-from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.centred import Centred
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.pair_sums import unbiased

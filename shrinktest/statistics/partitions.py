@@ -13,7 +13,7 @@ from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.marginalized import Marginalized
 from shrinktest.estimators.scaled import ScaledMean
 from shrinktest.kernels import Kernel
-from shrinktest.nulls.permutation import TIE, CostHint, Statistic
+from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.block_sums import PLAIN, BlockSums, sums_of
 from shrinktest.statistics.gram import Gram, Grams
 from shrinktest.statistics.prepared import Prepared, runs_compiled

@@ -12,9 +12,9 @@ from shrinktest._threads import each
 from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import MeanEstimator
 from shrinktest.kernels import Kernel
-from shrinktest.nulls.permutation import CostHint, Null, Statistic, null_distribution
-from shrinktest.nulls.relabellings import Relabellings
-from shrinktest.nulls.stopping import Stopping
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import CostHint, Null, Statistic, null_distribution
+from shrinktest.permutations.stopping import Stopping
 
 WORTH_THREADS = 300  # observations of a variable from which starting a thread takes less time than it saves
 
@@ -36,13 +36,11 @@ class Prepared:
     features: tuple[Kernel, ...] = ()
     approximated: bool = False  # whether these stand for other features, so that they give another statistic
 
-    def null(
-        self, relabellings: Relabellings, *, stopping: Stopping | None = None, workers: int, progress: bool = False
-    ) -> Null:
-        """The statistic on the data and over the relabellings."""
+    def null(self, draws: Draws, *, stopping: Stopping | None = None, workers: int, progress: bool = False) -> Null:
+        """The statistic on the data and over the permutations."""
         return null_distribution(
             self.statistic,
-            relabellings,
+            draws,
             stopping=stopping,
             workers=workers if self.threads else 1,
             progress=progress,

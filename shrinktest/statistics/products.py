@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from shrinktest.nulls.permutation import TIE
+from shrinktest.permutations.null import TIE
 from shrinktest.statistics.centred import LAST_BITS
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from shrinktest.estimators import MeanEstimator
 from shrinktest.estimators.mean_estimator import Samples
 from shrinktest.estimators.scaled import ScaledMean
-from shrinktest.nulls.permutation import TIE, Statistic
+from shrinktest.permutations.null import TIE, Statistic
 from shrinktest.statistics.block_sums import sums_of
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.products import left_over, without_specks

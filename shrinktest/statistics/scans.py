@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shrinktest.nulls.multiplicity import GammaTails
-from shrinktest.nulls.permutation import TIE, CostHint, Statistic
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
+from shrinktest.permutations.multiplicity import GammaTails
+from shrinktest.permutations.null import TIE, CostHint, Statistic
 from shrinktest.statistics.cuts import SINGLE, Cuts, Within
 
 _SHORTEST = 8  # rows of an interval
@@ -80,9 +80,10 @@ class Calibration:
     seed: int
     count: int
 
-    def orders(self, n: int, restriction: Restriction) -> np.ndarray:
+    def orders(self, n: int, restriction: PermutationDesign) -> np.ndarray:
         """Return the orders (count, n) of n rows, as a design allows them."""
-        return restriction.pairings(self.count, np.random.default_rng([self.seed, 0]), n, alpha=1.0).draw(self.count)
+        permutations = restriction.pairings(n, alpha=1.0)
+        return permutations.draw(np.random.default_rng([self.seed, 0]), self.count)
 
 
 class Part(NamedTuple):
@@ -110,7 +111,7 @@ class Scans:
     tails: GammaTails  # of each length, the whole series first
 
     @classmethod
-    def of(cls, within: Within, cuts: Cuts, restriction: Restriction, calibration: Calibration) -> Scans | None:
+    def of(cls, within: Within, cuts: Cuts, restriction: PermutationDesign, calibration: Calibration) -> Scans | None:
         """Return the scans; None if there are no intervals, or if permutations carry these along."""
         if len(restriction.series(cuts.n)) == 1 or not within.spread > 0.0:
             return None

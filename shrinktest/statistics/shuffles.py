@@ -11,7 +11,7 @@ from shrinktest.embedding import MeanEmbedding
 from shrinktest.estimators import KME, MeanEstimator
 from shrinktest.kernels import Kernel
 from shrinktest.kernels.inner import CentredProduct
-from shrinktest.nulls.permutation import TIE, Statistic
+from shrinktest.permutations.null import TIE, Statistic
 from shrinktest.statistics.centred import LAST_BITS
 from shrinktest.statistics.gram import Grams
 from shrinktest.statistics.outlook import check_memory

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shrinktest.nulls.relabellings import Pairings, Partitions
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.schemes import Labels, Pairings
 
 
 def two(n, columns, shift=0.0, spread=1.1):
@@ -42,9 +43,9 @@ def splits(n, rows, resamples=999):
 
     As (rows, 2 n) masks of the first sample.
     """
-    return Partitions(resamples, np.random.default_rng(0), (n, n)).rows()(rows) == 0
+    return Draws.of(Labels((n, n)), resamples, np.random.default_rng(0)).rows(0, rows) == 0
 
 
 def pairings(n, rows, resamples=999):
     """The first rows of the pairings that an independence test draws with rng=0."""
-    return Pairings(resamples, np.random.default_rng(0), n).rows()(rows)
+    return Draws.of(Pairings(n), resamples, np.random.default_rng(0)).rows(0, rows)

@@ -8,7 +8,7 @@ import pytest
 
 import naive_given
 from shrinktest import two_sample_test
-from shrinktest.nulls.conditional import LabelsByChance
+from shrinktest.permutations.models import LabelsByChance
 
 RNG = np.random.default_rng(8)
 N = 80
@@ -113,7 +113,7 @@ def test_known_chances_are_drawn_exactly():
 
 
 def test_equal_chances_are_free_permutations():
-    rows = LabelsByChance(200, np.random.default_rng(0), (5, 4), np.zeros(9)).draw(200)
+    rows = LabelsByChance((5, 4), np.zeros(9)).draw(np.random.default_rng(0), 200)
     assert (rows.sum(axis=1) == 4).all()
     assert abs(rows.mean(axis=0) - 4 / 9).max() < 0.15
 

@@ -16,7 +16,9 @@ import pytest
 import naive_given
 from shrinktest import XGivenZ, calibrate, independence_matrix, independence_test
 from shrinktest.conditional.ridge import bases, smoother
-from shrinktest.nulls.conditional import LabelsByChance, WeightedPairings
+from shrinktest.permutations import base
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.models import LabelsByChance, WeightedPairings
 from shrinktest.power.designs import Confounded
 
 RNG = np.random.default_rng(3)
@@ -109,9 +111,14 @@ def frequencies(rows, expected):
     return max(abs(counts[key] - total * p) / np.sqrt(total * p * (1 - p)) for key, p in expected.items())
 
 
+def drawn(scheme, rows, seed):
+    """Random rows of a scheme."""
+    return Draws.of(scheme, rows, np.random.default_rng(seed)).rows(1)
+
+
 def test_weighted_pairings_are_as_likely_as_the_model_says():
     chances = np.log(np.random.default_rng(1).uniform(0.2, 1.0, size=(4, 4)))
-    rows = WeightedPairings(6000, np.random.default_rng(2), chances).draw(6000)
+    rows = drawn(WeightedPairings(chances), 6000, 2)
     at = np.argsort(rows, axis=1)  # the x at every z
     assert frequencies(at, naive_given.chances_of_pairings(chances)) < 4.0
 
@@ -125,9 +132,9 @@ def test_the_data_are_one_of_their_draws():
     ranks = []
     for trial in range(800):
         order = np.array(orders[rng.choice(len(orders), p=p)])
-        drawn = WeightedPairings(9, np.random.default_rng(trial), chances[order]).draw(9)
+        moved = drawn(WeightedPairings(chances[order]), 9, trial)
         # the statistic is the number of the x at the first z, with a coin for ties
-        at = order[np.argsort(drawn, axis=1)[:, 0]] + rng.uniform(size=9)
+        at = order[np.argsort(moved, axis=1)[:, 0]] + rng.uniform(size=9)
         ranks.append((at < order[0] + rng.uniform()).sum())
     counts = np.bincount(ranks, minlength=10)
     assert ((counts - 80) ** 2 / 80).sum() < 27.9  # chi square with 9 degrees of freedom at .001
@@ -139,29 +146,30 @@ def test_chains_from_the_data_go_the_way_back(monkeypatch):
     monkeypatch.setattr(
         WeightedPairings,
         "_moved",
-        lambda self, state, schedule, seeds: schedules.append(schedule) or moved(self, state, schedule, seeds),
+        lambda self, state, schedule, rng: schedules.append(schedule) or moved(self, state, schedule, rng),
     )
-    found = WeightedPairings(5, np.random.default_rng(0), np.zeros((6, 6)))
-    found.draw(2), found.draw(3)
-    back, *forward = schedules
+    drawn(WeightedPairings(np.zeros((6, 6))), 5, 0)
+    back, forward = schedules
     assert len(back) > 1 and not np.array_equal(back, back[::-1])
-    assert len(forward) == 2 and all(np.array_equal(one, back[::-1]) for one in forward)
+    assert np.array_equal(forward, back[::-1])
 
 
-@pytest.mark.parametrize("drawn", [0, 2])
-def test_pairings_that_are_skipped_leave_the_generator_as_drawn_ones_do(drawn):
-    rngs = [np.random.default_rng(3), np.random.default_rng(3)]
-    one, other = (WeightedPairings(9, rng, np.zeros((4, 4))) for rng in rngs)
-    one.draw(5)
-    if drawn:
-        other.draw(drawn)
-    other.skip(5 - drawn)
-    assert rngs[0].bit_generator.state == rngs[1].bit_generator.state
+def test_all_chunks_start_from_one_state_in_the_middle(monkeypatch):
+    """Otherwise draws of different chunks, and the data, would not be exchangeable."""
+    starts, moved = [], WeightedPairings._moved
+    monkeypatch.setattr(
+        WeightedPairings,
+        "_moved",
+        lambda self, state, schedule, rng: starts.append(state[0].tolist()) or moved(self, state, schedule, rng),
+    )
+    monkeypatch.setattr(base, "_CHUNK", 16 * 6)
+    Draws.of(WeightedPairings(np.zeros((6, 6))), 40, np.random.default_rng(0)).rows()
+    assert len(starts) == 6 and starts[1] == starts[3] == starts[5] != starts[0]
 
 
 def test_labels_by_chance_are_exact():
     odds = np.array([0.3, 2.0, 1.0, 0.7, 4.0])
-    rows = LabelsByChance(6000, np.random.default_rng(2), (3, 2), np.log(odds)).draw(6000)
+    rows = drawn(LabelsByChance((3, 2), np.log(odds)), 6000, 2)
     assert (rows.sum(axis=1) == 2).all()
     assert frequencies(rows, naive_given.chances_of_labels(odds, 2)) < 4.0
 

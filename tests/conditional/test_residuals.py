@@ -11,7 +11,7 @@ from shrinktest.conditional.neighbours import neighbourhoods
 from shrinktest.conditional.regression import Left, Regression
 from shrinktest.conditional.ridge import standardized
 from shrinktest.hypotheses import residuals
-from shrinktest.nulls.signs import Signs
+from shrinktest.permutations.schemes import Signs
 from shrinktest.power.designs import Confounded
 from shrinktest.statistics.signs import Combined
 
@@ -106,7 +106,7 @@ def test_few_coordinates_and_gram_matrices_give_the_same():
 
 def test_groups_turn_together():
     unit = np.array([0, 0, 1, 2, 2])
-    rows = Signs(200, np.random.default_rng(0), unit).draw(200)
+    rows = Signs(unit).draw(np.random.default_rng(0), 200)
     assert (rows[:, 0] == rows[:, 1]).all() and (rows[:, 3] == rows[:, 4]).all()
     assert len(np.unique(rows, axis=0)) == 8
     found = independence_test(X, TIED, given=Z, groups=np.arange(N) // 2, rng=0)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import shrinktest as st
-from shrinktest import Relabellings
+from shrinktest import Permutations
 
 PAGE = (Path(__file__).parents[2] / "docs" / "extending.md").read_text(encoding="utf-8")
 HEADINGS = re.split(r"(?m)^## (.+)$", PAGE)
@@ -95,7 +95,7 @@ def test_the_scheme_of_the_page_is_taken_by_every_test_of_samples():
 
 
 @dataclass(frozen=True, eq=False)
-class Reversals(Relabellings):
+class Reversals(Permutations):
     """Of n pairs: y in its order, or the other way round."""
 
     n: int
@@ -108,19 +108,15 @@ class Reversals(Relabellings):
     def distinct(self):
         return 2
 
-    @property
-    def magnitude(self):
-        return np.log(2.0)
+    def draw(self, rng, rows):
+        return np.array(list(self.all()))[rng.integers(2, size=rows)]
 
-    def draw(self, rows):
-        return np.array(list(self.every()))[self.rng.integers(2, size=rows)]
-
-    def every(self):
+    def all(self):
         return iter((np.arange(self.n), np.arange(self.n)[::-1]))
 
 
 def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
-    options = {"permutations": Reversals(999, np.random.default_rng(0), len(A)), "alpha": 0.6, "rng": 0}
+    options = {"permutations": Reversals(len(A)), "alpha": 0.6, "rng": 0}
     for estimator in ("kme", "fkmse"):
         one = st.independence_test(A[:, :1], B[:, :1], estimator=estimator, **options)
         every = st.independence_matrix(A, B, estimator=estimator, **options)
@@ -131,7 +127,7 @@ def test_a_scheme_of_pairs_is_taken_by_every_test_of_pairs():
 
 
 def test_permutations_that_are_none_or_of_other_sizes():
-    with pytest.raises(TypeError, match="permutations must be a Relabellings object"):
+    with pytest.raises(TypeError, match="permutations must be a Permutations object"):
         st.two_sample_test(A, B, permutations=np.arange(18))
     scheme = followed("A permutation scheme", before="A statistic").scheme
     with pytest.raises(ValueError, match="permutations are of 24 observations, and the data have 18"):

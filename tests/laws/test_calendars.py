@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import change_point_test, change_points, independence_test, two_sample_test
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -119,17 +119,17 @@ def test_text_is_in_no_order_of_time():
 
 def test_series_of_one_sample_only_have_no_shifts():
     """Their labels are the same wherever they go."""
-    rng, sizes = np.random.default_rng(0), (20, 20)
-    apart = Restriction(np.repeat([0, 1], sizes), shift=True)
+    sizes = (20, 20)
+    apart = PermutationDesign(np.repeat([0, 1], sizes), shift=True)
     with pytest.raises(ValueError, match="1 different permutation"):
         two_sample_test(VALUE[:20], VALUE[20:40], shift="circular", blocks=np.repeat([0, 1], sizes), **FEW)
     with pytest.raises(ValueError, match="1 different permutation"):
-        apart.partitions(99, rng, sizes, 0.05)
-    half = Restriction(np.r_[np.zeros(10), np.ones(30)].astype(int), shift=True).partitions(np.inf, rng, sizes, 0.05)
-    rows = np.array(list(half.every()))
+        apart.labels(sizes, 0.05)
+    half = PermutationDesign(np.r_[np.zeros(10), np.ones(30)].astype(int), shift=True).labels(sizes, 0.05)
+    rows = np.array(list(half.all()))
     assert half.distinct == 30 == len(np.unique(rows, axis=0)) and (rows[:, :10] == 0).all()
     assert np.array_equal(rows[0], np.repeat([0, 1], sizes))
-    whole = Restriction(np.zeros(40, dtype=int), shift=True).partitions(np.inf, rng, sizes, 0.05)
+    whole = PermutationDesign(np.zeros(40, dtype=int), shift=True).labels(sizes, 0.05)
     assert whole.distinct == 20  # half a turn exchanges the samples
 
 

@@ -20,7 +20,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.nulls.memory import Memory, Rows, of_variables, strongest
+from shrinktest.permutations.memory import Memory, Rows, of_variables, strongest
 
 N = 120
 FEW = {"n_resamples": 39, "rng": 0, "workers": 1}

@@ -25,7 +25,7 @@ from shrinktest import (
     two_sample_test,
     two_sample_test_columns,
 )
-from shrinktest.nulls.multiplicity import scores, step_down
+from shrinktest.permutations.multiplicity import scores, step_down
 from shrinktest.results.multiple import METHODS
 
 RNG = np.random.default_rng(3)
@@ -67,9 +67,10 @@ def test_pairs_within_a_table_see_the_shuffles_of_a_joint_test():
     shuffles = []
     joint_independence_test(*X[:, :3].T, estimator=lambda gram: np.ones(len(gram)) / len(gram), **FEW)
     from shrinktest.kernels import Gaussian, median_bandwidth
-    from shrinktest.nulls.shuffles import Shuffles
+    from shrinktest.permutations.base import Draws
+    from shrinktest.permutations.schemes import Shuffles
 
-    shuffles = Shuffles(59, np.random.default_rng(5), 14, 3).rows()(60)[1:]
+    shuffles = Draws.of(Shuffles(14, 3), 59, np.random.default_rng(5)).rows(1)
     H = np.eye(14) - 1 / 14
     K = [Gaussian(median_bandwidth(X[:, v]))(X[:, v]) for v in range(3)]
     first = [np.trace(H @ K[0] @ H @ K[1][np.ix_(s[0], s[0])]) / 14**2 for s in shuffles]

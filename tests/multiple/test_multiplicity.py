@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import gamma
 
 import naive_multiplicity as naive
-from shrinktest.nulls.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
+from shrinktest.permutations.multiplicity import overall_pvalue, scores, step_down, tail_ranks, tails
 
 
 def draws(seed, rows=60, k=5):

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from shrinktest import permutation_test, two_sample_test
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.plots.axes import ORANGE
 from shrinktest.results.conclude import conclude
 

@@ -15,7 +15,7 @@ import statsmodels.iolib.summary
 import shrinktest
 from shrinktest import FKMSE, SKMSE, Gaussian, change_point_test, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude
 from shrinktest.results.result import TestResult
 

@@ -35,7 +35,7 @@ from shrinktest import (
     two_sample_test_columns,
 )
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude
 from shrinktest.results.reading import SCHEMA
 

@@ -22,7 +22,7 @@ import naive_kernels
 import shrinktest
 from shrinktest import MKME, SKMSE, Gaussian, Laplacian, independence_test, k_sample_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.permutation import Null
+from shrinktest.permutations.null import Null
 from shrinktest.results.conclude import conclude
 
 RNG = np.random.default_rng(5)

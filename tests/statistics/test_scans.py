@@ -10,7 +10,7 @@ import pytest
 from naive_change import gaussian, scans, seeded, smallest_of_lengths
 from shrinktest import change_points
 from shrinktest.kernels import Gaussian
-from shrinktest.nulls.restriction import Restriction
+from shrinktest.permutations.design import PermutationDesign
 from shrinktest.statistics.cuts import Cuts, Within
 from shrinktest.statistics.gram import Gram
 from shrinktest.statistics.scans import Calibration, Intervals, Scans
@@ -29,12 +29,12 @@ def test_scans_equal_their_slow_twin(fewest):
     rng = np.random.default_rng(0)
     points = rng.normal(size=(32, 3))
     within = Within.of(Gram("dense", Gaussian(1.5), points))
-    found = Scans.of(within, Cuts(32, "single", fewest), Restriction(), Calibration(0, 19))
+    found = Scans.of(within, Cuts(32, "single", fewest), PermutationDesign(), Calibration(0, 19))
     orders = np.array([np.arange(32), *(rng.permutation(32) for _ in range(2))])
     gram, known = gaussian(points, 1.5), {}
     expected = np.array([scans(gram[np.ix_(order, order)], fewest, 8, known) for order in orders])
     np.testing.assert_allclose(found.by_length(orders), expected, rtol=1e-8)
-    calibrating = found.by_length(Calibration(0, 19).orders(32, Restriction()))
+    calibrating = found.by_length(Calibration(0, 19).orders(32, PermutationDesign()))
     smallest = smallest_of_lengths(expected, calibrating)
     np.testing.assert_allclose(found.statistic()(orders)[:, 0], -np.log10(smallest), rtol=1e-6)
 

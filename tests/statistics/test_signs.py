@@ -9,14 +9,14 @@ import pytest
 
 import naive_given
 from shrinktest.estimators import ESTIMATORS, as_estimator
-from shrinktest.nulls.signs import Signs
+from shrinktest.permutations.schemes import Signs
 from shrinktest.statistics.signs import Combined, Part, Products, sign_statistic
 
 
 def test_signs_are_all_there_are():
     gram = np.random.default_rng(0).normal(size=(5, 5))
     gram = gram @ gram.T
-    rows = np.array(list(Signs(np.inf, np.random.default_rng(0), np.arange(5)).every()))
+    rows = np.array(list(Signs(np.arange(5)).all()))
     assert len(rows) == 16 and len({tuple(row * row[-1]) for row in rows}) == 16
     for name in ESTIMATORS:
         estimator = as_estimator(name)
@@ -48,7 +48,7 @@ def test_products_are_those_of_their_gram_matrix():
 def test_moments_are_those_of_all_signs(unit):
     rng = np.random.default_rng(0)
     values = rng.normal(size=(8, 2))
-    rows = np.array(list(Signs(np.inf, rng, unit).every()))
+    rows = np.array(list(Signs(unit).all()))
     for products in (Products(values, by_gram=False), Products(values @ values.T)):
         every = products.totals(rows)
         np.testing.assert_allclose(products.moments(unit), (every.mean(), every.var()))
@@ -61,7 +61,7 @@ def test_the_smallest_chance_of_several():
     shares, factors = (4.0, 1.0, 2.0), (1.0, 1.3, 1.1)
     parts = [Part("", *told) for told in zip(shares, map(Products, grams), factors, strict=True)]
     parts.append(Part("nothing to see", 1.0, Products(np.zeros((8, 0)), by_gram=False), 1.0))
-    rows = np.array(list(Signs(np.inf, rng, np.arange(8)).every()))
+    rows = np.array(list(Signs(np.arange(8)).all()))
     found = Combined(parts, as_estimator("kme"), np.arange(8))
     expected = [naive_given.combined(grams, shares, factors, row) for row in rows]
     np.testing.assert_allclose(found(rows)[:, 0], expected, atol=1e-9)

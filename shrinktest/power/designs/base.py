@@ -363,13 +363,13 @@ class Relabelled(_Twin):
         told = self.design.options_for(*sizes_of(data))
         if self.test == CHANGE.name:
             restriction = read_series(data[0], "indicator", **told).restriction
-            return (taken(data[0], restriction.relabelled(generator, len(data[0]))),)
+            return (taken(data[0], restriction.random_order(generator, len(data[0]))),)
         names = XY if self.test in TESTS else numbered("samples", len(data))
         if self.test in SAMPLES:
             pooled = stacked(data, names)
             if told:
                 restriction = read_samples(data, names, "indicator", **told).restriction
-                order = restriction.relabelled(generator, len(pooled))
+                order = restriction.random_order(generator, len(pooled))
             else:
                 order = generator.permutation(len(pooled))
             ends = np.cumsum([len(sample) for sample in data])[:-1]
@@ -377,7 +377,7 @@ class Relabelled(_Twin):
         first, *others = data
         if told:
             restriction = read_variables(data, names, "indicator", **told).restriction
-            return first, *(taken(variable, restriction.relabelled(generator, len(first))) for variable in others)
+            return first, *(taken(variable, restriction.random_order(generator, len(first))) for variable in others)
         return first, *(taken(variable, generator.permutation(len(first))) for variable in others)
 
     def draw(self, rng: np.random.Generator, n: int, m: int) -> tuple[Array, ...]:

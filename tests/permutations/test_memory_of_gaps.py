@@ -9,7 +9,7 @@ import pytest
 from shrinktest import change_point_test, two_sample_test
 from shrinktest._read import XY, read_samples
 from shrinktest.hypotheses.equality import TwoEqualDistributions
-from shrinktest.nulls.memory import Rows, stretch_length
+from shrinktest.permutations.memory import Rows, stretch_length
 
 FEW = {"n_resamples": 19, "rng": 0, "workers": 1, "nan_policy": "indicator"}
 

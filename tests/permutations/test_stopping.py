@@ -1,6 +1,6 @@
 """Sequential stopping: the p-values are valid, decisions are those of all draws, and workers change nothing.
 
-`pytest -m slow -s tests/nulls/test_stopping.py` runs the large version and prints what it measured.
+`pytest -m slow -s tests/permutations/test_stopping.py` runs the large version and prints what it measured.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ from scipy import stats
 
 import naive_stopping
 from shrinktest import FKMSE, BesagClifford, Curtailed, independence_test, two_sample_test
-from shrinktest.nulls.permutation import CostHint, Null, null_distribution
-from shrinktest.nulls.relabellings import Pairings, Partitions
-from shrinktest.nulls.stopping import allowed_rows, as_stopping
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import CostHint, Null, null_distribution
+from shrinktest.permutations.schemes import Labels, Pairings
+from shrinktest.permutations.stopping import allowed_rows, as_stopping
 
 RULES = [BesagClifford(h=4), BesagClifford(), Curtailed((0.05,)), Curtailed((0.01, 0.05, 0.3))]
 RNG = np.random.default_rng(3)
@@ -162,7 +163,7 @@ def null(points, rule, seed, workers=1, B=999, cost=None, seen=None, generator=N
         return first_sum(points, rows)
 
     rng = generator or np.random.default_rng(seed)
-    split = Partitions(B, rng, (len(points) // 2, len(points) - len(points) // 2))
+    split = Draws.of(Labels((len(points) // 2, len(points) - len(points) // 2)), B, rng)
     return null_distribution(statistic, split, stopping=rule, workers=workers, cost=cost)
 
 
@@ -182,9 +183,6 @@ def test_it_ends_where_all_draws_say_for_any_number_of_workers(rule, workers, co
         np.testing.assert_array_equal(one.values, full.values[:drawn])
         # what is computed ahead is little: a quarter of what counts, or a handful of rows
         assert sum(run) <= 1 + drawn * 1.25 + 2 * 16
-        left = np.random.default_rng(seed)
-        Partitions(999, left, (12, 13)).skip(999)
-        assert generator.bit_generator.state == left.bit_generator.state
 
 
 def test_a_generator_goes_on_as_after_all_draws():
@@ -195,7 +193,7 @@ def test_a_generator_goes_on_as_after_all_draws():
     assert full.random() == short.random()
 
 
-def test_all_relabellings_are_enumerated_whatever_the_rule():
+def test_all_permutations_are_enumerated_whatever_the_rule():
     points = np.array([0.3, 2.0, -1.0, 0.4, 0.9, 1.7, -0.2])
     for rule in RULES:
         found, full = null(points, rule, 0, B=35), null(points, None, 0, B=35)
@@ -218,7 +216,7 @@ def test_rounding_below_the_observed_statistic_is_a_tie_where_to_stop_too(rule, 
         moved = (labels != np.repeat([0, 1], 10)).any(axis=1)
         return np.column_stack([1.0 - 5e-11 * moved, np.ones(len(labels))])
 
-    null = null_distribution(statistic, Partitions(199, np.random.default_rng(0), (10, 10)), stopping=rule)
+    null = null_distribution(statistic, Draws.of(Labels((10, 10)), 199, np.random.default_rng(0)), stopping=rule)
     assert (null.values.size, null.exceedances, null.pvalue) == (drawn, drawn, 1.0)
 
 
@@ -236,7 +234,9 @@ def test_the_statistic_need_not_be_finite_beyond_the_end():
             evaluated += len(rows)
             return out
 
-        return null_distribution(fails, Partitions(999, np.random.default_rng(0), (15, 15)), stopping=BesagClifford(3))
+        return null_distribution(
+            fails, Draws.of(Labels((15, 15)), 999, np.random.default_rng(0)), stopping=BesagClifford(3)
+        )
 
     assert null_failing_from(end + 1).values.size == end
     with pytest.raises(ValueError, match=f"the statistic of permutation {end} is not finite"):
@@ -323,7 +323,7 @@ def test_without_a_rule_results_say_nothing_of_it():
     assert everything.n_planned == everything.n_resamples == 35
 
 
-def test_too_few_relabellings_are_judged_by_those_planned():
+def test_too_few_permutations_are_judged_by_those_planned():
     with pytest.warns(UserWarning, match="that 18 permutations can give is 0.0526, above alpha = 0.05"):
         two_sample_test(X, Y, n_resamples=18, stopping=BesagClifford(2), rng=0)
     assert np.isnan(two_sample_test(X, Y, n_resamples=0, stopping="curtailed").pvalue)
@@ -426,16 +426,16 @@ def test_the_uniformity_test_sees_wrong_p_values():
     assert stats.chisquare(counts).pvalue < 1e-3
 
 
-def test_independence_relabellings_are_cut_alike():
+def test_independence_permutations_are_cut_alike():
     for workers in (1, 4):
-        drawn = Pairings(500, np.random.default_rng(0), 9)
+        drawn = Draws.of(Pairings(9), 500, np.random.default_rng(0))
 
         def statistic(rows):
             value = (rows * np.arange(9.0)).sum(axis=1)
             return np.stack([value, value], axis=1)
 
         found = null_distribution(statistic, drawn, stopping=BesagClifford(7), workers=workers)
-        rows = Pairings(500, np.random.default_rng(0), 9).rows()(501)
+        rows = drawn.rows()
         reached = list(statistic(rows)[1:, 0] >= statistic(rows)[0, 0])
         assert (found.pvalue, found.values.size) == naive_stopping.besag_clifford(reached, 7)
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shrinktest._validate import choice, counted
-from shrinktest.nulls.gaps import absent_in, as_read, of_those_there
-from shrinktest.nulls.restriction import Restriction, refuse_gaps
+from shrinktest.permutations.design import PermutationDesign, refuse_gaps
+from shrinktest.permutations.gaps import absent_in, as_read, of_those_there
 
 CIRCULAR, STRETCHES = "circular", "stretches"
 
@@ -325,12 +325,12 @@ def stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | Non
     return np.unique(np.column_stack([series, place]), axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> Restriction:
+def in_stretches(parts: Sequence[np.ndarray], length: int, blocks: np.ndarray | None = None) -> PermutationDesign:
     """Stretches change places, with ``blocks`` within their block."""
-    return Restriction(blocks, stretches(parts, length, blocks), stretch=length)
+    return PermutationDesign(blocks, stretches(parts, length, blocks), stretch=length)
 
 
-def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[np.bool_]) -> Restriction:
+def restricted(shift: Any, rows: Rows, restriction: PermutationDesign, keep: NDArray[np.bool_]) -> PermutationDesign:
     """What series may do: be shifted as a whole, or in stretches.
 
     Raises TypeError or ValueError for shifts beside other restrictions, of series with gaps, or of unknown kind.
@@ -342,13 +342,13 @@ def restricted(shift: Any, rows: Rows, restriction: Restriction, keep: NDArray[n
         raise ValueError(f"shift={shift!r} moves rows along in time, which does not go with {other}; leave one out")
     refuse_gaps(shift, keep)
     if isinstance(shift, str) and shift == CIRCULAR:
-        return Restriction(restriction.blocks, shift=True)
+        return PermutationDesign(restriction.blocks, shift=True)
     if isinstance(shift, str):
         choice(shift, (CIRCULAR, STRETCHES), "shift")
     return in_stretches(rows.parts, stretch_length(shift, rows), restriction.blocks)
 
 
-def short(rows: Rows, restriction: Restriction, named: str) -> tuple[str, ...]:
+def short(rows: Rows, restriction: PermutationDesign, named: str) -> tuple[str, ...]:
     """What a reader should know where stretches, or series that are shifted, are too short for their memory."""
     share = lost(rows.correlation, restriction.stretch or max(1, sum(map(len, rows.parts)) // _FEWEST))
     if share <= _MUCH or not (restriction.stretch or restriction.shift):

@@ -1,25 +1,22 @@
-"""Relabellings, the null distribution over them, and p-values: uniform, complete, and the same for any workers."""
+"""The null distribution and its p-value: ties count, and it is the same for any number of workers."""
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 import threading
-from math import comb, factorial, isnan
+from math import comb, isnan
 
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy import stats
 
 import naive_tests
 from shrinktest import FKMSE, MKME, MMKME, SKMSE, independence_test, two_sample_test
 from shrinktest.estimators import ESTIMATORS, Compiled
-from shrinktest.nulls.permutation import Null, null_distribution
-from shrinktest.nulls.relabellings import Pairings, Partitions
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.null import Null, null_distribution
+from shrinktest.permutations.schemes import Labels, Pairings
 
 RNG = np.random.default_rng(3)
 X, Y = RNG.normal(size=(11, 3)), RNG.normal(size=(8, 3)) * 1.3
@@ -27,133 +24,20 @@ TWIN = X[:, :1] ** 2 + RNG.normal(size=(11, 1))
 
 
 def splits(m, n, n_resamples, seed=0):
-    return Partitions(n_resamples, np.random.default_rng(seed), (m, n))
+    return Draws.of(Labels((m, n)), n_resamples, np.random.default_rng(seed))
 
 
 def pairings(n, n_resamples, seed=0):
-    return Pairings(n_resamples=n_resamples, rng=np.random.default_rng(seed), n=n)
+    return Draws.of(Pairings(n), n_resamples, np.random.default_rng(seed))
 
 
-RELABELLINGS = {
-    "random splits": (lambda: splits(6, 5, 40), np.arange(11) >= 6),
-    "random halves": (lambda: splits(6, 6, 40), np.arange(12) >= 6),
-    "all splits": (lambda: splits(3, 2, 10), np.arange(5) >= 3),
-    "all halves": (lambda: splits(4, 4, np.inf), np.arange(8) >= 4),
-    "random pairings": (lambda: pairings(9, 40), np.arange(9)),
-    "all pairings": (lambda: pairings(4, 24), np.arange(4)),
-}
-
-
-@pytest.fixture(params=RELABELLINGS)
-def relabellings(request):
-    """A function that makes the same relabellings again, and the identity."""
-    return RELABELLINGS[request.param]
+DRAWS = [lambda: splits(6, 5, 40), lambda: splits(3, 2, 10), lambda: pairings(9, 40), lambda: pairings(4, 24)]
 
 
 def weighted(rows):
-    """A statistic that tells every relabelling from every other."""
+    """A statistic that tells every permutation from every other."""
     value = (rows * np.sqrt(np.arange(1.0, rows.shape[1] + 1))).sum(axis=1)  # BLAS would round by chunk
     return np.stack([value, np.abs(value)], axis=1)
-
-
-# --- which relabellings -------------------------------------------------------------------------------------
-
-
-def test_row_0_is_the_identity_and_all_rows_are_relabellings(relabellings):
-    make, identity = relabellings
-    rows = make().rows()(make().count)
-    assert len(rows) == make().count
-    np.testing.assert_array_equal(rows[0], identity)
-    np.testing.assert_array_equal(np.sort(rows, axis=1), np.tile(np.sort(identity), (len(rows), 1)))
-
-
-@settings(max_examples=25, deadline=None)
-@given(data=st.data())
-@pytest.mark.parametrize("name", RELABELLINGS)
-def test_rows_do_not_depend_on_how_they_are_cut(name, data):
-    make, _ = RELABELLINGS[name]
-    count = make().count
-    whole = make().rows()(count)
-    cuts = sorted(data.draw(st.sets(st.integers(1, count - 1), max_size=8)))
-    take, pieces = make().rows(), []
-    for start, stop in itertools.pairwise([0, *cuts, count]):
-        pieces.append(take(stop - start))
-    np.testing.assert_array_equal(np.vstack(pieces), whole)
-
-
-@pytest.mark.parametrize(("m", "n"), [(2, 3), (3, 2), (4, 2), (1, 5), (5, 4)])
-def test_all_splits_once_each(m, n):
-    everything = splits(m, n, np.inf)
-    rows = everything.rows()(10**6) == 0
-    assert everything.exact
-    assert len(rows) == everything.count == everything.distinct == comb(m + n, m)
-    expected = {S for S in itertools.combinations(range(m + n), m)}
-    assert {tuple(np.flatnonzero(row)) for row in rows} == expected
-
-
-@pytest.mark.parametrize("m", [1, 2, 3, 4, 5])
-def test_of_equal_halves_one_of_each_mirrored_pair(m):
-    everything = splits(m, m, np.inf)
-    rows = everything.rows()(10**6) == 0
-    assert len(rows) == everything.count == comb(2 * m - 1, m - 1) == comb(2 * m, m) // 2
-    both = [tuple(np.flatnonzero(side)) for row in rows for side in (row, ~row)]
-    assert len(set(both)) == comb(2 * m, m)
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_all_pairings_once_each(n):
-    everything = pairings(n, np.inf)
-    rows = everything.rows()(10**6)
-    assert len(rows) == everything.count == factorial(n)
-    assert {tuple(row) for row in rows} == set(itertools.permutations(range(n)))
-
-
-@pytest.mark.parametrize(
-    ("make", "distinct"),
-    [(lambda B: splits(5, 3, B), 56), (lambda B: splits(5, 5, B), 126), (lambda B: pairings(5, B), 120)],
-)
-def test_all_relabellings_are_used_when_they_are_no_more_than_asked_for(make, distinct):
-    assert (make(distinct).exact, make(distinct).count) == (True, distinct)
-    assert (make(10 * distinct).exact, make(10 * distinct).count) == (True, distinct)
-    assert (make(np.inf).exact, make(np.inf).count) == (True, distinct)
-    assert (make(distinct - 1).exact, make(distinct - 1).count) == (False, distinct)  # the identity comes on top
-    assert (make(0).exact, make(0).count) == (False, 1)
-
-
-@pytest.mark.parametrize(
-    ("make", "kinds"),
-    [(lambda: splits(3, 3, 4000), 20), (lambda: splits(2, 4, 4000), 15), (lambda: pairings(4, 6000), 24)],
-)
-def test_draws_are_uniform(make, kinds):
-    drawn = make()
-    object.__setattr__(drawn, "n_resamples", 5)  # few enough not to be enumerated
-    rows = drawn.rows()(make().n_resamples + 1)[1:]
-    seen, counts = np.unique(rows, axis=0, return_counts=True)
-    assert len(seen) == kinds
-    assert stats.chisquare(counts).pvalue > 1e-3
-    later = (rows[1:] == rows[:-1]).all(axis=1).mean()  # no memory: repeats as often as by chance
-    assert later == pytest.approx(1 / kinds, abs=4 * np.sqrt(1 / kinds / len(rows)))
-
-
-@pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
-def test_every_observation_is_as_likely_to_be_drawn(m, n):
-    rows = splits(m, n, 8000).rows()(8001)[1:] == 0
-    assert (rows.sum(axis=1) == m).all()
-    inside = rows.mean(axis=0)
-    chance = m / (m + n)
-    # members of one draw are negatively correlated, which the factor (N - 1) / N of the chi-square allows for
-    spread = chance * (1 - chance) / len(rows)
-    assert stats.chi2.sf(((inside - chance) ** 2).sum() / spread * (m + n - 1) / (m + n), m + n - 1) > 1e-3
-    together = (rows[:, 0] & rows[:, -1]).mean()
-    both = chance * (m - 1) / (m + n - 1)
-    assert together == pytest.approx(both, abs=4 * np.sqrt(both * (1 - both) / len(rows)))
-
-
-def test_every_place_is_as_likely_to_be_taken():
-    rows = pairings(130, 8000).rows()(8001)[1:]
-    for where in (0, 1, 77, 129):
-        counts = np.bincount(rows[:, where], minlength=130)
-        assert stats.chisquare(counts).pvalue > 1e-3
 
 
 # --- the null distribution and its p-value ------------------------------------------------------------------
@@ -161,7 +45,7 @@ def test_every_place_is_as_likely_to_be_taken():
 
 def test_the_observed_value_belongs_to_an_exhaustive_null_only():
     random, everything = (null_distribution(weighted, splits(6, 5, B)) for B in (40, np.inf))
-    rows = splits(6, 5, 40).rows()(41)
+    rows = splits(6, 5, 40).rows()
     np.testing.assert_array_equal(random.values, weighted(rows)[1:, 0])
     assert random.observed == weighted(rows)[0, 0]
     assert everything.values.size == comb(11, 5)
@@ -197,17 +81,11 @@ def test_without_resamples_there_is_no_p_value():
 
 
 @pytest.mark.parametrize(
-    ("relabellings", "message"),
-    [
-        (splits(700, 700, np.inf), r"n_resamples=inf: about 1e419 permutations of 1400 observations are too many"),
-        (splits(20, 20, np.inf), r"n_resamples=inf: about 1e11 permutations of 40 observations"),
-        (pairings(300, np.inf), r"n_resamples=inf: about 1e614 permutations of 300 observations"),
-        (pairings(30, 10**9), r"n_resamples=1000000000: about 1e9 permutations .* such as n_resamples=9999"),
-    ],
+    "draws", [splits(700, 700, np.inf), splits(20, 20, np.inf), pairings(300, np.inf), pairings(30, 10**9)]
 )
-def test_more_relabellings_than_anyone_waits_for(relabellings, message):
-    with pytest.raises(ValueError, match=message):
-        null_distribution(weighted, relabellings)
+def test_more_permutations_than_anyone_waits_for(draws):
+    with pytest.raises(ValueError, match=r"too many.*n_resamples|n_resamples=.*too many"):
+        null_distribution(weighted, draws)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -217,7 +95,7 @@ def test_a_statistic_that_is_not_finite_is_an_error(workers):
         out[(rows != np.arange(9)).any(axis=1) & (rows[:, 0] == 4), 0] = np.nan
         return out
 
-    rows = pairings(9, 200).rows()(201)
+    rows = pairings(9, 200).rows()
     first = np.flatnonzero(rows[:, 0] == 4)[0]
     with pytest.raises(ValueError, match=f"the statistic of permutation {first} is not finite"):
         null_distribution(fails, pairings(9, 200), workers=workers)
@@ -226,9 +104,9 @@ def test_a_statistic_that_is_not_finite_is_an_error(workers):
 # --- workers ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", [2, 5])
-def test_every_row_is_evaluated_once_and_in_its_place(workers, relabellings):
-    make, _ = relabellings
+@pytest.mark.parametrize("workers", [1, 2, 5])
+@pytest.mark.parametrize("make", DRAWS)
+def test_every_row_is_evaluated_once_and_in_its_place(workers, make):
     seen = []
 
     def counted(rows):
@@ -236,21 +114,9 @@ def test_every_row_is_evaluated_once_and_in_its_place(workers, relabellings):
         return weighted(rows)
 
     null = null_distribution(counted, make(), workers=workers)
-    expected = make().rows()(make().count)
-    assert sorted(seen) == sorted(map(tuple, expected))
+    expected = make().rows()
+    assert sorted(seen) == sorted(map(tuple, expected)) and seen[0] == tuple(expected[0])
     np.testing.assert_array_equal(null.values, weighted(expected)[not make().exact :, 0])
-
-
-def test_the_observed_labelling_is_evaluated_first_and_alone():
-    calls = []
-
-    def counted(rows):
-        calls.append(len(rows))
-        return weighted(rows)
-
-    null_distribution(counted, splits(6, 5, 300), workers=4)
-    assert calls[0] == 1
-    assert sum(calls) == 301
 
 
 def test_an_error_in_a_thread_comes_through_and_leaves_no_thread_behind():
@@ -359,7 +225,7 @@ def test_the_global_seed_is_neither_used_nor_touched():
 
 @pytest.mark.parametrize("bits", ["PCG64", "MT19937", "Philox", "SFC64"])
 @pytest.mark.parametrize("test", [two_sample_test, independence_test])
-def test_the_provenance_draws_the_same_relabellings_again(test, bits):
+def test_the_provenance_draws_the_same_permutations_again(test, bits):
     rng = np.random.Generator(getattr(np.random, bits)(11))
     rng.normal(size=5)  # not at the start of its stream
     data = (X, Y) if test is two_sample_test else (X, TWIN)

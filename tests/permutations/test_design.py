@@ -1,6 +1,6 @@
-"""Restricted relabellings: within blocks and pairs, of whole groups, by shifts; all of them, uniform, at exact level.
+"""Designs: within blocks and pairs, of whole groups, by shifts; p-values by brute force, and exact levels.
 
-`pytest -m slow -s tests/nulls/test_restricted.py` runs the large version of the levels and prints its rates.
+`pytest -m slow -s tests/permutations/test_design.py` runs the large version of the levels and prints its rates.
 """
 
 from __future__ import annotations
@@ -12,185 +12,23 @@ from math import comb, factorial
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given as drawn_from
-from hypothesis import settings
-from hypothesis import strategies as st
 from scipy import stats
 
 import naive_restricted
 import naive_tests
+from permutations.test_schemes import PAIRINGS, SHIFTS, SPLITS
 from shrinktest import FKMSE, independence_test, two_sample_test
 from shrinktest._read import XY, read_samples, read_variables
 from shrinktest.estimators import ESTIMATORS
-from shrinktest.nulls.permutation import null_distribution
-from shrinktest.nulls.restricted import CircularShifts, RestrictedPairings, RestrictedPartitions, Strata
 
 RNG = np.random.default_rng(5)
 X, Y = RNG.normal(size=(12, 2)), RNG.normal(size=(12, 2))
-
-# --- which relabellings: (m, n, blocks, groups) and (n, blocks, groups) --------------------------------------
-
-SPLITS = {
-    "blocks": (4, 5, [0, 0, 1, 1, 0, 0, 1, 1, 1], None),
-    "balanced blocks": (4, 4, [0, 1, 0, 1, 1, 0, 1, 0], None),
-    "equal sizes, blocks that are not": (4, 4, [0, 0, 0, 1, 1, 1, 1, 0], None),
-    "pairs": (5, 5, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4], None),
-    "a block in one sample": (3, 5, [0, 0, 1, 2, 2, 0, 0, 1], None),
-    "groups": (4, 6, None, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
-    "equal sizes, groups": (4, 4, None, [3, 3, 0, 0, 1, 2, 1, 2]),
-    "groups of two sizes": (5, 5, None, [0, 1, 1, 2, 2, 3, 4, 4, 5, 5]),
-    "equal sizes, groups that are not": (5, 5, None, [0, 0, 0, 1, 2, 3, 3, 4, 4, 5]),
-    "groups in blocks": (6, 4, [0, 0, 1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
-}
-PAIRINGS = {
-    "blocks": (7, [0, 1, 0, 1, 1, 0, 2], None),
-    "groups": (8, None, [0, 1, 0, 1, 2, 2, 3, 3]),
-    "groups of two sizes": (8, None, [0, 0, 1, 1, 1, 2, 2, 2]),
-    "groups in blocks": (8, [0, 0, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3]),
-}
-SHIFTS = {"one series": (6, None), "two series": (8, [0, 1, 0, 1, 1, 0, 0, 0])}
-
-
-def strata(size, blocks, groups):
-    return Strata.of(
-        np.zeros(size, dtype=int) if blocks is None else np.array(blocks),
-        np.arange(size) if groups is None else np.array(groups),
-    )
-
-
-def splits(case, n_resamples=np.inf, seed=0):
-    m, n, *labels = SPLITS[case]
-    return RestrictedPartitions(n_resamples, np.random.default_rng(seed), (m, n), strata(m + n, *labels), "")
-
-
-def pairings(case, n_resamples=np.inf, seed=0):
-    if case in SHIFTS:
-        n, blocks = SHIFTS[case]
-        return CircularShifts(n_resamples, np.random.default_rng(seed), strata(n, blocks, None), "")
-    n, *labels = PAIRINGS[case]
-    return RestrictedPairings(n_resamples, np.random.default_rng(seed), strata(n, *labels), "")
 
 
 def naive_pairings(case):
     if case in SHIFTS:
         return naive_restricted.all_shifts(*SHIFTS[case])
     return naive_restricted.all_pairings(*PAIRINGS[case])
-
-
-ALL = {
-    **{f"splits, {case}": lambda B, seed=0, case=case: splits(case, B, seed) for case in SPLITS},
-    **{f"pairings, {case}": lambda B, seed=0, case=case: pairings(case, B, seed) for case in [*PAIRINGS, *SHIFTS]},
-}
-
-
-@pytest.mark.parametrize("case", SPLITS)
-def test_all_splits_once_each(case):
-    everything = splits(case)
-    rows = everything.rows()(10**6) == 0
-    m, n, *labels = SPLITS[case]
-    expected = set(naive_restricted.all_splits(m, n, *labels))
-    found = [tuple(np.flatnonzero(row).tolist()) for row in rows]
-    assert found[0] == tuple(range(m))
-    assert len(found) == len(set(found)) == everything.distinct == everything.count
-    assert np.exp(everything.magnitude) == pytest.approx(everything.distinct)
-    mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
-    if mirrors & expected:  # one of each mirrored pair
-        assert set(found) | mirrors == expected and not set(found) & mirrors
-        assert 2 * len(found) == len(expected)
-    else:
-        assert set(found) == expected
-
-
-def test_mirror_images_are_left_out_where_they_are_splits_themselves():
-    """m = n is not enough."""
-    halved = {case for case in SPLITS if 2 * splits(case).distinct == len(naive_restricted.all_splits(*SPLITS[case]))}
-    assert halved == {"balanced blocks", "pairs", "equal sizes, groups", "groups of two sizes"}
-    assert splits("pairs").distinct == 2**4
-
-
-@pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
-def test_all_pairings_once_each(case):
-    everything = pairings(case)
-    rows = everything.rows()(10**6)
-    found = [tuple(row.tolist()) for row in rows]
-    assert found[0] == tuple(range(everything.size))
-    assert len(found) == everything.distinct == everything.count
-    assert np.exp(everything.magnitude) == pytest.approx(everything.distinct)
-    assert set(found) == set(naive_pairings(case))
-
-
-@st.composite
-def labelled(draw, smallest, largest):
-    """Blocks and groups of a few observations, every group in one block; the observations in any order."""
-    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=5))
-    groups = np.repeat(np.arange(len(sizes)), sizes)[:largest]
-    groups = np.concatenate([groups, 10 + np.arange(max(0, smallest - groups.size))])
-    blocks = {group: draw(st.integers(0, 1)) for group in np.unique(groups).tolist()}
-    order = draw(st.permutations(groups.tolist()))
-    return [blocks[group] for group in order], order
-
-
-@settings(max_examples=60, deadline=None)
-@drawn_from(labelled(2, 4), labelled(2, 4))
-def test_splits_by_any_labels(of_x, of_y):
-    blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
-    m, n = len(of_x[0]), len(of_y[0])
-    found = RestrictedPartitions(np.inf, np.random.default_rng(0), (m, n), strata(m + n, blocks, groups), "")
-    rows = found.rows()(10**6) == 0
-    halved = {tuple(np.flatnonzero(row).tolist()) for row in rows}
-    assert len(halved) == len(rows) == found.distinct
-    mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
-    expected = set(naive_restricted.all_splits(m, n, blocks, groups))
-    assert halved == expected or (halved | mirrors == expected and not halved & mirrors)
-
-
-@settings(max_examples=40, deadline=None)
-@drawn_from(labelled(2, 6))
-def test_pairings_by_any_labels(labels):
-    found = RestrictedPairings(np.inf, np.random.default_rng(0), strata(len(labels[0]), *labels), "")
-    rows = [tuple(row.tolist()) for row in found.rows()(10**6)]
-    assert len(rows) == found.distinct
-    assert set(rows) == set(naive_restricted.all_pairings(len(labels[0]), *labels))
-
-
-@pytest.mark.parametrize("case", ALL)
-def test_draws_are_uniform_on_them(case):
-    kinds = {tuple(row.tolist()) for row in ALL[case](np.inf).rows()(10**6)}
-    if case.startswith("splits"):
-        m, n, *labels = SPLITS[case.removeprefix("splits, ")]
-        kinds = {tuple(int(i not in S) for i in range(m + n)) for S in naive_restricted.all_splits(m, n, *labels)}
-    drawn = ALL[case](1 if len(kinds) <= 40 else 40)
-    rows = drawn.rows()(1 + 150 * len(kinds))[1:]
-    assert {tuple(row.tolist()) for row in rows} == kinds
-    counts = np.unique(rows, axis=0, return_counts=True)[1]
-    assert stats.chisquare(counts).pvalue > 1e-3
-    later = (rows[1:] == rows[:-1]).all(axis=1).mean()  # no memory
-    assert later == pytest.approx(1 / len(kinds), abs=4.5 * np.sqrt(1 / len(kinds) / len(rows)))
-
-
-@pytest.mark.parametrize("case", ALL)
-def test_rows_do_not_depend_on_how_they_are_cut(case):
-    for B in (ALL[case](np.inf).distinct - 1, np.inf):
-        whole = ALL[case](B).rows()(ALL[case](B).count)
-        take = ALL[case](B).rows()
-        pieces = [take(1), take(2), take(len(whole) - 3)] if len(whole) > 3 else [take(1), take(len(whole) - 1)]
-        np.testing.assert_array_equal(np.vstack([piece for piece in pieces if len(piece)]), whole)
-        assert whole.flags.c_contiguous
-        if np.inf > B:
-            drawn, skipped = ALL[case](B), ALL[case](B)
-            drawn.rows()(10)
-            skipped.skip(9)
-            assert drawn.rng.random() == skipped.rng.random()
-
-
-def test_many_pairs_need_no_deep_recursion():
-    n = 3000
-    large = RestrictedPartitions(9, np.random.default_rng(0), (n, n), strata(2 * n, np.arange(2 * n) % n, None), "")
-    rows = large.rows()(10) == 0
-    assert (rows[:, :n] ^ rows[:, n:]).all()
-    assert rows[0, :n].all()
-    assert large.magnitude == pytest.approx((n - 1) * np.log(2))
-    assert abs(rows[1:, :n].mean() - 0.5) < 4 * 0.5 / np.sqrt(9 * n)
 
 
 # --- p-values -----------------------------------------------------------------------------------------------
@@ -291,7 +129,7 @@ def test_every_estimator_and_any_number_of_workers(name):
 
 
 def test_statistics_are_those_of_the_unrestricted_test():
-    """A restriction changes which relabellings there are, and nothing else."""
+    """A restriction changes which permutations there are, and nothing else."""
     free = two_sample_test(X, Y, estimator="fkmse", rng=0)
     paired = two_sample_test(X, Y, estimator="fkmse", rng=0, paired=True)
     assert (paired.statistic, paired.bandwidth, paired.notes) == (free.statistic, free.bandwidth, free.notes)
@@ -390,7 +228,7 @@ def test_a_label_may_be_missing_where_its_row_is_dropped():
         restriction_of(labels)
 
 
-def test_missing_values_that_propagate_ask_for_no_relabellings():
+def test_missing_values_that_propagate_ask_for_no_permutations():
     x = X.copy()
     x[0] = np.nan
     result = two_sample_test(x, Y, nan_policy="propagate", paired=True)
@@ -508,12 +346,12 @@ def test_labels_of_other_rows():
         (lambda: independence_test(X[:6], Y[:6], blocks=np.arange(6) // 2), "within 3 blocks leaves 8"),
     ],
 )
-def test_too_few_relabellings_are_an_error(call, message):
+def test_too_few_permutations_are_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call()
 
 
-def test_enough_relabellings_are_not():
+def test_enough_permutations_are_not():
     assert two_sample_test(X[:6], Y[:6], paired=True).n_resamples == 32
     assert independence_test(X, Y, shift="circular", alpha=1 / 12).n_resamples == 12
     assert independence_test(X, Y, shift="circular", n_resamples=0).statistic > 0.0
@@ -531,7 +369,7 @@ def test_results_say_what_was_allowed():
     ):
         assert result.restriction == json.loads(result.to_json())["restriction"] == words
         shown = str(result.summary())
-        assert ("Restriction: " in shown) == bool(words) and words in shown
+        assert ("PermutationDesign: " in shown) == bool(words) and words in shown
 
 
 # --- level --------------------------------------------------------------------------------------------------
@@ -620,16 +458,6 @@ def test_level_where_the_restriction_is_meant(case):
 @pytest.mark.parametrize("case", NULLS)
 def test_level_in_many_data_sets(case):
     check_level(case, 4000)
-
-
-def test_a_null_distribution_takes_them_like_any_others():
-    def statistic(rows):
-        return np.stack([rows @ np.arange(9.0), np.ones(len(rows))], axis=1)
-
-    null = null_distribution(statistic, splits("blocks"))
-    expected = [36 - sum(S) for S in naive_restricted.all_splits(*SPLITS["blocks"])]
-    assert sorted(null.values) == sorted(expected)
-    assert null.pvalue == 1 / null.values.size  # the observed one has the largest sum of the second sample
 
 
 def test_pairs_read_without_labels_are_not_restricted():

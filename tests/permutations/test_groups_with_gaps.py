@@ -35,7 +35,7 @@ def test_rows_stay_in_step():
     kept = ~np.isnan(X)
     group, place = GROUP[kept], PLACE[kept]
     for restriction in restrictions(X, Y):
-        moved = restriction.pairings(200, np.random.default_rng(1), int(kept.sum()), 0.05).draw(200)
+        moved = restriction.pairings(int(kept.sum()), 0.05).draw(np.random.default_rng(1), 200)
         assert (moved != np.arange(kept.sum())).any()
         assert (place[moved] == place).all()
         assert all(len(set(group[order][group == one])) == 1 for order in moved[:20] for one in set(group))

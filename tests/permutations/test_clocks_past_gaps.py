@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shrinktest.nulls.memory import clocks_in
+from shrinktest.permutations.memory import clocks_in
 
 N = 120
 ROWS = np.arange(N)

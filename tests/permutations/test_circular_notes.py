@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shrinktest import Relabellings, change_point_test, two_sample_test
+from shrinktest import Permutations, change_point_test, two_sample_test
 
 
 def autoregressive(n, memory, seed=0):
@@ -41,17 +41,17 @@ def test_effects_of_shifted_samples_have_no_interval():
 
 
 def test_intervals_beside_permutations_of_ones_own_say_what_they_take_for_independent():
-    class Halves(Relabellings):
+    class Halves(Permutations):
         """Labels of samples whose rows stay in two halves; drawn at random."""
 
-        size, distinct, magnitude = 40, 2**20, 20 * np.log(2.0)
+        size, distinct = 40, 2**20
 
-        def draw(self, rows):
-            return np.array([self.rng.permutation(np.repeat([0, 1], 20)) for _ in range(rows)])
+        def draw(self, rng, rows):
+            return np.array([rng.permutation(np.repeat([0, 1], 20)) for _ in range(rows)])
 
-        def every(self):
+        def all(self):
             yield np.repeat([0, 1], 20)
 
     x = autoregressive(40, 0.2)
-    found = two_sample_test(x[:20], x[20:], permutations=Halves(99, None), n_resamples=99, rng=0).effect()
+    found = two_sample_test(x[:20], x[20:], permutations=Halves(), n_resamples=99, rng=0).effect()
     assert any("whatever your permutations keep together" in note for note in found.notes)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from shrinktest import change_point_test, independence_test, k_sample_test, two_sample_test
-from shrinktest.nulls.memory import Rows, in_blocks
+from shrinktest.permutations.memory import Rows, in_blocks
 
 FEW = {"n_resamples": 19, "rng": 0}
 

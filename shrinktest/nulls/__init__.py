@@ -1,1 +1,0 @@
-"""Null distributions: relabellings, free or restricted, all or random, and what is computed over them."""

@@ -1,0 +1,238 @@
+"""Null distribution of a statistic over permutations, and its p-value."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.stopping import Stopping
+
+#: Permutations (B, N) to (B, 2): the statistic, and the size of the terms that cancel in it (for ties).
+Statistic = Callable[[np.ndarray], np.ndarray]
+
+TIE = 1e-10  # of the size of the terms that cancel in a statistic: values this close are equal
+
+_VISIBLE = 1e-2  # of the standard deviation: wider ties change p-values
+_ROUNDING = 1e-4  # of a tie: differences that rounding makes between equal values
+
+_SECONDS = 0.05  # work of a piece in a thread: short enough for progress and interrupts
+_WORTH_THREADS = 0.004  # seconds of work from which a pool of threads pays
+_TRIED = 16  # rows of the piece that shows how long a row takes
+_ENTRIES = 2**22  # entries of permutations in a piece
+_AHEAD = 4  # with a stopping rule, rows evaluated ahead are at most this part of those seen
+_TOO_MANY = 10**8  # permutations that nobody waits for
+
+
+@dataclass(frozen=True, eq=False)
+class Null:
+    """A statistic over permutations: ``observed`` on the data, ``values`` elsewhere, and what counts as equal.
+
+    ``values`` (B,) includes the observed statistic only if all permutations are enumerated.  With a ``stopping`` rule
+    they end where the rule ended, after ``planned`` draws at most.
+    """
+
+    observed: float
+    values: np.ndarray
+    tolerance: float
+    exact: bool
+    stopping: Stopping | None = None
+    planned: int | None = None
+
+    @property
+    def exceedances(self) -> int:
+        """Number of permutations with a statistic at least as large as the observed one; ties count."""
+        return int((self.values >= self.observed - self.tolerance).sum())
+
+    @property
+    def n_planned(self) -> int:
+        """Number of permutations without stopping."""
+        return self.values.size if self.planned is None else self.planned
+
+    @property
+    def pvalue(self) -> float:
+        """p-value with an exact level; the data count as a permutation, so it is never 0."""
+        if self.exact:
+            return self.exceedances / self.values.size
+        if not self.values.size:
+            return math.nan
+        if self.stopping:
+            return self.stopping.pvalue(self.exceedances, self.values.size, self.n_planned)
+        return (1 + self.exceedances) / (1 + self.values.size)
+
+    @property
+    def stopped(self) -> bool:
+        """True if a stopping rule gives the p-value, and not the rank of the observed statistic among all rows."""
+        if not self.stopping or not self.values.size:
+            return False
+        return self.values.size < self.n_planned or self.pvalue != (1 + self.exceedances) / (1 + self.values.size)
+
+    @property
+    def lost(self) -> bool:
+        """True if ties by rounding make the p-value larger, and are not small compared with the null distribution."""
+        below = self.values[self.values < self.observed]
+        if self.constant or not (below >= self.observed - self.tolerance).any():
+            return False
+        with np.errstate(invalid="ignore"):  # values that are not finite have no spread
+            spread = np.append(self.values, self.observed).std()
+        return bool(self.tolerance >= _VISIBLE * spread)
+
+    @property
+    def constant(self) -> bool:
+        """True if no permutation changes the statistic by more than rounding."""
+        with np.errstate(invalid="ignore"):
+            changes = np.abs(self.values - self.observed)
+        return self.values.size > 0 and bool((changes <= _ROUNDING * self.tolerance).all())
+
+
+@dataclass(frozen=True)
+class CostHint:
+    """Cost of a statistic that is cheap per row only in large batches."""
+
+    seconds: float  # of a row in a large batch, roughly
+    rows: int = 512  # batch size from which that holds
+
+
+def null_distribution(
+    statistic: Statistic,
+    draws: Draws,
+    *,
+    stopping: Stopping | None = None,
+    workers: int = 1,
+    progress: bool = False,
+    cost: CostHint | None = None,
+) -> Null:
+    """Evaluate a statistic on the data and on every permutation.
+
+    Each row is computed by itself, so the result is the same for any number of ``workers`` (threads).  ``stopping``
+    ends random draws early; if all permutations are enumerated, it has no effect.
+
+    Raises
+    ------
+    ValueError
+        If too many permutations were asked for, or a statistic is not finite.
+    """
+    if draws.count > _TOO_MANY:
+        raise ValueError(f"n_resamples={draws.n_resamples} permutations are too many; give a number such as 9999")
+    rule = None if draws.exact else stopping
+    out = np.empty((draws.count, 2))
+    if cost:
+        statistic(draws.rows(0, 1)[:0])  # compiles in one thread whatever must be compiled
+    with _bar(draws.count, progress) as advance:
+        run = _Runner(statistic, draws, out, workers, cost, advance)
+        end = run.until(draws.count) if rule is None else _stopped(rule, run, out, draws.count)
+    out = out[:end]
+    if not np.isfinite(out).all():
+        row = int(np.argwhere(~np.isfinite(out))[0, 0])
+        raise ValueError(
+            f"the statistic of permutation {row} is not finite: use a positive semi-definite kernel, more shrinkage, "
+            "or data of moderate size (scale='sd')"
+        )
+    values = out[0 if draws.exact else 1 :, 0].copy()
+    planned = None if rule is None else draws.count - 1
+    return Null(float(out[0, 0]), values, TIE * float(out[0, 1]), draws.exact, rule, planned)
+
+
+class _Runner:
+    """Evaluates rows in order, in pieces that threads share if that pays."""
+
+    def __init__(
+        self,
+        statistic: Statistic,
+        draws: Draws,
+        out: np.ndarray,
+        workers: int,
+        cost: CostHint | None,
+        advance: Callable[[int], object],
+    ) -> None:
+        self.statistic, self.draws, self.out, self.workers, self.advance = statistic, draws, out, workers, advance
+        self.done = 0
+        self.most = max(1, min(draws.chunk, 4096, _ENTRIES // max(1, draws.permutations.size)))
+        self.seconds = cost.seconds if cost else 0.0  # of a row; 0 if not known yet
+        self.batch = min(cost.rows, self.most) if cost else 0  # rows of a piece; 0 if chosen by time
+
+    def until(self, stop: int) -> int:
+        """Evaluate the rows up to ``stop``, which is returned."""
+        if not self.seconds:  # the first row may compile; the next few show how long a row takes
+            self._piece(self.done, min(1, stop))
+            rows = min(_TRIED, stop - self.done)
+            start = time.perf_counter()
+            self._piece(self.done, self.done + rows)
+            self.seconds = max(1e-7, (time.perf_counter() - start) / max(1, rows))
+        left = stop - self.done
+        if self.workers == 1 or left * self.seconds < _WORTH_THREADS:
+            step = self._step(left, 1)
+            for start in range(self.done, stop, step):
+                self._piece(start, min(stop, start + step))
+        elif left:
+            self._threaded(stop, self._step(left, self.workers))
+        return stop
+
+    def _step(self, left: int, workers: int) -> int:
+        """Rows of a piece."""
+        if self.batch:  # as few pieces of one size as will do, equally many for every worker
+            pieces = workers * max(1, -(-left // (workers * self.batch)))
+            return max(1, -(-left // pieces))
+        return max(1, min(self.most, int(_SECONDS / self.seconds), -(-left // workers)))
+
+    def _piece(self, start: int, stop: int) -> None:
+        if stop > start:
+            self.out[start:stop] = self.statistic(self.draws.rows(start, stop))
+            self.done = max(self.done, stop)
+            self.advance(stop - start)
+
+    def _threaded(self, stop: int, step: int) -> None:
+        from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+        pending: dict[Future[np.ndarray], slice] = {}
+        pieces = iter(range(self.done, stop, step))
+        pool = ThreadPoolExecutor(self.workers)  # of its own: nothing is left that a fork could break
+        try:
+            more = True
+            while more or pending:
+                while more and len(pending) < 2 * self.workers:
+                    start = next(pieces, None)
+                    if more := start is not None:
+                        assert start is not None
+                        rows = self.draws.rows(start, min(stop, start + step))
+                        pending[pool.submit(self.statistic, rows)] = slice(start, start + len(rows))
+                for future in wait(pending, return_when=FIRST_COMPLETED).done if pending else ():
+                    piece = pending.pop(future)
+                    self.out[piece] = future.result()
+                    self.advance(piece.stop - piece.start)
+        finally:  # also on Ctrl-C: pieces that run end soon, others are dropped
+            pool.shutdown(wait=True, cancel_futures=True)
+        self.done = stop
+
+
+def _stopped(rule: Stopping, run: _Runner, out: np.ndarray, count: int) -> int:
+    """Evaluate rows until the rule ends the drawing; returns how many rows count."""
+    reached, drawn, planned = 0, 0, count - 1
+    run.until(1)
+    while drawn < planned:
+        wanted = max(rule.least(reached, drawn, planned), drawn // _AHEAD, _TRIED)
+        stop = run.until(min(count, 1 + drawn + wanted))
+        exceedances = np.cumsum(out[1:stop, 0] >= out[0, 0] - TIE * out[0, 1])
+        last = rule.stop(exceedances, planned)
+        if last is not None:
+            return 1 + last
+        reached, drawn = int(exceedances[-1]), stop - 1
+    return count
+
+
+@contextmanager
+def _bar(total: int, show: bool) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar; yields the function that advances it."""
+    if not show or sys.stderr is None:  # None in programs without a console
+        yield lambda rows: None
+        return
+    from tqdm.auto import tqdm
+
+    with tqdm(total=total, desc="permutations", unit="") as bar:
+        yield bar.update

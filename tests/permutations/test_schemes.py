@@ -1,0 +1,262 @@
+"""Schemes of permutations: every permutation once, uniform draws, the same rows however they are asked for."""
+
+from __future__ import annotations
+
+import itertools
+from math import comb, factorial, inf
+
+import numpy as np
+import pytest
+from hypothesis import given as drawn_from
+from hypothesis import settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import naive_restricted
+from shrinktest.permutations import base, draws
+from shrinktest.permutations.base import Draws
+from shrinktest.permutations.models import GroupShifts
+from shrinktest.permutations.schemes import Labels, Pairings, RelativeOrders, Shuffles, Signs
+from shrinktest.permutations.units import CircularShifts, ExchangeableUnits, ShiftedLabels, UnitLabels, UnitPairings
+
+# (m, n, blocks, groups) and (n, blocks, groups)
+SPLITS = {
+    "blocks": (4, 5, [0, 0, 1, 1, 0, 0, 1, 1, 1], None),
+    "balanced blocks": (4, 4, [0, 1, 0, 1, 1, 0, 1, 0], None),
+    "equal sizes, blocks that are not": (4, 4, [0, 0, 0, 1, 1, 1, 1, 0], None),
+    "pairs": (5, 5, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4], None),
+    "a block in one sample": (3, 5, [0, 0, 1, 2, 2, 0, 0, 1], None),
+    "groups": (4, 6, None, [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
+    "equal sizes, groups": (4, 4, None, [3, 3, 0, 0, 1, 2, 1, 2]),
+    "groups of two sizes": (5, 5, None, [0, 1, 1, 2, 2, 3, 4, 4, 5, 5]),
+    "equal sizes, groups that are not": (5, 5, None, [0, 0, 0, 1, 2, 3, 3, 4, 4, 5]),
+    "groups in blocks": (6, 4, [0, 0, 1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
+}
+PAIRINGS = {
+    "blocks": (7, [0, 1, 0, 1, 1, 0, 2], None),
+    "groups": (8, None, [0, 1, 0, 1, 2, 2, 3, 3]),
+    "groups of two sizes": (8, None, [0, 0, 1, 1, 1, 2, 2, 2]),
+    "groups in blocks": (8, [0, 0, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3]),
+}
+SHIFTS = {"one series": (6, None), "two series": (8, [0, 1, 0, 1, 1, 0, 0, 0])}
+
+
+def units(size, blocks, groups):
+    return ExchangeableUnits.of(
+        np.zeros(size, dtype=int) if blocks is None else np.array(blocks),
+        np.arange(size) if groups is None else np.array(groups),
+    )
+
+
+def unit_labels(case):
+    m, n, *labels = SPLITS[case]
+    return UnitLabels((m, n), units(m + n, *labels), "")
+
+
+def unit_pairings(case):
+    if case in SHIFTS:
+        n, blocks = SHIFTS[case]
+        return CircularShifts(units(n, blocks, None), "")
+    n, *labels = PAIRINGS[case]
+    return UnitPairings(units(n, *labels), "")
+
+
+SCHEMES = {
+    "splits": Labels((3, 2)),
+    "halves": Labels((3, 3)),
+    "ordered halves": Labels((3, 3), symmetric=False),
+    "three samples": Labels((2, 1, 2)),
+    "pairings": Pairings(4),
+    "shuffles": Shuffles(3, 3),
+    "relative orders": RelativeOrders(3, 3, 1, 2),
+    "signs": Signs(np.array([0, 1, 2, 3, 3])),
+    "shifts of groups": GroupShifts(2, 3),
+    "shifted labels": ShiftedLabels((4, 4), units(8, None, None), ""),
+    **{f"labels, {case}": unit_labels(case) for case in SPLITS},
+    **{f"pairings, {case}": unit_pairings(case) for case in [*PAIRINGS, *SHIFTS]},
+}
+
+
+def rows_of(scheme):
+    return [tuple(np.asarray(row).ravel().tolist()) for row in scheme.all()]
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_every_permutation_once_and_the_data_first(name):
+    rows = rows_of(SCHEMES[name])
+    assert rows[0] == tuple(Draws.of(SCHEMES[name], 5, np.random.default_rng(0)).identity.ravel().tolist())
+    if name == "relative orders":  # several shuffles move the two variables alike
+        assert len(set(rows)) == 6
+        return
+    assert len(rows) == len(set(rows)) == SCHEMES[name].distinct
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 3), (3, 2), (4, 2), (1, 5), (5, 4)])
+def test_all_splits_and_of_equal_sizes_half_of_them(m, n):
+    assert {tuple(np.flatnonzero(np.array(row) == 0)) for row in Labels((m, n)).all()} == set(
+        itertools.combinations(range(m + n), m)
+    )
+    assert Labels((m, n)).distinct == comb(m + n, m)
+    halves = [row == 0 for row in Labels((m, m)).all()]
+    assert len(halves) == comb(2 * m, m) // 2
+    assert len({tuple(side) for row in halves for side in (row.tolist(), (~row).tolist())}) == comb(2 * m, m)
+    assert set(rows_of(Pairings(n))) == set(itertools.permutations(range(n)))
+
+
+@pytest.mark.parametrize("case", SPLITS)
+def test_restricted_splits_are_those_of_the_naive_twin(case):
+    m, n, *labels = SPLITS[case]
+    rows = np.array(list(unit_labels(case).all())) == 0
+    expected = set(naive_restricted.all_splits(m, n, *labels))
+    found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
+    mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
+    assert found == expected or (found | mirrors == expected and not found & mirrors)
+
+
+@pytest.mark.parametrize("case", [*PAIRINGS, *SHIFTS])
+def test_restricted_pairings_are_those_of_the_naive_twin(case):
+    twin = naive_restricted.all_shifts if case in SHIFTS else naive_restricted.all_pairings
+    assert set(rows_of(unit_pairings(case))) == set(twin(*{**PAIRINGS, **SHIFTS}[case]))
+
+
+@st.composite
+def labelled(draw, smallest, largest):
+    """Blocks and groups of a few observations, every group in one block; the observations in any order."""
+    sizes = draw(st.lists(st.integers(1, 3), min_size=1, max_size=5))
+    groups = np.repeat(np.arange(len(sizes)), sizes)[:largest]
+    groups = np.concatenate([groups, 10 + np.arange(max(0, smallest - groups.size))])
+    blocks = {group: draw(st.integers(0, 1)) for group in np.unique(groups).tolist()}
+    order = draw(st.permutations(groups.tolist()))
+    return [blocks[group] for group in order], order
+
+
+@settings(max_examples=40, deadline=None)
+@drawn_from(labelled(2, 4), labelled(2, 4))
+def test_splits_and_pairings_by_any_labels(of_x, of_y):
+    blocks, groups = of_x[0] + of_y[0], of_x[1] + [100 + group for group in of_y[1]]
+    m, n = len(of_x[0]), len(of_y[0])
+    scheme = UnitLabels((m, n), units(m + n, blocks, groups), "")
+    rows = np.array(list(scheme.all())) == 0
+    found = {tuple(np.flatnonzero(row).tolist()) for row in rows}
+    assert len(found) == len(rows) == scheme.distinct
+    mirrors = {tuple(np.flatnonzero(~row).tolist()) for row in rows} if m == n else set()
+    expected = set(naive_restricted.all_splits(m, n, blocks, groups))
+    assert found == expected or (found | mirrors == expected and not found & mirrors)
+    pairings = UnitPairings(units(m, *of_x), "")
+    assert set(rows_of(pairings)) == set(naive_restricted.all_pairings(m, *of_x))
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_draws_are_uniform_and_independent(name):
+    scheme = SCHEMES[name]
+    kinds = set(rows_of(scheme))
+    if name == "halves" or name.startswith("labels"):  # drawn with their mirror images
+        sizes = scheme.sizes
+        mirrored = {tuple(1 - label for label in row) for row in kinds}
+        drawn_kinds = {tuple(row.tolist()) for row in scheme.draw(np.random.default_rng(1), 400 * len(kinds))}
+        kinds = kinds | mirrored if sizes[0] == sizes[1] and drawn_kinds & mirrored - kinds else kinds
+    elif name == "three samples":
+        kinds = set(itertools.permutations((0, 0, 1, 2, 2)))
+    elif name == "shifted labels":
+        kinds = {tuple(np.roll(np.repeat([0, 1], 4), k)) for k in range(8)}
+    elif name == "signs":
+        kinds = kinds | {tuple(-sign for sign in row) for row in kinds}
+    rows = scheme.draw(np.random.default_rng(0), 200 * len(kinds))
+    rows = rows.reshape(len(rows), -1)
+    seen, counts = np.unique(rows, axis=0, return_counts=True)
+    assert {tuple(row) for row in seen.tolist()} == kinds
+    assert stats.chisquare(counts).pvalue > 1e-4
+    repeats = (rows[1:] == rows[:-1]).all(axis=1).mean()
+    assert repeats == pytest.approx(1 / len(kinds), abs=4.5 * np.sqrt(1 / len(kinds) / len(rows)))
+
+
+@pytest.mark.parametrize(("m", "n"), [(65, 65), (40, 90), (1, 129), (129, 1), (63, 1), (64, 64), (3, 190)])
+def test_in_large_samples_every_observation_is_as_likely(m, n):
+    mask = draws.subsets(np.random.default_rng(0), 8000, m + n, m)
+    assert (mask.sum(axis=1) == m).all()
+    chance = m / (m + n)
+    spread = chance * (1 - chance) / len(mask)
+    chi2 = ((mask.mean(axis=0) - chance) ** 2).sum() / spread * (m + n - 1) / (m + n)
+    assert stats.chi2.sf(chi2, m + n - 1) > 1e-3
+    both = chance * (m - 1) / (m + n - 1)
+    assert (mask[:, 0] & mask[:, -1]).mean() == pytest.approx(both, abs=4 * np.sqrt(both * (1 - both) / len(mask)))
+
+
+def test_in_large_samples_every_place_is_as_likely_within_segments():
+    starts = np.array([0, 50, 51, 180])
+    rows = draws.permutations(np.random.default_rng(0), 8000, starts)
+    for first, end in itertools.pairwise(starts):
+        for place in (first, end - 1):
+            counts = np.bincount(rows[:, place] - first, minlength=end - first)
+            assert counts.size == 1 or stats.chisquare(counts).pvalue > 1e-3
+
+
+def test_signs_are_fair_and_independent():
+    rows = draws.signs(np.random.default_rng(0), 5000, 70)
+    assert set(np.unique(rows)) == {-1.0, 1.0}
+    assert np.abs(rows.mean(axis=0)).max() < 4.5 / 5000**0.5
+    assert np.abs(np.corrcoef(rows.T) - np.eye(70)).max() < 5.0 / 5000**0.5
+
+
+@pytest.mark.parametrize("name", ["splits", "pairings", "shuffles", "pairings, groups in blocks"])
+@pytest.mark.parametrize("n_resamples", [5, inf])
+def test_rows_do_not_depend_on_how_they_are_asked_for(name, n_resamples, monkeypatch):
+    def drawn():
+        return Draws.of(SCHEMES[name], n_resamples, np.random.default_rng(7))
+
+    whole = drawn().rows()
+    assert len(whole) == drawn().count
+    pieces = [drawn().rows(start, start + 2) for start in range(0, len(whole), 2)]
+    np.testing.assert_array_equal(np.concatenate(pieces), whole)
+    monkeypatch.setattr(base, "_KEPT", 0)  # as permutations that are too large to keep
+    again = drawn()
+    np.testing.assert_array_equal(np.concatenate([again.rows(i, i + 3) for i in range(0, len(whole), 3)]), whole)
+
+
+def test_chunks_have_streams_of_their_own(monkeypatch):
+    monkeypatch.setattr(base, "_CHUNK", 16)
+    one, other = (Draws.of(Pairings(9), 100, np.random.default_rng(3)) for _ in range(2))
+    assert one.chunk == 16
+    later = one.rows(40, 77)
+    np.testing.assert_array_equal(other.rows()[40:77], later)
+    assert len(np.unique(other.rows(), axis=0)) > 95
+
+
+def test_two_tests_by_one_generator_draw_different_permutations():
+    rng = np.random.default_rng(3)
+    one, other = (Draws.of(Pairings(9), 100, rng).rows() for _ in range(2))
+    assert (one[1:] != other[1:]).any()
+    again = np.random.default_rng(3)
+    np.testing.assert_array_equal(Draws.of(Pairings(9), 100, again).rows(), one)
+
+
+def test_all_pairs_of_variables_share_their_shuffles():
+    seed = np.random.SeedSequence(5)
+    whole = Draws(Shuffles(6, 4), 20, seed).rows()
+    for i, j in itertools.combinations(range(4), 2):
+        pair = Draws(RelativeOrders(6, 4, i, j), 20, seed).rows()
+        places = np.concatenate([np.tile(np.arange(6), (21, 1, 1)), whole], axis=1)
+        for row, moved in zip(pair, places, strict=True):
+            assert (row[moved[i]] == moved[j]).all()
+
+
+@pytest.mark.parametrize(
+    ("scheme", "distinct"), [(Labels((5, 3)), 56), (Labels((5, 5)), 126), (Pairings(5), factorial(5))]
+)
+def test_all_permutations_are_used_if_they_are_no_more_than_asked_for(scheme, distinct):
+    def drawn(n_resamples):
+        draws = Draws.of(scheme, n_resamples, np.random.default_rng(0))
+        return draws.exact, draws.count
+
+    assert drawn(distinct) == drawn(10 * distinct) == drawn(inf) == (True, distinct)
+    assert drawn(distinct - 1) == (False, distinct)  # the data come on top
+    assert drawn(0) == (False, 1)
+
+
+def test_many_pairs_need_no_deep_recursion():
+    n = 3000
+    large = UnitLabels((n, n), units(2 * n, np.arange(2 * n) % n, None), "")
+    rows = Draws.of(large, 9, np.random.default_rng(0)).rows() == 0
+    assert (rows[:, :n] ^ rows[:, n:]).all() and rows[0, :n].all()
+    assert large.distinct == inf
+    assert abs(rows[1:, :n].mean() - 0.5) < 4 * 0.5 / np.sqrt(9 * n)
